@@ -24,7 +24,11 @@ Run = Callable[[Tensor], object]
 
 def random_sentences(rows: int, tokens: int, draw: random.Random) -> list[list[str]]:
     """Random words of 1 to 9 letters: all tokens are different words, the worst case for the token encoder."""
-    word = lambda: "".join(draw.choice("abcdefghijklmnopqrst") for _ in range(draw.randint(1, 9)))  # noqa: E731
+    letters = "abcdefghijklmnopqrst"
+
+    def word() -> str:
+        return "".join(draw.choice(letters) for _ in range(draw.randint(1, 9)))
+
     return [[word() for _ in range(tokens)] for _ in range(rows)]
 
 
@@ -53,7 +57,9 @@ class Both:
         theirs = self.allennlp()
         return {
             "elmo_tasks, float32": BiLM.from_files(*self.files, packed=True),
-            "elmo_tasks, bfloat16": BiLM.from_files(*self.files, precision="bfloat16", packed=True),
+            "elmo_tasks, bfloat16": BiLM.from_files(
+                *self.files, precision="bfloat16", packed=True
+            ),
             "allennlp": theirs,
         }
 
@@ -68,7 +74,13 @@ def require_equal(runs: dict[str, Run], ids: Tensor) -> None:
     """Checks that the layers are equal."""
     ahead = [layer[:, 1:-1] for layer in runs["allennlp"](ids)["activations"]]
     found = runs["elmo_tasks, float32"](ids).layers
-    if max((ours - theirs).abs().max() for ours, theirs in zip(found, ahead, strict=True)) > TOLERANCE:
+    if (
+        max(
+            (ours - theirs).abs().max()
+            for ours, theirs in zip(found, ahead, strict=True)
+        )
+        > TOLERANCE
+    ):
         raise SystemExit("the layers differ")
 
 
@@ -81,18 +93,30 @@ def seconds(run: Run, ids: Tensor) -> float:
 def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
     """Tokens per second, and the ratio to AllenNLP's, by repeat."""
     for name, values in times.items():
-        rates = sorted(count / value for count, value in zip(tokens, values, strict=True))
-        ratio = statistics.median(theirs / ours for ours, theirs in zip(values, times["allennlp"], strict=True))
+        rates = sorted(
+            count / value for count, value in zip(tokens, values, strict=True)
+        )
+        ratio = statistics.median(
+            theirs / ours
+            for ours, theirs in zip(values, times["allennlp"], strict=True)
+        )
         spread = f"{rates[0]:.0f}-{rates[-1]:.0f}"
-        print(f"| {case} | {name} | {statistics.median(rates):.0f} | {spread} | {ratio:.2f} |", flush=True)
+        print(
+            f"| {case} | {name} | {statistics.median(rates):.0f} | {spread} | {ratio:.2f} |",
+            flush=True,
+        )
 
 
 def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> None:
     """Prints the table; every repeat has different words, so that no word vector is cached."""
     draw, runs = random.Random(13), both.runs()
-    batches = [batch_to_ids(random_sentences(rows, tokens, draw)) for _ in range(repeats + 1)]
+    batches = [
+        batch_to_ids(random_sentences(rows, tokens, draw)) for _ in range(repeats + 1)
+    ]
     require_equal(runs, batches[0])
-    times = {name: [seconds(run, ids) for ids in batches[1:]] for name, run in runs.items()}
+    times = {
+        name: [seconds(run, ids) for ids in batches[1:]] for name, run in runs.items()
+    }
     table(f"{rows} x {tokens}", times, [rows * tokens] * repeats)
 
 
@@ -106,8 +130,12 @@ def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> No
     for _ in range(repeats):
         theirs = _ElmoCharacterEncoder(*both.files).eval()
         runs: dict[str, Run] = {
-            "elmo_tasks, float32": _token_vectors(BiLM.from_files(*both.files, packed=True)),
-            "elmo_tasks, bfloat16": _token_vectors(BiLM.from_files(*both.files, precision="bfloat16", packed=True)),
+            "elmo_tasks, float32": _token_vectors(
+                BiLM.from_files(*both.files, packed=True)
+            ),
+            "elmo_tasks, bfloat16": _token_vectors(
+                BiLM.from_files(*both.files, precision="bfloat16", packed=True)
+            ),
             "allennlp": theirs,
         }
         for name, run in runs.items():
@@ -122,8 +150,20 @@ def _token_vectors(bilm: BiLM) -> Run:
 def measure_memory(both: Both, rows: int, tokens: int) -> None:
     """Peak memory, each in a separate process."""
     for name in ("elmo_tasks, float32", "elmo_tasks, bfloat16", "allennlp"):
-        command = [sys.executable, __file__, "--peak-of", name, str(both.folder), str(rows), str(tokens)]
-        print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="", flush=True)
+        command = [
+            sys.executable,
+            __file__,
+            "--peak-of",
+            name,
+            str(both.folder),
+            str(rows),
+            str(tokens),
+        ]
+        print(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout,
+            end="",
+            flush=True,
+        )
 
 
 def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
@@ -141,16 +181,29 @@ def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
 def held(key: str) -> float:
     """GB of resident memory, now (`VmRSS`) or at the peak (`VmHWM`); Linux only."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(key)) * 1024 / 1e9
+    return (
+        next(int(line.split()[1]) for line in lines if line.startswith(key))
+        * 1024
+        / 1e9
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--text", default="fixtures/miniworld/lm/heldout.miniworld.txt", help="for the token encoder")
+    parser.add_argument(
+        "--text",
+        default="fixtures/miniworld/lm/heldout.miniworld.txt",
+        help="for the token encoder",
+    )
     parser.add_argument("--text-tokens", type=int, default=10000)
-    parser.add_argument("--long-text", type=int, default=2000, help="tokens of the one sentence whose memory is taken")
+    parser.add_argument(
+        "--long-text",
+        type=int,
+        default=2000,
+        help="tokens of the one sentence whose memory is taken",
+    )
     parser.add_argument("--peak-of", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -163,11 +216,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         both = Both(Path(folder))
         BiLM(BiLMOptions()).save_files(*both.files)
-        print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, 4096/512\n")
-        print("| | | tokens/s, median | range | times allennlp |\n|---|---|---|---|---|")
+        print(
+            f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, 4096/512\n"
+        )
+        print(
+            "| | | tokens/s, median | range | times allennlp |\n|---|---|---|---|---|"
+        )
         for rows in (32, 1):
             measure_layers(both, rows, 25, arguments.repeats)
-        measure_token_encoder(both, arguments.text, max(1, arguments.repeats // 3), arguments.text_tokens)
+        measure_token_encoder(
+            both, arguments.text, max(1, arguments.repeats // 3), arguments.text_tokens
+        )
         print("\n| | | peak, GB | before the batch |\n|---|---|---|---|")
         for shape in ((32, 25), (1, arguments.long_text)):
             measure_memory(both, *shape)

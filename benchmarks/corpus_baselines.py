@@ -32,9 +32,15 @@ CORPUS = Path(__file__).resolve().parents[1] / "fixtures" / "miniworld"
 Words = Sequence[str]
 
 
-def span_f1(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> float:
-    pairs = [(set(spans), set(found)) for spans, found in zip(gold, predicted, strict=True)]
-    return 200 * sum(len(a & b) for a, b in pairs) / sum(len(a) + len(b) for a, b in pairs)
+def span_f1(
+    gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]
+) -> float:
+    pairs = [
+        (set(spans), set(found)) for spans, found in zip(gold, predicted, strict=True)
+    ]
+    return (
+        200 * sum(len(a & b) for a, b in pairs) / sum(len(a) + len(b) for a, b in pairs)
+    )
 
 
 def bag_classifier(classifier: LinearSVC | LogisticRegression) -> Pipeline:
@@ -43,7 +49,10 @@ def bag_classifier(classifier: LinearSVC | LogisticRegression) -> Pipeline:
 
 
 def read_ner(name: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    return [(s.columns[0], s.columns[3]) for s in read_columns(CORPUS / "ner" / name, min_columns=4)]
+    return [
+        (s.columns[0], s.columns[3])
+        for s in read_columns(CORPUS / "ner" / name, min_columns=4)
+    ]
 
 
 def ner_gazetteer(name: str) -> float:
@@ -56,15 +65,24 @@ def ner_gazetteer(name: str) -> float:
     def tag(words: tuple[str, ...]) -> list[Span]:
         spans, start = [], 0
         while start < len(words):
-            ends = (end for end in range(min(start + 5, len(words)), start, -1) if words[start:end] in types)
+            ends = (
+                end
+                for end in range(min(start + 5, len(words)), start, -1)
+                if words[start:end] in types
+            )
             end = next(ends, start)
             if end > start:
-                spans.append(Span(start, end, types[words[start:end]].most_common(1)[0][0]))
+                spans.append(
+                    Span(start, end, types[words[start:end]].most_common(1)[0][0])
+                )
             start = max(end, start + 1)
         return spans
 
     sentences = read_ner(name)
-    return span_f1([spans_from_tags(tags) for _, tags in sentences], [tag(words) for words, _ in sentences])
+    return span_f1(
+        [spans_from_tags(tags) for _, tags in sentences],
+        [tag(words) for words, _ in sentences],
+    )
 
 
 def ner_classifier(window: int) -> float:
@@ -73,48 +91,91 @@ def ner_classifier(window: int) -> float:
     def features(words: tuple[str, ...], index: int) -> list[str]:
         word, padded = words[index], (*["<s>"] * window, *words, *["</s>"] * window)
         form = [f"lower {word.lower()}", f"suffix {word[-3:]}", f"prefix {word[:3]}"]
-        capital = [f"capital {word[0].isupper()}", f"first {index == 0}", f"both {word[0].isupper() and index == 0}"]
+        capital = [
+            f"capital {word[0].isupper()}",
+            f"first {index == 0}",
+            f"both {word[0].isupper() and index == 0}",
+        ]
         context = padded[index : index + 2 * window + 1]
-        return form + capital + [f"{offset} {other}" for offset, other in enumerate(context)]
+        return (
+            form
+            + capital
+            + [f"{offset} {other}" for offset, other in enumerate(context)]
+        )
 
     train, dev = read_ner("eng.train"), read_ner("eng.testa")
     rows = [features(words, index) for words, _ in train for index in range(len(words))]
-    model = bag_classifier(LinearSVC(C=0.5, random_state=0)).fit(rows, [tag for _, tags in train for tag in tags])
-    predicted = [model.predict([features(words, index) for index in range(len(words))]) for words, _ in dev]
-    return span_f1([spans_from_tags(tags) for _, tags in dev], [spans_from_tags(list(tags)) for tags in predicted])
+    model = bag_classifier(LinearSVC(C=0.5, random_state=0)).fit(
+        rows, [tag for _, tags in train for tag in tags]
+    )
+    predicted = [
+        model.predict([features(words, index) for index in range(len(words))])
+        for words, _ in dev
+    ]
+    return span_f1(
+        [spans_from_tags(tags) for _, tags in dev],
+        [spans_from_tags(list(tags)) for tags in predicted],
+    )
 
 
 def entailment_classifier(kind: str) -> float:
     """A linear classifier of the hypothesis, of both sentences, or of pairs of a word from each."""
 
     def features(record: dict[str, str]) -> list[str]:
-        premise, hypothesis = (set(re.findall(r"[\w']+", record[f"sentence{n}"].lower())) for n in (1, 2))
+        premise, hypothesis = (
+            set(re.findall(r"[\w']+", record[f"sentence{n}"].lower())) for n in (1, 2)
+        )
         found = [f"hypothesis {word}" for word in hypothesis]
         if kind != "hypothesis":
-            found += [f"premise {word}" for word in premise] + [f"{len(hypothesis - premise)} new words"]
+            found += [f"premise {word}" for word in premise] + [
+                f"{len(hypothesis - premise)} new words"
+            ]
         if kind == "pairs":
-            found += [f"pair {first} {second}" for first in premise for second in hypothesis]
+            found += [
+                f"pair {first} {second}" for first in premise for second in hypothesis
+            ]
         return found
 
     def read(name: str) -> tuple[list[list[str]], list[str]]:
         lines = (CORPUS / f"snli/snli_1.0_{name}.jsonl").read_text().splitlines()
         records = [json.loads(line) for line in lines]
-        return [features(record) for record in records], [record["gold_label"] for record in records]
+        return [features(record) for record in records], [
+            record["gold_label"] for record in records
+        ]
 
-    return 100 * bag_classifier(LogisticRegression(C=0.1, tol=0.01)).fit(*read("train")).score(*read("dev"))
+    return 100 * bag_classifier(LogisticRegression(C=0.1, tol=0.01)).fit(
+        *read("train")
+    ).score(*read("dev"))
 
 
 def sentiment_classifier(name: str) -> float:
     """A linear classifier of words and bigrams, trained on phrases of four words and more."""
 
     def features(words: Words) -> list[str]:
-        return [*words, *(f"{first} {second}" for first, second in zip(words, words[1:], strict=False))]
+        return [
+            *words,
+            *(
+                f"{first} {second}"
+                for first, second in zip(words, words[1:], strict=False)
+            ),
+        ]
 
-    train, scored = (list(read_trees(CORPUS / f"sst/{file}.txt")) for file in ("train", name))
-    phrases = [(tree, phrase) for tree in train for phrase in tree.phrases if phrase.length >= 4]
+    train, scored = (
+        list(read_trees(CORPUS / f"sst/{file}.txt")) for file in ("train", name)
+    )
+    phrases = [
+        (tree, phrase)
+        for tree in train
+        for phrase in tree.phrases
+        if phrase.length >= 4
+    ]
     rows = [features(tree.words[phrase.start : phrase.end]) for tree, phrase in phrases]
-    model = bag_classifier(LinearSVC(C=0.05, random_state=0)).fit(rows, [phrase.label for _, phrase in phrases])
-    return 100 * model.score([features(tree.words) for tree in scored], [tree.root.label for tree in scored])
+    model = bag_classifier(LinearSVC(C=0.05, random_state=0)).fit(
+        rows, [phrase.label for _, phrase in phrases]
+    )
+    return 100 * model.score(
+        [features(tree.words) for tree in scored], [tree.root.label for tree in scored]
+    )
 
 
 FUNCTION_WORDS = """
@@ -135,34 +196,51 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> set[str]:
-    return {stem(word) for word in normalize(text).split() if word not in FUNCTION_WORDS}
+    return {
+        stem(word) for word in normalize(text).split() if word not in FUNCTION_WORDS
+    }
 
 
 def look_up(passage: str, question: str) -> str:
     """The first phrase of the expected kind in the sentence that shares most words with the question."""
     given = stems(question)
-    sentences = re.split(r"(?<=[a-z0-9][.?]) (?=[A-Z\"])", re.sub(r"\b(Mr|Mrs|Dr|[A-Z])\.", r"\1", passage))
+    sentences = re.split(
+        r"(?<=[a-z0-9][.?]) (?=[A-Z\"])",
+        re.sub(r"\b(Mr|Mrs|Dr|[A-Z])\.", r"\1", passage),
+    )
     sentence = max(sentences, key=lambda sentence: len(given & stems(sentence)))
     tokens = re.findall(r"\w[\w,']*\w|\w|[.,\"]", sentence)
 
     def is_new(token: str) -> bool:
-        return token not in ',."' and stem(token) not in given and token.lower() not in PHRASE_ENDS
+        return (
+            token not in ',."'
+            and stem(token) not in given
+            and token.lower() not in PHRASE_ENDS
+        )
 
     starts = ADJUNCT_STARTS.get(question.split()[0])
     if starts is None:
         runs = [list(run) for new, run in groupby(tokens, key=is_new) if new]
-        phrases = [list(dropwhile(lambda token: token.lower() in FUNCTION_WORDS, run)) for run in runs]
+        phrases = [
+            list(dropwhile(lambda token: token.lower() in FUNCTION_WORDS, run))
+            for run in runs
+        ]
     else:
         places = [i for i, token in enumerate(tokens[:-1]) if token.lower() in starts]
         new = [i for i in places if not stems(" ".join(tokens[i + 1 : i + 3])) & given]
-        phrases = [list(takewhile(lambda token: token not in ',."', tokens[i : i + 5])) for i in new]
+        phrases = [
+            list(takewhile(lambda token: token not in ',."', tokens[i : i + 5]))
+            for i in new
+        ]
     return next((" ".join(phrase) for phrase in phrases if phrase), sentence)
 
 
 def answer_look_up(name: str) -> float:
     metric = SquadEmAndF1()
     articles = json.loads((CORPUS / f"squad/{name}-v1.1.json").read_text())["data"]
-    for paragraph in (paragraph for article in articles for paragraph in article["paragraphs"]):
+    for paragraph in (
+        paragraph for article in articles for paragraph in article["paragraphs"]
+    ):
         for asked in paragraph["qas"]:
             answers = [answer["text"] for answer in asked["answers"]]
             metric([look_up(paragraph["context"], asked["question"])], [answers])
@@ -179,7 +257,11 @@ Key = Callable[[Words, Words, int, int], object]
 ROLE_KEYS: list[Key] = [
     lambda words, tags, predicate, i: (words[i], distance(i, predicate)),
     lambda words, tags, predicate, i: (words[predicate], distance(i, predicate)),
-    lambda words, tags, predicate, i: (words[i], tags[predicate], distance(i, predicate)),
+    lambda words, tags, predicate, i: (
+        words[i],
+        tags[predicate],
+        distance(i, predicate),
+    ),
     lambda words, tags, predicate, i: (tags[i], tags[predicate], i > predicate),
 ]
 
@@ -189,9 +271,14 @@ def role_look_up(key: Key) -> float:
 
     def read(name: str) -> list[tuple[Words, Words, int, list[Span]]]:
         documents = read_documents(CORPUS / "srl" / name / "world.gold_conll")
-        sentences = [sentence for document in documents for sentence in document.sentences]
+        sentences = [
+            sentence for document in documents for sentence in document.sentences
+        ]
         frames = [(s, frame) for s in sentences for frame in s.frames()]
-        return [(s.words, s.pos, f.predicate, [a for a in f.arguments if a.label != "V"]) for s, f in frames]
+        return [
+            (s.words, s.pos, f.predicate, [a for a in f.arguments if a.label != "V"])
+            for s, f in frames
+        ]
 
     counts: dict[object, Counter[str]] = defaultdict(Counter)
     for words, tags, predicate, arguments in read("train"):
@@ -201,14 +288,25 @@ def role_look_up(key: Key) -> float:
             counts[distance(i, predicate)][label] += 1
 
     def label_spans(words: Words, tags: Words, predicate: int) -> list[Span]:
-        keys = [(key(words, tags, predicate, i), distance(i, predicate)) for i in range(len(words))]
-        found = [(counts.get(first) or counts[second]).most_common(1)[0][0] for first, second in keys]
+        keys = [
+            (key(words, tags, predicate, i), distance(i, predicate))
+            for i in range(len(words))
+        ]
+        found = [
+            (counts.get(first) or counts[second]).most_common(1)[0][0]
+            for first, second in keys
+        ]
         labels = ["O" if i == predicate else label for i, label in enumerate(found)]
-        runs = [(label, list(run)) for label, run in groupby(range(len(words)), key=labels.__getitem__)]
+        runs = [
+            (label, list(run))
+            for label, run in groupby(range(len(words)), key=labels.__getitem__)
+        ]
         return [Span(run[0], run[-1] + 1, label) for label, run in runs if label != "O"]
 
     dev = read("development")
-    return span_f1([arguments for *_, arguments in dev], [label_spans(*case[:3]) for case in dev])
+    return span_f1(
+        [arguments for *_, arguments in dev], [label_spans(*case[:3]) for case in dev]
+    )
 
 
 PRONOUNS = "he him his himself she her herself it its itself they them their themselves"
@@ -223,27 +321,47 @@ def string_matching() -> float:
         start = 0
         while start < len(words):
             end = start
-            while end < len(words) and words[end][0].isupper() and words[end].lower() not in words:
+            while (
+                end < len(words)
+                and words[end][0].isupper()
+                and words[end].lower() not in words
+            ):
                 end += 1
             if words[start].lower() in (*PRONOUNS.split(), "the"):
-                end = min(start + (2 if words[start].lower() == "the" else 1), len(words))
+                end = min(
+                    start + (2 if words[start].lower() == "the" else 1), len(words)
+                )
             if end > start:
                 groups[" ".join(words[start:end]).lower()].append((start, end))
             start = max(end, start + 1)
-        metric([cluster for cluster in groups.values() if len(cluster) > 1], document_clusters(document))
+        metric(
+            [cluster for cluster in groups.values() if len(cluster) > 1],
+            document_clusters(document),
+        )
     return 100 * metric.get_metric()["f1"]
 
 
 BASELINES: dict[str, Callable[[], float]] = {
-    "NER, names of the training file, on that file": partial(ner_gazetteer, "eng.train"),
+    "NER, names of the training file, on that file": partial(
+        ner_gazetteer, "eng.train"
+    ),
     "NER, names of the training file": partial(ner_gazetteer, "eng.testa"),
-    **{f"NER, classifier of tokens, window {width}": partial(ner_classifier, width) for width in (0, 1, 2)},
-    **{f"SNLI, {kind}": partial(entailment_classifier, kind) for kind in ("hypothesis", "both", "pairs")},
+    **{
+        f"NER, classifier of tokens, window {width}": partial(ner_classifier, width)
+        for width in (0, 1, 2)
+    },
+    **{
+        f"SNLI, {kind}": partial(entailment_classifier, kind)
+        for kind in ("hypothesis", "both", "pairs")
+    },
     "SST, on the training file": partial(sentiment_classifier, "train"),
     "SST": partial(sentiment_classifier, "dev"),
     "SQuAD": partial(answer_look_up, "dev"),
     "SQuAD, on the test file": partial(answer_look_up, "test"),
-    **{f"SRL, key {number}": partial(role_look_up, key) for number, key in enumerate(ROLE_KEYS)},
+    **{
+        f"SRL, key {number}": partial(role_look_up, key)
+        for number, key in enumerate(ROLE_KEYS)
+    },
     "coreference, equal strings": string_matching,
 }
 

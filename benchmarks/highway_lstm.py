@@ -20,7 +20,13 @@ Encode = Callable[[Tensor], Tensor]
 
 
 def encoder(precision: str | None) -> HighwayLstm:
-    return HighwayLstm(input_size=WIDTH, hidden_size=HIDDEN, num_layers=LAYERS, dropout=DROPOUT, precision=precision)
+    return HighwayLstm(
+        input_size=WIDTH,
+        hidden_size=HIDDEN,
+        num_layers=LAYERS,
+        dropout=DROPOUT,
+        precision=precision,
+    )
 
 
 def copy_weights(theirs: StackedAlternatingLstm, ours: HighwayLstm) -> None:
@@ -39,7 +45,9 @@ def step(encode: Encode, inputs: Tensor, module: torch.nn.Module) -> tuple[Tenso
     inputs = inputs.detach().requires_grad_()
     outputs = encode(inputs)
     outputs.pow(2).mean().backward()
-    return outputs.detach(), *(gradient for gradient in (inputs.grad,) if gradient is not None)
+    return outputs.detach(), *(
+        gradient for gradient in (inputs.grad,) if gradient is not None
+    )
 
 
 def seconds(encode: Encode, inputs: Tensor, module: torch.nn.Module) -> float:
@@ -61,7 +69,10 @@ def measure(rows: int, tokens: int, repeats: int, device: str) -> None:
     copy_weights(allennlp, coarse)
 
     def theirs(x: Tensor) -> Tensor:
-        return pad_packed_sequence(allennlp(pack_padded_sequence(x, lengths, batch_first=True))[0], batch_first=True)[0]
+        return pad_packed_sequence(
+            allennlp(pack_padded_sequence(x, lengths, batch_first=True))[0],
+            batch_first=True,
+        )[0]
 
     runs: dict[str, tuple[Encode, torch.nn.Module]] = {
         "allennlp": (theirs, allennlp),
@@ -69,14 +80,21 @@ def measure(rows: int, tokens: int, repeats: int, device: str) -> None:
         "elmo_tasks, bfloat16 products": (lambda x: coarse(x, mask), coarse),
     }
     check({name: runs[name] for name in ("allennlp", "elmo_tasks")}, inputs)
-    times = {name: [seconds(encode, inputs, module)] for name, (encode, module) in runs.items()}
+    times = {
+        name: [seconds(encode, inputs, module)]
+        for name, (encode, module) in runs.items()
+    }
     for _ in range(repeats):
         for name, (encode, module) in runs.items():
             times[name].append(seconds(encode, inputs, module))
     for name, values in times.items():
         warm = sorted(values[1:])
-        ratio = statistics.median(a / b for a, b in zip(times["allennlp"][1:], values[1:], strict=True))
-        print(f"| {name} | {statistics.median(warm):.3f} | {warm[0]:.3f}-{warm[-1]:.3f} | {ratio:.2f} |")
+        ratio = statistics.median(
+            a / b for a, b in zip(times["allennlp"][1:], values[1:], strict=True)
+        )
+        print(
+            f"| {name} | {statistics.median(warm):.3f} | {warm[0]:.3f}-{warm[-1]:.3f} | {ratio:.2f} |"
+        )
 
 
 def check(runs: dict[str, tuple[Encode, torch.nn.Module]], inputs: Tensor) -> None:
@@ -100,8 +118,14 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(13)
     size = f"{arguments.rows} x {arguments.tokens} tokens, {LAYERS} layers of {HIDDEN}"
-    place = f"{arguments.threads} threads, {platform.machine()}" if arguments.device == "cpu" else arguments.device
-    print(f"torch {torch.__version__}, {place}; {size}, forward and backward in training mode")
+    place = (
+        f"{arguments.threads} threads, {platform.machine()}"
+        if arguments.device == "cpu"
+        else arguments.device
+    )
+    print(
+        f"torch {torch.__version__}, {place}; {size}, forward and backward in training mode"
+    )
     print("| encoder | s, median | range | times as fast |\n|---|---|---|---|")
     measure(arguments.rows, arguments.tokens, arguments.repeats, arguments.device)
 

@@ -19,7 +19,11 @@ from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 
-SMALL = {"dim": 768, "projection_dim": 160, "filters": ((1, 32), (2, 32), (3, 64), (4, 128), (5, 128), (6, 128))}
+SMALL = {
+    "dim": 768,
+    "projection_dim": 160,
+    "filters": ((1, 32), (2, 32), (3, 64), (4, 128), (5, 128), (6, 128)),
+}
 PAPER: dict[str, Any] = {}
 TOLERANCE = 1e-4
 
@@ -30,13 +34,23 @@ class PlainStack(nn.Module):
     def __init__(self, stack: LstmStack) -> None:
         super().__init__()
         self.initial_states = stack.initial_states
-        self.layers: Sequence[nn.LSTM] = nn.ModuleList(_plain(layer) for layer in stack.layers)  # type: ignore[assignment]
+        self.layers: Sequence[nn.LSTM] = nn.ModuleList(
+            _plain(layer) for layer in stack.layers
+        )  # type: ignore[assignment]
 
     def forward(
-        self, inputs: Tensor, batch_sizes: Sequence[int], states: Sequence[State], *, dropout: float, precision: None
+        self,
+        inputs: Tensor,
+        batch_sizes: Sequence[int],
+        states: Sequence[State],
+        *,
+        dropout: float,
+        precision: None,
     ) -> tuple[list[Tensor], list[State]]:
         outputs, finals = [], []
-        for depth, (layer, (cell, hidden)) in enumerate(zip(self.layers, states, strict=True)):
+        for depth, (layer, (cell, hidden)) in enumerate(
+            zip(self.layers, states, strict=True)
+        ):
             dropped = functional.dropout(inputs, dropout, training=dropout > 0.0)
             steps = dropped.view(len(batch_sizes), batch_sizes[0], -1)  # [T, B, P]
             found, (last_hidden, last_cell) = layer(steps, (hidden[None], cell[None]))
@@ -48,7 +62,9 @@ class PlainStack(nn.Module):
 
 def _plain(layer: Any) -> nn.LSTM:
     """The same weights in torch's order of gates: i, f, j, o instead of i, o, f, j."""
-    plain = nn.LSTM(layer.input_weight.shape[1], layer.dim, proj_size=layer.projection_dim)
+    plain = nn.LSTM(
+        layer.input_weight.shape[1], layer.dim, proj_size=layer.projection_dim
+    )
     with torch.no_grad():
         for name, ours in (
             ("weight_ih_l0", layer.input_weight),
@@ -87,19 +103,28 @@ def seconds(model: BiLanguageModel, batch: LmBatch) -> float:
     return time.perf_counter() - start
 
 
-def models(options: BiLMOptions, words: int, negatives: int, device: str) -> dict[str, BiLanguageModel]:
+def models(
+    options: BiLMOptions, words: int, negatives: int, device: str
+) -> dict[str, BiLanguageModel]:
     softmax = OutputSoftmax(words, options.projection_dim, negatives=negatives)
     ours = BiLanguageModel(BiLM(options), softmax, dropout=0.1).train()
     plain, low = copy.deepcopy(ours), copy.deepcopy(ours)
     for name in ("forward_stack", "backward_stack"):
         setattr(plain.bilm, name, PlainStack(getattr(plain.bilm, name)))
     low.precision = torch.bfloat16
-    found = {"elmo_tasks, float32": ours, "elmo_tasks, bfloat16": low, "nn.LSTM(proj_size), float32": plain}
+    found = {
+        "elmo_tasks, float32": ours,
+        "elmo_tasks, bfloat16": low,
+        "nn.LSTM(proj_size), float32": plain,
+    }
     return {name: model.to(device) for name, model in found.items()}
 
 
 def require_equal(found: dict[str, BiLanguageModel], batch: LmBatch) -> None:
-    exact = [found[name].eval()(batch).loss.item() for name in ("elmo_tasks, float32", "nn.LSTM(proj_size), float32")]
+    exact = [
+        found[name].eval()(batch).loss.item()
+        for name in ("elmo_tasks, float32", "nn.LSTM(proj_size), float32")
+    ]
     if abs(exact[0] - exact[1]) > TOLERANCE * abs(exact[0]):
         raise SystemExit(f"the losses differ: {exact}")
     for model in found.values():
@@ -111,12 +136,17 @@ def measure(name: str, sizes: dict[str, Any], arguments: argparse.Namespace) -> 
     found = models(BiLMOptions(**sizes), arguments.words, arguments.negatives, device)
     batch = random_batch(rows, steps, arguments.types, arguments.words, device)
     require_equal(found, batch)
-    times = {key: [seconds(model, batch) for _ in range(arguments.repeats + 1)][1:] for key, model in found.items()}
+    times = {
+        key: [seconds(model, batch) for _ in range(arguments.repeats + 1)][1:]
+        for key, model in found.items()
+    }
     plain = times["nn.LSTM(proj_size), float32"]
     for key, values in times.items():
         rates = sorted(rows * steps / value for value in values)
         ratio = statistics.median(plain) / statistics.median(values)
-        print(f"| {name} | {key} | {statistics.median(rates):.0f} | {rates[0]:.0f}-{rates[-1]:.0f} | {ratio:.2f} |")
+        print(
+            f"| {name} | {key} | {statistics.median(rates):.0f} | {rates[0]:.0f}-{rates[-1]:.0f} | {ratio:.2f} |"
+        )
 
 
 def main() -> None:
@@ -125,17 +155,26 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--unroll", type=int, default=20)
-    parser.add_argument("--types", type=int, default=800, help="distinct tokens of a batch")
+    parser.add_argument(
+        "--types", type=int, default=800, help="distinct tokens of a batch"
+    )
     parser.add_argument("--words", type=int, default=30003)
     parser.add_argument("--negatives", type=int, default=4096)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--sizes", nargs="+", choices=("small", "paper"), default=("small", "paper"))
+    parser.add_argument(
+        "--sizes", nargs="+", choices=("small", "paper"), default=("small", "paper")
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(13)
-    print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, {arguments.device},", end=" ")
+    print(
+        f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, {arguments.device},",
+        end=" ",
+    )
     print(f"{arguments.rows} x {arguments.unroll} tokens a direction")
-    print("| size | | tokens/s, each direction, median | range | times nn.LSTM |\n|---|---|---|---|---|")
+    print(
+        "| size | | tokens/s, each direction, median | range | times nn.LSTM |\n|---|---|---|---|---|"
+    )
     for name in arguments.sizes:
         measure(name, {"small": SMALL, "paper": PAPER}[name], arguments)
 

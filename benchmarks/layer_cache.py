@@ -17,13 +17,26 @@ from elmo_tasks.bilm import BiLM, BiLMOptions
 
 def epochs(config: str, folder: Path, overrides: dict[str, object]) -> list[float]:
     """Seconds between the metrics of one epoch and those of the next: training, validation and the checkpoint."""
-    command = [sys.executable, "-m", "elmo_tasks", "train", config, "-s", str(folder), "-o", json.dumps(overrides)]
+    command = [
+        sys.executable,
+        "-m",
+        "elmo_tasks",
+        "train",
+        config,
+        "-s",
+        str(folder),
+        "-o",
+        json.dumps(overrides),
+    ]
     log = folder.with_suffix(".log")
     with log.open("w") as file:
         failed = subprocess.run(command, stdout=file, stderr=file).returncode
     if failed:
         raise SystemExit(f"{' '.join(command)} failed:\n{log.read_text()[-2000:]}")
-    written = [(folder / f"metrics_epoch_{epoch}.json").stat().st_mtime for epoch in range(_count(folder))]
+    written = [
+        (folder / f"metrics_epoch_{epoch}.json").stat().st_mtime
+        for epoch in range(_count(folder))
+    ]
     return [after - before for before, after in zip(written, written[1:], strict=False)]
 
 
@@ -37,16 +50,24 @@ def shown(task: str, name: str, seconds: list[float], baseline: float) -> str:
     return f"| {task} | {name} | {median:.1f} | {spread} | {len(seconds)} | {median / baseline:.2f} |"
 
 
-def measure(task: str, folder: Path, files: dict[str, str], few: int, many: int) -> None:
+def measure(
+    task: str, folder: Path, files: dict[str, str], few: int, many: int
+) -> None:
     elmo = {f"model.elmo.{key}": file for key, file in files.items()}
     config = f"training_config/{task}_elmo.jsonnet"
     cached = elmo | {"model.elmo.cache_dir": str(folder / "layers")}
     runs = {
         "without ELMo": epochs(
-            f"training_config/{task}.jsonnet", folder / f"{task}-none", {"trainer.num_epochs": many}
+            f"training_config/{task}.jsonnet",
+            folder / f"{task}-none",
+            {"trainer.num_epochs": many},
         ),
-        "cached": epochs(config, folder / f"{task}-cached", cached | {"trainer.num_epochs": many}),
-        "not cached": epochs(config, folder / f"{task}-uncached", elmo | {"trainer.num_epochs": few}),
+        "cached": epochs(
+            config, folder / f"{task}-cached", cached | {"trainer.num_epochs": many}
+        ),
+        "not cached": epochs(
+            config, folder / f"{task}-uncached", elmo | {"trainer.num_epochs": few}
+        ),
     }
     baseline = statistics.median(runs["without ELMo"])
     for name, seconds in runs.items():
@@ -61,13 +82,20 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
-    print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, scale mini, biLM 4096/512")
-    print("| task | | seconds an epoch after the first, median | range | n | times without ELMo |")
+    print(
+        f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, scale mini, biLM 4096/512"
+    )
+    print(
+        "| task | | seconds an epoch after the first, median | range | n | times without ELMo |"
+    )
     print("|---|---|---|---|---|---|")
     torch.manual_seed(13)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        files = {"options_file": str(folder / "options.json"), "weight_file": str(folder / "weights.hdf5")}
+        files = {
+            "options_file": str(folder / "options.json"),
+            "weight_file": str(folder / "weights.hdf5"),
+        }
         BiLM(BiLMOptions()).save_files(*files.values())
         for task in arguments.tasks:
             measure(task, folder, files, arguments.few, arguments.many)

@@ -18,7 +18,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -36,7 +43,11 @@ LENGTH = 128
 
 def lines(pattern: str) -> Iterator[str]:
     for file in sorted(glob.glob(pattern)):
-        with gzip.open(file, "rt", encoding="utf-8") if file.endswith(".gz") else open(file, encoding="utf-8") as text:
+        with (
+            gzip.open(file, "rt", encoding="utf-8")
+            if file.endswith(".gz")
+            else open(file, encoding="utf-8") as text
+        ):
             yield from text
 
 
@@ -44,12 +55,16 @@ def train_tokenizer(pattern: str, vocabulary: int) -> BertTokenizerFast:
     pieces = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     pieces.normalizer = normalizers.BertNormalizer(lowercase=False)
     pieces.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=SPECIAL, min_frequency=5)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary, special_tokens=SPECIAL, min_frequency=5
+    )
     pieces.train_from_iterator(lines(pattern), trainer)
     pieces.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    return BertTokenizerFast(tokenizer_object=pieces, do_lower_case=False, model_max_length=LENGTH)
+    return BertTokenizerFast(
+        tokenizer_object=pieces, do_lower_case=False, model_max_length=LENGTH
+    )
 
 
 class Sequences(torch.utils.data.Dataset):
@@ -65,11 +80,15 @@ class Sequences(torch.utils.data.Dataset):
         pieces.append(self._encode(tokenizer, batch))
         flat = np.concatenate(pieces)
         inner = flat[: len(flat) // (LENGTH - 2) * (LENGTH - 2)].reshape(-1, LENGTH - 2)
-        self.rows = np.pad(inner, ((0, 0), (1, 1)), constant_values=((0, 0), (2, 3)))  # [N, LENGTH]
+        self.rows = np.pad(
+            inner, ((0, 0), (1, 1)), constant_values=((0, 0), (2, 3))
+        )  # [N, LENGTH]
 
     @staticmethod
     def _encode(tokenizer: BertTokenizerFast, batch: list[str]) -> np.ndarray:
-        encoded = tokenizer.backend_tokenizer.encode_batch(batch, add_special_tokens=False)
+        encoded = tokenizer.backend_tokenizer.encode_batch(
+            batch, add_special_tokens=False
+        )
         return np.array([piece for one in encoded for piece in (*one.ids, 3)], np.int32)
 
     def __len__(self) -> int:
@@ -83,7 +102,11 @@ class MaskedPiecesTrainer(Trainer):
     """Computes the softmax of masked pieces only: the same loss in three quarters of the time on a CPU."""
 
     def compute_loss(
-        self, model: BertForMaskedLM, inputs: dict[str, torch.Tensor], return_outputs: bool = False, **_: Any
+        self,
+        model: BertForMaskedLM,
+        inputs: dict[str, torch.Tensor],
+        return_outputs: bool = False,
+        **_: Any,
     ) -> Any:
         masked = inputs["labels"] != -100
         logits = model.cls(model.bert(inputs["input_ids"])[0][masked]).float()
@@ -92,7 +115,9 @@ class MaskedPiecesTrainer(Trainer):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path)
     parser.add_argument("--train", required=True, help="pattern of text files")
     parser.add_argument("--heldout", required=True, help="pattern of text files")
@@ -100,18 +125,34 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--steps", type=int, default=-1, help="instead of epochs")
     parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--bfloat16", action="store_true", help="products in bfloat16, as always on a GPU")
+    parser.add_argument(
+        "--bfloat16",
+        action="store_true",
+        help="products in bfloat16, as always on a GPU",
+    )
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     has_tokenizer = (args.out / "tokenizer.json").exists()
     if not has_tokenizer:
         train_tokenizer(args.train, args.vocabulary).save_pretrained(args.out)
     tokenizer = BertTokenizerFast.from_pretrained(args.out)
-    sizes = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
+    sizes = {
+        "hidden_size": 256,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "intermediate_size": 1024,
+    }
     # No dropout: a model that reads each sentence once does not overfit.
     dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     torch.manual_seed(args.seed)
-    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=LENGTH, **sizes, **dropout))
+    model = BertForMaskedLM(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            max_position_embeddings=LENGTH,
+            **sizes,
+            **dropout,
+        )
+    )
     has_gpu = torch.cuda.is_available()
     arguments = TrainingArguments(
         str(args.out / "checkpoints"), max_steps=args.steps, num_train_epochs=args.epochs, seed=args.seed,
@@ -121,11 +162,19 @@ def main() -> None:
     )  # fmt: skip
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
     heldout = Sequences(tokenizer, args.heldout)
-    trainer = MaskedPiecesTrainer(model, arguments, collator, Sequences(tokenizer, args.train), heldout)
+    trainer = MaskedPiecesTrainer(
+        model, arguments, collator, Sequences(tokenizer, args.train), heldout
+    )
     checkpoints = args.out / "checkpoints"
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(checkpoints) if checkpoints.is_dir() else None)
+    trainer.train(
+        resume_from_checkpoint=get_last_checkpoint(checkpoints)
+        if checkpoints.is_dir()
+        else None
+    )
     loss = trainer.evaluate()["eval_loss"]
-    print(f"{model.num_parameters():,} parameters; perplexity of masked pieces, heldout: {math.exp(loss):.1f}")
+    print(
+        f"{model.num_parameters():,} parameters; perplexity of masked pieces, heldout: {math.exp(loss):.1f}"
+    )
     model.save_pretrained(args.out)
 
 

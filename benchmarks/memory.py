@@ -25,10 +25,17 @@ from allennlp.training.optimizers import Optimizer
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 
-WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("ana", "eri", "ido", "olu", "una", "ime")]
+WORDS = [
+    f"{first}{second}"
+    for first in "bdfgklmnprst"
+    for second in ("ana", "eri", "ido", "olu", "una", "ime")
+]
 SENTENCE, PASSAGE, QUESTION, BATCH = 25, 400, 30, 45
 CASES = {
-    "coref": [("train", 1000), *(("decode", words) for words in (500, 1000, 2000, 4000, 5000))],
+    "coref": [
+        ("train", 1000),
+        *(("decode", words) for words in (500, 1000, 2000, 4000, 5000)),
+    ],
     "squad": [("train", PASSAGE), ("decode", PASSAGE)],
 }
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
@@ -42,12 +49,16 @@ def write_coref(folder: Path, words: int) -> None:
     lines = ["#begin document (nw/random); part 000"]
     for start in range(0, words, SENTENCE):
         for place, word in enumerate(text(SENTENCE)):
-            cluster = f"({random.randrange(words // 20)})" if random.random() < 0.15 else "-"
+            cluster = (
+                f"({random.randrange(words // 20)})" if random.random() < 0.15 else "-"
+            )
             speaker = f"S{start % 3}"
             lines.append(f"nw/random 0 {place} {word} NN * - - - {speaker} * {cluster}")
         lines.append("")
     (folder / "coref").mkdir()
-    (folder / "coref" / "train.gold_conll").write_text("\n".join([*lines, "#end document", ""]))
+    (folder / "coref" / "train.gold_conll").write_text(
+        "\n".join([*lines, "#end document", ""])
+    )
 
 
 def write_squad(folder: Path, words: int) -> None:
@@ -55,7 +66,11 @@ def write_squad(folder: Path, words: int) -> None:
     for number in range(BATCH):
         context = text(words)
         answer = {"text": context[0], "answer_start": 0}
-        question = {"id": str(number), "question": " ".join(text(QUESTION)), "answers": [answer]}
+        question = {
+            "id": str(number),
+            "question": " ".join(text(QUESTION)),
+            "answers": [answer],
+        }
         paragraphs.append({"context": " ".join(context), "qas": [question]})
     data = {"version": "1.1", "data": [{"title": "random", "paragraphs": paragraphs}]}
     (folder / "squad").mkdir()
@@ -65,14 +80,19 @@ def write_squad(folder: Path, words: int) -> None:
 def write_vectors(folder: Path) -> None:
     (folder / "vectors").mkdir()
     for name, width in (("glove.840B.300d", 300), ("turian.50d", 50)):
-        rows = (" ".join([word, *(f"{random.gauss(0, 0.4):.3f}" for _ in range(width))]) for word in WORDS)
+        rows = (
+            " ".join([word, *(f"{random.gauss(0, 0.4):.3f}" for _ in range(width))])
+            for word in WORDS
+        )
         (folder / "vectors" / f"{name}.txt").write_text("\n".join(rows) + "\n")
 
 
 def write_bilm(folder: Path) -> None:
     """A random biLM of the released size."""
     (folder / "bilm").mkdir()
-    BiLM(BiLMOptions()).save_files(folder / "bilm" / "options.json", folder / "bilm" / "weights.hdf5")
+    BiLM(BiLMOptions()).save_files(
+        folder / "bilm" / "options.json", folder / "bilm" / "weights.hdf5"
+    )
 
 
 def run(task: str, mode: str, words: int, elmo: bool) -> dict[str, float]:
@@ -86,13 +106,16 @@ def run(task: str, mode: str, words: int, elmo: bool) -> dict[str, float]:
             write_bilm(folder)
         os.environ["ELMO_TASKS_DATA"] = str(folder)
         import_plugins()
-        params = Params.from_file(CONFIGS / "paper" / f"{task}{'_elmo' if elmo else ''}.jsonnet")
+        params = Params.from_file(
+            CONFIGS / "paper" / f"{task}{'_elmo' if elmo else ''}.jsonnet"
+        )
         reader = DatasetReader.from_params(params["dataset_reader"])
         instances = list(reader.read(params["train_data_path"]))
         vocab = Vocabulary.from_instances(instances)
         model = Model.from_params(vocab=vocab, params=params["model"])
     optimizer = Optimizer.from_params(
-        params["trainer"]["optimizer"], model_parameters=[list(pair) for pair in model.named_parameters()]
+        params["trainer"]["optimizer"],
+        model_parameters=[list(pair) for pair in model.named_parameters()],
     )
     before = peak()
     start = time.perf_counter()
@@ -100,7 +123,9 @@ def run(task: str, mode: str, words: int, elmo: bool) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "before": before, "peak": peak()}
 
 
-def step(model: Model, instances: list[Instance], optimizer: torch.optim.Optimizer | None) -> None:
+def step(
+    model: Model, instances: list[Instance], optimizer: torch.optim.Optimizer | None
+) -> None:
     if optimizer is None:
         model.eval()
         model.forward_on_instances(instances)
@@ -120,22 +145,43 @@ def peak() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", choices=CASES, nargs="+", default=list(CASES))
-    parser.add_argument("--elmo", action="store_true", help="with a random biLM of the released size")
-    parser.add_argument("--case", nargs=3, metavar=("TASK", "MODE", "WORDS"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--elmo", action="store_true", help="with a random biLM of the released size"
+    )
+    parser.add_argument(
+        "--case", nargs=3, metavar=("TASK", "MODE", "WORDS"), help=argparse.SUPPRESS
+    )
     args = parser.parse_args()
     if args.case:
         task, mode, words = args.case
         print(json.dumps(run(task, mode, int(words), args.elmo)))
         return
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}, elmo: {args.elmo}\n")
-    print("| task | | words | seconds | peak memory, GB | of it before the batch |\n|---|---|---|---|---|---|")
+    print(
+        f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}, elmo: {args.elmo}\n"
+    )
+    print(
+        "| task | | words | seconds | peak memory, GB | of it before the batch |\n|---|---|---|---|---|---|"
+    )
     for task in args.task:
         for mode, words in CASES[task]:
-            command = [sys.executable, __file__, "--case", task, mode, str(words), *(["--elmo"] if args.elmo else [])]
-            lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+            command = [
+                sys.executable,
+                __file__,
+                "--case",
+                task,
+                mode,
+                str(words),
+                *(["--elmo"] if args.elmo else []),
+            ]
+            lines = subprocess.run(
+                command, check=True, capture_output=True, text=True
+            ).stdout.splitlines()
             found = json.loads(lines[-1])
             sizes = f"{found['peak']:.2f} | {found['before']:.2f}"
-            print(f"| {task} | {mode} | {words} | {found['seconds']:.1f} | {sizes} |", flush=True)
+            print(
+                f"| {task} | {mode} | {words} | {found['seconds']:.1f} | {sizes} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

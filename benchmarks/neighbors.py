@@ -10,26 +10,43 @@ from pathlib import Path
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
-from elmo_tasks.experiments.probes.neighbors import CorpusIndex, nearest_occurrences, occurrence_in_corpus
+from elmo_tasks.experiments.probes.neighbors import (
+    CorpusIndex,
+    nearest_occurrences,
+    occurrence_in_corpus,
+)
 from elmo_tasks.experiments.probes.senses import key_file_of, read_keys, read_senses
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpus", type=Path, help="SemCor's *.data.xml, with its keys beside it")
+    parser.add_argument(
+        "corpus", type=Path, help="SemCor's *.data.xml, with its keys beside it"
+    )
     parser.add_argument("word", help="a noun or verb, as it stands in the text")
     args = parser.parse_args()
-    sentences, keys = list(read_senses(args.corpus)), read_keys(key_file_of(args.corpus))
-    annotated: dict[int, tuple[str, str]] = {}  # part of speech and sense of an occurrence, counted from 1
+    sentences, keys = (
+        list(read_senses(args.corpus)),
+        read_keys(key_file_of(args.corpus)),
+    )
+    annotated: dict[
+        int, tuple[str, str]
+    ] = {}  # part of speech and sense of an occurrence, counted from 1
     number = 0
     for sentence in sentences:
-        targets = {target.start: target for target in sentence.targets if target.end == target.start + 1}
+        targets = {
+            target.start: target
+            for target in sentence.targets
+            if target.end == target.start + 1
+        }
         for place, word in enumerate(sentence.words):
             if word.lower() == args.word.lower():
                 number += 1
                 if target := targets.get(place):
                     annotated[number] = target.pos, keys[target.id][0]
-    print(f"{len(annotated)} of {number} occurrences have a sense; the nearest one of these has the same")
+    print(
+        f"{len(annotated)} of {number} occurrences have a sense; the nearest one of these has the same"
+    )
     encoder = FrozenEncoder.of(*open_source(SourceSettings()))
     texts = [sentence.words for sentence in sentences]
     for layer, vectors in enumerate(all_layers(encoder, texts)):
@@ -41,8 +58,12 @@ def main() -> None:
             others = [annotated[one.number] for one in found if one.number in annotated]
             for kind in (0, 1):
                 same[kind] += others[0][kind] == own[kind]
-                chance[kind] += sum(other[kind] == own[kind] for other in others) / len(others)
-        print(f"layer {layer}: part of speech {same[0]} (by chance {chance[0]:.1f}), sense {same[1]} ({chance[1]:.1f})")
+                chance[kind] += sum(other[kind] == own[kind] for other in others) / len(
+                    others
+                )
+        print(
+            f"layer {layer}: part of speech {same[0]} (by chance {chance[0]:.1f}), sense {same[1]} ({chance[1]:.1f})"
+        )
 
 
 if __name__ == "__main__":

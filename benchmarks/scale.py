@@ -23,7 +23,9 @@ NODE = {"num_cpus": 1, "object_store_memory": 500 * 2**20}
 @contextmanager
 def cluster(nodes: int) -> Iterator[tuple[Cluster, list[str]]]:
     """A Ray cluster of this many nodes, besides its head, which executes nothing; and the options that choose it."""
-    started = Cluster(True, head_node_args={**NODE, "num_cpus": 0, "include_dashboard": False})
+    started = Cluster(
+        True, head_node_args={**NODE, "num_cpus": 0, "include_dashboard": False}
+    )
     try:
         for _ in range(nodes):
             started.add_node(**NODE)
@@ -34,30 +36,54 @@ def cluster(nodes: int) -> Iterator[tuple[Cluster, list[str]]]:
 
 def seconds(*command: str) -> float:
     begin = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "elmo_tasks", *command], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "elmo_tasks", *command], check=True, capture_output=True
+    )
     return time.perf_counter() - begin
 
 
-def measure(nodes: int, jobs: dict[str, list[str]], times: dict[tuple[str, str, int], list[float]]) -> None:
+def measure(
+    nodes: int,
+    jobs: dict[str, list[str]],
+    times: dict[tuple[str, str, int], list[float]],
+) -> None:
     with cluster(nodes) as (_, address), tempfile.TemporaryDirectory() as folder:
-        for engine, options in (("local", ["--workers", str(nodes)]), ("Ray", [*address, "--workers", str(nodes)])):
+        for engine, options in (
+            ("local", ["--workers", str(nodes)]),
+            ("Ray", [*address, "--workers", str(nodes)]),
+        ):
             for name, job in jobs.items():
-                taken = seconds(*(part.replace("OUT", f"{folder}/{engine}-{name}") for part in job), *options)
+                taken = seconds(
+                    *(part.replace("OUT", f"{folder}/{engine}-{name}") for part in job),
+                    *options,
+                )
                 times.setdefault((name, engine, nodes), []).append(taken)
                 print(f"{name}, {engine}, {nodes}: {taken:.1f} s", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("text", type=Path)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--seeds", type=int, default=4, help="of the table; two runs each")
+    parser.add_argument(
+        "--seeds", type=int, default=4, help="of the table; two runs each"
+    )
     args = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     root = Path(__file__).resolve().parents[1]
     os.environ["PYTHONPATH"] = f"{root}:{os.environ.get('PYTHONPATH', '')}"
     jobs = {
-        "vectors": ["elmo", str(args.text.resolve()), "OUT", "--shards", "16", "--top", "--float16"],
+        "vectors": [
+            "elmo",
+            str(args.text.resolve()),
+            "OUT",
+            "--shards",
+            "16",
+            "--top",
+            "--float16",
+        ],
         "table": ["ablate", "demo", "-s", "OUT", "--seeds", str(args.seeds)],
     }
     times: dict[tuple[str, str, int], list[float]] = {}
@@ -66,10 +92,15 @@ def main() -> None:
             measure(nodes, jobs, times)
     tokens = len(args.text.read_text(encoding="utf-8").split())
     print("| job | engine | 1 | 2 | ratio |\n|---|---|---|---|---|")
-    for name, unit, amount in (("vectors", "tokens/s", tokens), ("table", "runs/h", 2 * args.seeds * 3600)):
+    for name, unit, amount in (
+        ("vectors", "tokens/s", tokens),
+        ("table", "runs/h", 2 * args.seeds * 3600),
+    ):
         for engine in ("local", "Ray"):
             one, two = (amount / min(times[name, engine, nodes]) for nodes in (1, 2))
-            print(f"| {name}, {unit} | {engine} | {one:,.0f} | {two:,.0f} | {two / one:.2f} |")
+            print(
+                f"| {name}, {unit} | {engine} | {one:,.0f} | {two:,.0f} | {two / one:.2f} |"
+            )
 
 
 if __name__ == "__main__":

@@ -36,7 +36,9 @@ PART = 0.7
 """Random kills come within this fraction of an uninterrupted run's time, so that few runs finish before."""
 
 SIGKILLED = -9
-SMALL_CHARACTERS = "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
+SMALL_CHARACTERS = (
+    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
+)
 OVERRIDES: dict[str, dict[str, Any]] = {
     "ner_elmo": {
         "dataset_reader.max_instances": 24,
@@ -62,7 +64,14 @@ OVERRIDES: dict[str, dict[str, Any]] = {
 
 RAY_JOBS = {
     "ablate": ["ablate", "table.jsonnet", "-s", "OUT", "--seeds", "4", "--no-cache"],
-    "elmo": ["elmo", str(FIXTURES / "miniworld/lm/train.miniworld.txt"), "OUT", "--shards", "40", "--top"],
+    "elmo": [
+        "elmo",
+        str(FIXTURES / "miniworld/lm/train.miniworld.txt"),
+        "OUT",
+        "--shards",
+        "40",
+        "--top",
+    ],
 }
 """Commands, with OUT for the output folder."""
 
@@ -94,14 +103,20 @@ def where(run: Path) -> str:
     return "beginning"
 
 
-def kill_and_resume(training: Training, run: Path, *, seconds: float, saves: int, drawn: random.Random) -> list[str]:
+def kill_and_resume(
+    training: Training, run: Path, *, seconds: float, saves: int, drawn: random.Random
+) -> list[str]:
     """Kills and resumes a run up to `CHAIN` times, then lets it finish; returns what each kill interrupted."""
     fell: list[str] = []
     in_checkpoint = drawn.randrange(CHAIN)
     for number in range(CHAIN):
         half = Place("torch:save", drawn.randint(1, 2 if number else saves), half=True)
-        process = training.start(run, killed_at=half if number == in_checkpoint else None)
-        process.join(None if number == in_checkpoint else drawn.uniform(0.0, PART * seconds))
+        process = training.start(
+            run, killed_at=half if number == in_checkpoint else None
+        )
+        process.join(
+            None if number == in_checkpoint else drawn.uniform(0.0, PART * seconds)
+        )
         process.kill()
         process.join()
         if process.exitcode != SIGKILLED:
@@ -111,7 +126,9 @@ def kill_and_resume(training: Training, run: Path, *, seconds: float, saves: int
     return fell
 
 
-def soak(config: str, root: Path, out: Path, *, kills: int, drawn: random.Random) -> bool:
+def soak(
+    config: str, root: Path, out: Path, *, kills: int, drawn: random.Random
+) -> bool:
     """Prints a line of the table; returns whether all runs are equal."""
     training = Training(config, root, OVERRIDES[config])
     began = time.perf_counter()
@@ -123,12 +140,21 @@ def soak(config: str, root: Path, out: Path, *, kills: int, drawn: random.Random
     while len(fell) < kills:
         runs += 1
         run = out / f"{config}-{runs}"
-        fell += kill_and_resume(training, run, seconds=seconds, saves=saves, drawn=drawn)
+        fell += kill_and_resume(
+            training, run, seconds=seconds, saves=saves, drawn=drawn
+        )
         if differing := differences(run, out / config):
             failed += 1
-            print(f"{run.name} differs in {', '.join(differing[:5])}\n{Path(f'{run}.log').read_text()[-1500:]}")
-    places = ", ".join(f"{place} {count}" for place, count in Counter(fell).most_common())
-    print(f"| {config} | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |", flush=True)
+            print(
+                f"{run.name} differs in {', '.join(differing[:5])}\n{Path(f'{run}.log').read_text()[-1500:]}"
+            )
+    places = ", ".join(
+        f"{place} {count}" for place, count in Counter(fell).most_common()
+    )
+    print(
+        f"| {config} | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |",
+        flush=True,
+    )
     return failed == 0
 
 
@@ -146,32 +172,54 @@ def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) ->
         with cluster(root, run, restarts=100) as nodes:
             for _ in range(CHAIN):
                 time.sleep(drawn.uniform(0.3, 1.0) * seconds)
-                kill = drawn.choice([lambda: nodes.kill_worker(0), lambda: nodes.kill_worker(1), lambda: nodes.lose(1)])
+                kill = drawn.choice(
+                    [
+                        lambda: nodes.kill_worker(0),
+                        lambda: nodes.kill_worker(1),
+                        lambda: nodes.lose(1),
+                    ]
+                )
                 try:
                     kill()
-                except (ValueError, OSError):  # it has ended, or torchrun has just ended it
+                except (
+                    ValueError,
+                    OSError,
+                ):  # it has ended, or torchrun has just ended it
                     continue
                 fell.append(where(run))
             nodes.wait()
             if differing := differences(run, out / "torchrun"):
                 failed += 1
-                print(f"{run.name} differs in {', '.join(differing[:5])}\n{nodes.lines()[-1500:]}")
-    places = ", ".join(f"{place} {count}" for place, count in Counter(fell).most_common())
-    print(f"| bilm, torchrun | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |", flush=True)
+                print(
+                    f"{run.name} differs in {', '.join(differing[:5])}\n{nodes.lines()[-1500:]}"
+                )
+    places = ", ".join(
+        f"{place} {count}" for place, count in Counter(fell).most_common()
+    )
+    print(
+        f"| bilm, torchrun | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |",
+        flush=True,
+    )
     return failed == 0
 
 
 def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
     """The same for a Ray cluster of two nodes, either of which is lost and replaced. A call that fails is repeated."""
     row = {"row_label": "NER", "metric": "f1", "changes": OVERRIDES["ner_elmo"]}
-    rows = [{**row, "name": config, "column": config, "config": config} for config in ("ner", "ner_elmo")]
+    rows = [
+        {**row, "name": config, "column": config, "config": config}
+        for config in ("ner", "ner_elmo")
+    ]
     (out / "table.jsonnet").write_text(json.dumps({"title": "Soak", "rows": rows}))
 
     def start(folder: Path, *options: str) -> subprocess.Popen[bytes]:
         job = [str(folder) if part == "OUT" else part for part in RAY_JOBS[name]]
         with Path(f"{folder}.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "elmo_tasks", *job, *options], cwd=out, stdout=log, stderr=log
+                [sys.executable, "-m", "elmo_tasks", *job, *options],
+                cwd=out,
+                stdout=log,
+                stderr=log,
             )
 
     began = time.perf_counter()
@@ -186,17 +234,27 @@ def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
             while job.poll() is None and lost < kills:
                 time.sleep(drawn.uniform(0.3, 0.7) * seconds)
                 if job.poll() is None:
-                    nodes.remove_node(drawn.choice(sorted(nodes.worker_nodes, key=lambda node: node.node_id)), False)
+                    nodes.remove_node(
+                        drawn.choice(
+                            sorted(nodes.worker_nodes, key=lambda node: node.node_id)
+                        ),
+                        False,
+                    )
                     nodes.add_node(**NODE)
                     lost += 1
             while job.wait() and repeated < kills:
                 repeated += 1
                 job = start(folder, *options)
-        trained = [path.relative_to(out / name) for path in (out / name).glob("runs/*/model")]
+        trained = [
+            path.relative_to(out / name) for path in (out / name).glob("runs/*/model")
+        ]
         shards = [path.name for path in (out / name).glob("part-*")]
         assert trained or shards
-        if any(differences(folder / path, out / name / path) for path in trained) or any(
-            (folder / shard).read_bytes() != (out / name / shard).read_bytes() for shard in shards
+        if any(
+            differences(folder / path, out / name / path) for path in trained
+        ) or any(
+            (folder / shard).read_bytes() != (out / name / shard).read_bytes()
+            for shard in shards
         ):
             failed += 1
             print(f"{folder.name} differs\n{Path(f'{folder}.log').read_text()[-1500:]}")
@@ -208,27 +266,50 @@ def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     names = [*OVERRIDES, "torchrun", "ray"]
-    parser.add_argument("configs", nargs="*", help=f"of {', '.join(names)} (default: all)")
-    parser.add_argument("--kills", type=int, default=20, help="of each kind of run, at least (default: 20)")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments (default: 1)")
+    parser.add_argument(
+        "configs", nargs="*", help=f"of {', '.join(names)} (default: all)"
+    )
+    parser.add_argument(
+        "--kills",
+        type=int,
+        default=20,
+        help="of each kind of run, at least (default: 20)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of the moments (default: 1)"
+    )
     options = parser.parse_args()
     drawn = random.Random(options.seed)
     began = time.perf_counter()
-    print("| run | uninterrupted | kills | runs equal bit for bit | interrupted |\n|---|---|---|---|---|")
+    print(
+        "| run | uninterrupted | kills | runs equal bit for bit | interrupted |\n|---|---|---|---|---|"
+    )
     with tempfile.TemporaryDirectory() as folder:
         warm_up()
         root = data_root(Path(folder) / "data")
         of = options.configs or names
         single = [config for config in of if config in OVERRIDES]
-        alike = [soak(config, root, Path(folder), kills=options.kills, drawn=drawn) for config in single]
+        alike = [
+            soak(config, root, Path(folder), kills=options.kills, drawn=drawn)
+            for config in single
+        ]
         if "torchrun" in of:
-            alike.append(soak_torchrun(root, Path(folder), kills=(options.kills + 1) // 2, drawn=drawn))
+            alike.append(
+                soak_torchrun(
+                    root, Path(folder), kills=(options.kills + 1) // 2, drawn=drawn
+                )
+            )
         if "ray" in of:
             os.environ["OMP_NUM_THREADS"] = "1"
             kills = (options.kills + 1) // 2
-            alike += [soak_ray(name, Path(folder), kills=kills, drawn=drawn) for name in RAY_JOBS]
+            alike += [
+                soak_ray(name, Path(folder), kills=kills, drawn=drawn)
+                for name in RAY_JOBS
+            ]
     print(f"{(time.perf_counter() - began) / 60:.1f} minutes")
     return 0 if all(alike) else 1
 

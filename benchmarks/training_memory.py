@@ -54,7 +54,16 @@ class ResidentMemory(TrainerCallback):
         self._batches += is_training
         if is_training and self._batches % self._every == 0:
             with self._file.open("a") as file:
-                file.write(json.dumps([self._batches, resident() / 1e6, time.perf_counter() - self._began]) + "\n")
+                file.write(
+                    json.dumps(
+                        [
+                            self._batches,
+                            resident() / 1e6,
+                            time.perf_counter() - self._began,
+                        ]
+                    )
+                    + "\n"
+                )
 
 
 def data_root(folder: Path) -> Path:
@@ -70,39 +79,77 @@ def run(case: str, batches: int, every: int, folder: Path) -> None:
     """One case, in this process; AllenNLP logs to stderr."""
     config, overrides = CASES[case]
     root = data_root(folder / "data")
-    callbacks = [{"type": "elmo_tasks_lm_progress", "every": 50}] if config == "bilm" else []
-    overrides = {key: value for key, value in overrides.items() if "callbacks" not in key}
-    overrides["trainer.callbacks"] = [*callbacks, {"type": "resident_memory", "every": every}]
+    callbacks = (
+        [{"type": "elmo_tasks_lm_progress", "every": 50}] if config == "bilm" else []
+    )
+    overrides = {
+        key: value for key, value in overrides.items() if "callbacks" not in key
+    }
+    overrides["trainer.callbacks"] = [
+        *callbacks,
+        {"type": "resident_memory", "every": every},
+    ]
     overrides["trainer.num_epochs"] = batches // PER_EPOCH
     if "model.elmo.cache_dir" in overrides:
         overrides["model.elmo.cache_dir"] = str(folder / "layers")
     file = root / "training_config" / f"{config}.jsonnet"
     torch.set_num_threads(1)
-    elmo_tasks(["train", str(file), "-s", str(folder / "run"), "-o", json.dumps(overrides)])
+    elmo_tasks(
+        ["train", str(file), "-s", str(folder / "run"), "-o", json.dumps(overrides)]
+    )
 
 
 def row(case: str, batches: int, every: int) -> str:
     """A line of the table, measured in a separate process."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--batches", str(batches), "--every", str(every), "--case", case, folder]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=(Path(folder) / "log").open("w"))
-        measured = [json.loads(line) for line in (Path(folder) / "run/resident.jsonl").read_text().splitlines()]
+        command = [
+            sys.executable,
+            __file__,
+            "--batches",
+            str(batches),
+            "--every",
+            str(every),
+            "--case",
+            case,
+            folder,
+        ]
+        subprocess.run(
+            command,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=(Path(folder) / "log").open("w"),
+        )
+        measured = [
+            json.loads(line)
+            for line in (Path(folder) / "run/resident.jsonl").read_text().splitlines()
+        ]
     held = [size for _, size, _ in measured]
-    cells = [case, *(f"{size:.1f}" for size in held), f"{held[-1] - held[0]:+.1f}", f"{measured[-1][2]:.0f} s"]
+    cells = [
+        case,
+        *(f"{size:.1f}" for size in held),
+        f"{held[-1] - held[0]:+.1f}",
+        f"{measured[-1][2]:.0f} s",
+    ]
     return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {'; '.join(CASES)} (default: all)")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {'; '.join(CASES)} (default: all)"
+    )
     parser.add_argument("--batches", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=1_000)
-    parser.add_argument("--case", nargs=2, metavar=("NAME", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--case", nargs=2, metavar=("NAME", "FOLDER"), help=argparse.SUPPRESS
+    )
     args = parser.parse_args()
     if args.case:
         run(args.case[0], args.batches, args.every, Path(args.case[1]))
         return
-    print(f"torch {torch.__version__}, {platform.machine()}, MB after so many batches:\n")
+    print(
+        f"torch {torch.__version__}, {platform.machine()}, MB after so many batches:\n"
+    )
     counts = range(args.every, args.batches + 1, args.every)
     print(f"| | {' | '.join(f'{count:,}' for count in counts)} | last - first | time |")
     print("|---" * (len(counts) + 3) + "|")

@@ -11,13 +11,26 @@ from pathlib import Path
 from statistics import median
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo.transformer import Transformer
 
-TEXT = Path(__file__).resolve().parents[1] / "fixtures" / "miniworld" / "lm" / "heldout.miniworld.txt"
+TEXT = (
+    Path(__file__).resolve().parents[1]
+    / "fixtures"
+    / "miniworld"
+    / "lm"
+    / "heldout.miniworld.txt"
+)
 REPEATS = 7
 
 
@@ -25,11 +38,18 @@ def write_model(folder: str) -> BertTokenizerFast:
     """Random weights, and a tokenizer of 3,000 pieces of the synthetic corpus."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     pieces = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    pieces.normalizer, pieces.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=special, show_progress=False)
+    pieces.normalizer, pieces.pre_tokenizer = (
+        normalizers.BertNormalizer(),
+        pre_tokenizers.BertPreTokenizer(),
+    )
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=3000, special_tokens=special, show_progress=False
+    )
     pieces.train([str(TEXT)], trainer)
     frame = [("[CLS]", 2), ("[SEP]", 3)]
-    pieces.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=frame)
+    pieces.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=frame
+    )
     tokenizer = BertTokenizerFast(tokenizer_object=pieces)
     tokenizer.save_pretrained(folder)
     BertModel(BertConfig()).save_pretrained(folder)
@@ -55,15 +75,25 @@ def main() -> None:
             "16 x 5 to 45 words": [generator.randint(5, 45) for _ in range(16)],
         }.items():
             sentences = [generator.choices(words, k=length) for length in lengths]
-            batch = tokenizer(sentences, is_split_into_words=True, return_tensors="pt", padding=True)
+            batch = tokenizer(
+                sentences, is_split_into_words=True, return_tensors="pt", padding=True
+            )
             ids = batch_to_ids(sentences)
             plain, ours = [], []
             for _ in range(REPEATS):
-                plain.append(seconds(lambda batch=batch: source.model(**batch, output_hidden_states=True)))
+                plain.append(
+                    seconds(
+                        lambda batch=batch: source.model(
+                            **batch, output_hidden_states=True
+                        )
+                    )
+                )
                 ours.append(seconds(lambda ids=ids: source(ids)))
             ratio = median(one / other for one, other in zip(ours, plain, strict=True))
             for label, times in (("Hugging Face", plain), ("elmo_tasks", ours)):
-                print(f"{name:<20}{label:<14}{median(times):.2f} s ({min(times):.2f}-{max(times):.2f})")
+                print(
+                    f"{name:<20}{label:<14}{median(times):.2f} s ({min(times):.2f}-{max(times):.2f})"
+                )
             print(f"{name:<20}ratio         {ratio:.2f}")
 
 

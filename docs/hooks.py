@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ("CONTRIBUTING.md", "CHANGELOG.md")
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
 NO_RUN = re.compile(r"^```(bash|python) no-run:.*$", re.MULTILINE)
-HTML_CODE = re.compile(r"(<(?:pre|code|script|style|svg)\b.*?</(?:pre|code|script|style|svg)>)", re.DOTALL)
+HTML_CODE = re.compile(
+    r"(<(?:pre|code|script|style|svg)\b.*?</(?:pre|code|script|style|svg)>)", re.DOTALL
+)
 INLINE = re.compile(r"\$([^$]{1,80})\$")
 EQUATION = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
@@ -22,7 +24,9 @@ HTML_LINK = re.compile(r'\b(href|src)="(?!https?:|#|mailto:|data:|/)([^"#]+)(#[^
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages beside docs/."""
     for name in BESIDE:
-        files.append(File.generated(config, name, content=(ROOT / name).read_text("utf-8")))
+        files.append(
+            File.generated(config, name, content=(ROOT / name).read_text("utf-8"))
+        )
     return files
 
 
@@ -51,19 +55,27 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
         if not (_folder(page) / path).exists():
             return found[0]
         file = _file(page, path, files)
-        address = _in_repository(page, path, config) if file is None else file.url_relative_to(page.file)
+        address = (
+            _in_repository(page, path, config)
+            if file is None
+            else file.url_relative_to(page.file)
+        )
         return f'{name}="{address}{anchor}"'
 
     parts = HTML_CODE.split(html)
     if page.file.src_uri.endswith(".ipynb"):
-        parts[::2] = [INLINE.sub(_inline, EQUATION.sub(_mathml, text)) for text in parts[::2]]
+        parts[::2] = [
+            INLINE.sub(_inline, EQUATION.sub(_mathml, text)) for text in parts[::2]
+        ]
     parts[::2] = [HTML_LINK.sub(target, text) for text in parts[::2]]
     return "".join(parts)
 
 
 def _folder(page: Any) -> Path:
     """The folder of a page's source."""
-    return Path(ROOT / ("docs" if page.file.src_uri not in BESIDE else "."), page.file.src_uri).parent
+    return Path(
+        ROOT / ("docs" if page.file.src_uri not in BESIDE else "."), page.file.src_uri
+    ).parent
 
 
 def _inside(page: Any, path: str) -> str:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-_LONGEST = 500  # the length of a line in a message; longer ones are shortened in the middle
+_LONGEST = (
+    500  # the length of a line in a message; longer ones are shortened in the middle
+)
 _SHOWN = 60  # the length of a value in a message
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -21,9 +23,16 @@ class InputError(ValueError):
     """
 
     def __init__(
-        self, problem: str, *, file: str | Path | None = None, line: int | None = None, hint: str | None = None
+        self,
+        problem: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        hint: str | None = None,
     ) -> None:
-        where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+        where = (
+            "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+        )
         advice = "" if hint is None else f" ({hint})"
         super().__init__(f"{where}{_legible(problem)}{advice}")
         self.file = None if file is None else str(file)
@@ -49,23 +58,31 @@ def needs(packages: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise InputError(f"this needs the package {error.name}", hint=f"pip install {packages}") from error
+        raise InputError(
+            f"this needs the package {error.name}", hint=f"pip install {packages}"
+        ) from error
 
 
 def require_sizes(**sizes: object) -> None:
     """Raises `InputError` if an argument is neither an integer of at least 1 nor `None`, for no limit."""
     for name, size in sizes.items():
-        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+        if size is not None and (
+            isinstance(size, bool) or not isinstance(size, int) or size < 1
+        ):
             raise InputError(f"{name}: expected an integer of at least 1, got {size!r}")
 
 
 @contextmanager
-def explain_oom(lengths: Sequence[int], names: Sequence[str], *, hint: str) -> Iterator[None]:
+def explain_oom(
+    lengths: Sequence[int], names: Sequence[str], *, hint: str
+) -> Iterator[None]:
     """Replaces an out-of-memory error by an `InputError` that names the longest instance of the batch."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
-        is_oom = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"  # PyTorch's, on a GPU
+        is_oom = (
+            isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+        )  # PyTorch's, on a GPU
         if not (is_oom or "can't allocate memory" in str(error)):
             raise
         longest = max(range(len(lengths)), key=lengths.__getitem__)
@@ -78,9 +95,15 @@ def explain_oom(lengths: Sequence[int], names: Sequence[str], *, hint: str) -> I
 
 def _legible(problem: str) -> str:
     """The text with long lines shortened and control characters escaped."""
-    lines = (_CONTROL.sub(lambda found: repr(found[0])[1:-1], line) for line in problem.split("\n"))
+    lines = (
+        _CONTROL.sub(lambda found: repr(found[0])[1:-1], line)
+        for line in problem.split("\n")
+    )
     half = _LONGEST // 2
-    return "\n".join(line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}" for line in lines)
+    return "\n".join(
+        line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}"
+        for line in lines
+    )
 
 
 class Interrupted(KeyboardInterrupt):
@@ -89,7 +112,10 @@ class Interrupted(KeyboardInterrupt):
 
 JSONNET_PREFIXES = ("RUNTIME ERROR: ", "STATIC ERROR: ")
 OVERRIDES_PREFIX = "overrides dict contains unused keys: "
-TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
+TORCH_WRITER_PREFIXES = (
+    "[enforce fail at inline_container.cc",
+    "PytorchStreamWriter failed",
+)
 WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILINE)
 """In the traceback of a process of a distributed training, which the first process gets as text."""
 
@@ -103,7 +129,9 @@ def one_line(error: BaseException) -> str | None:
     text, kinds = str(error), {kind.__name__ for kind in type(error).__mro__}
     if "ConfigurationError" in kinds:  # AllenNLP's
         return "; ".join(" ".join(_message(cause).split()) for cause in found)
-    if "ProcessRaisedException" in kinds and (messages := WORKER_ERROR.findall(text)):  # PyTorch's
+    if "ProcessRaisedException" in kinds and (
+        messages := WORKER_ERROR.findall(text)
+    ):  # PyTorch's
         return str(messages[-1])
     if "ProcessExitedException" in kinds:
         return f"{text.strip()} (out of memory?); --recover resumes"
@@ -113,7 +141,9 @@ def one_line(error: BaseException) -> str | None:
         return _jsonnet_line(text)
     if isinstance(error, ValueError) and text == "nan loss encountered":
         remedy = "lower the learning rate, set trainer.grad_norm or grad_clipping"
-        return f"the loss is NaN ({remedy}, and check that the biLM's weights are trained)"
+        return (
+            f"the loss is NaN ({remedy}, and check that the biLM's weights are trained)"
+        )
     if isinstance(error, ValueError) and text.startswith(OVERRIDES_PREFIX):
         return f"the overrides (-o) change keys that the config does not have: {text.removeprefix(OVERRIDES_PREFIX)}"
     if isinstance(error, RuntimeError) and text.startswith(TORCH_WRITER_PREFIXES):
@@ -139,7 +169,9 @@ def log_to_files(error: BaseException) -> None:
     """Writes the traceback to the run's `out.log`, if there is one."""
     logger = logging.getLogger()
     trace = (type(error), error, error.__traceback__)
-    record = logger.makeRecord(logger.name, logging.CRITICAL, __file__, 0, "Stopped", (), trace)
+    record = logger.makeRecord(
+        logger.name, logging.CRITICAL, __file__, 0, "Stopped", (), trace
+    )
     for handler in logger.handlers:
         if isinstance(handler, logging.FileHandler):
             handler.handle(record)
@@ -159,4 +191,8 @@ def _os_error_line(error: OSError) -> str | None:
         return f"{error.filename}: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EROFS, errno.EDQUOT):
         return f"writing failed: {error.strerror}"
-    return str(error.args[-1]) if isinstance(error, FileNotFoundError) and error.args else None
+    return (
+        str(error.args[-1])
+        if isinstance(error, FileNotFoundError) and error.args
+        else None
+    )

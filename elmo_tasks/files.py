@@ -13,7 +13,9 @@ from elmo_tasks.errors import InputError
 _ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
 
 
-def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
+def check_output_path(
+    path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False
+) -> None:
     """
     Raises `InputError` if an output cannot be written, or would replace one of the input files `read`; to be called
     before the work starts. With `device`, the output can be a pipe or a device.
@@ -22,7 +24,11 @@ def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (
         raise InputError("expected the path of a file, got an empty one")
     target = _resolved(path)
     if target.is_dir():
-        raise InputError("expected a file, got a folder", file=target, hint="name a file in it, or another")
+        raise InputError(
+            "expected a file, got a folder",
+            file=target,
+            hint="name a file in it, or another",
+        )
     if target.exists() and not target.is_file():
         if device:
             return
@@ -32,13 +38,19 @@ def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (
         raise InputError("expected a writable folder", file=folder, hint="name another")
     for file in [Path(file) for file in read if file is not None]:
         if target.exists() and file.exists() and target.samefile(file):
-            raise InputError("the output would overwrite an input file", file=target, hint="name another file")
+            raise InputError(
+                "the output would overwrite an input file",
+                file=target,
+                hint="name another file",
+            )
 
 
 def require_new(path: str | Path) -> None:
     """Raises `InputError` if a file exists that only `--force` replaces."""
     if Path(path).exists():
-        raise InputError("the file exists", file=path, hint="name another, or --force replaces it")
+        raise InputError(
+            "the file exists", file=path, hint="name another, or --force replaces it"
+        )
 
 
 @contextmanager
@@ -61,7 +73,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         aside.replace(target)
         _flush_names(target.parent)
     except OSError as error:
-        problem = os.strerror(error.errno) if error.errno else error  # h5py puts text into strerror
+        problem = (
+            os.strerror(error.errno) if error.errno else error
+        )  # h5py puts text into strerror
         raise InputError(f"cannot write: {problem}", file=target) from error
     finally:
         with suppress(OSError):
@@ -90,15 +104,23 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
             with atomic_write(target / path.name) as beside:
                 shutil.move(path, beside)
     except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
+        raise InputError(
+            f"cannot write: {error.strerror or error}", file=target
+        ) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
 
 def leftovers(folder: str | Path) -> Iterator[Path]:
     """Temporary files in a folder whose process has ended. This process must not be writing any."""
-    named = ((path, _ASIDE.fullmatch(path.name)) for path in list(Path(folder).iterdir()))
-    return (path for path, match in named if match and path.is_file() and not _is_another(int(match[1])))
+    named = (
+        (path, _ASIDE.fullmatch(path.name)) for path in list(Path(folder).iterdir())
+    )
+    return (
+        path
+        for path, match in named
+        if match and path.is_file() and not _is_another(int(match[1]))
+    )
 
 
 def _resolved(path: str | Path) -> Path:

@@ -17,7 +17,9 @@ def register_all() -> None:
         for package in PACKAGES:
             import_module_and_submodules(f"elmo_tasks.{package}")
     except ModuleNotFoundError as error:
-        raise ImportError(f"the plugin elmo_tasks cannot be imported: {error}") from error
+        raise ImportError(
+            f"the plugin elmo_tasks cannot be imported: {error}"
+        ) from error
 
 
 register_all()

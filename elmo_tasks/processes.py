@@ -38,17 +38,23 @@ _held: list[Any] = []  # in a worker process
 
 
 @contextmanager
-def worker_pool(count: int, make: Callable[..., Any] = int, *arguments: Any) -> Iterator[Executor]:
+def worker_pool(
+    count: int, make: Callable[..., Any] = int, *arguments: Any
+) -> Iterator[Executor]:
     """
     `count` new processes, which first make an object for `call_held`, and exit with this one. Raises `InputError` if
     one is killed.
     """
-    pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (os.getpid(), make, arguments))
+    pool = ProcessPoolExecutor(
+        count, get_context("spawn"), _start, (os.getpid(), make, arguments)
+    )
     try:
         yield pool
     except BrokenProcessPool:
         hint = "run it again with fewer workers"
-        raise InputError("a worker process was killed (out of memory?)", hint=hint) from None
+        raise InputError(
+            "a worker process was killed (out of memory?)", hint=hint
+        ) from None
     finally:
         pool.shutdown(cancel_futures=True)
 

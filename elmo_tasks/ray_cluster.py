@@ -28,8 +28,12 @@ def connect(address: str | None) -> Any:
     def initialize() -> None:
         host, _, port = (address or "").rpartition(":")
         try:
-            if host and "//" not in host:  # a port that nobody listens on: Ray itself tries for minutes
-                socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS / 2).close()
+            if (
+                host and "//" not in host
+            ):  # a port that nobody listens on: Ray itself tries for minutes
+                socket.create_connection(
+                    (host, int(port)), timeout=CONNECT_SECONDS / 2
+                ).close()
             ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except BaseException as error:  # of many types
             errors.append(error)
@@ -44,7 +48,9 @@ def connect(address: str | None) -> Any:
             errors.append(TimeoutError(f"no answer within {CONNECT_SECONDS:.0f} s"))
     if errors:
         hint = "`ray start --head` starts one, `ray status` says whether it runs; --address HOST:PORT names another"
-        raise InputError(f"no Ray cluster at {address}: {first_line(errors[0])}", hint=hint)
+        raise InputError(
+            f"no Ray cluster at {address}: {first_line(errors[0])}", hint=hint
+        )
     return ray
 
 

@@ -8,7 +8,17 @@ from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Self, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Self,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from elmo_tasks.errors import InputError, shown
 
@@ -25,8 +35,14 @@ class Range:
         return self.at_least <= value and self.above < value < self.below
 
     def __str__(self) -> str:
-        named = (("of at least", self.at_least, -inf), ("above", self.above, -inf), ("below", self.below, inf))
-        return " and ".join(f"{word} {limit}" for word, limit, none in named if limit != none)
+        named = (
+            ("of at least", self.at_least, -inf),
+            ("above", self.above, -inf),
+            ("below", self.below, inf),
+        )
+        return " and ".join(
+            f"{word} {limit}" for word, limit, none in named if limit != none
+        )
 
 
 Size = Annotated[int, Range(at_least=1)]
@@ -37,7 +53,14 @@ Probability = Annotated[float, Range(at_least=0, below=1)]
 
 PathLike = Union[str, Path]
 
-NAMES = {bool: "true or false", int: "an integer", float: "a number", str: "a string", NoneType: "null", Path: "a path"}
+NAMES = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    NoneType: "null",
+    Path: "a path",
+}
 
 
 class Wrong(NamedTuple):
@@ -68,16 +91,28 @@ class Settings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """From the values that are its fields; others are ignored."""
-        return cls(**{key: value for key, value in values.items() if key in annotations(cls)})
+        return cls(
+            **{key: value for key, value in values.items() if key in annotations(cls)}
+        )
 
 
 def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
     """The invalid values among those of a class; of the valid ones, those that do not go with others."""
-    tested = {key: expected(kind, values[key]) for key, kind in annotations(cls).items() if key in values}
-    found = [Wrong(key, problem, values[key]) for key, problem in tested.items() if problem]
+    tested = {
+        key: expected(kind, values[key])
+        for key, kind in annotations(cls).items()
+        if key in values
+    }
+    found = [
+        Wrong(key, problem, values[key]) for key, problem in tested.items() if problem
+    ]
     valid = object.__new__(cls)
     for field in fields(cls):  # type: ignore[arg-type]
-        value = field.default if tested.get(field.name) else values.get(field.name, field.default)
+        value = (
+            field.default
+            if tested.get(field.name)
+            else values.get(field.name, field.default)
+        )
         object.__setattr__(valid, field.name, value)
     return found + [wrong for wrong in valid.conflicts() if not tested.get(wrong.key)]
 
@@ -94,12 +129,16 @@ def annotations(cls: type) -> dict[str, Any]:
 
 def meaning(annotation: Any) -> str:
     """The text among the parts of an `Annotated` type."""
-    return next((part for part in get_args(annotation)[1:] if isinstance(part, str)), "")
+    return next(
+        (part for part in get_args(annotation)[1:] if isinstance(part, str)), ""
+    )
 
 
 def choices(annotation: Any) -> tuple[Any, ...] | None:
     """The values of a `Literal`; `None` for other types."""
-    inner = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    inner = (
+        get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    )
     return get_args(inner) if get_origin(inner) is Literal else None
 
 
@@ -108,7 +147,9 @@ def expected(annotation: Any, value: Any) -> str | None:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         kind, *parts = arguments
-        return expected(kind, value) or next(filter(None, (_outside(part, value, kind) for part in parts)), None)
+        return expected(kind, value) or next(
+            filter(None, (_outside(part, value, kind) for part in parts)), None
+        )
     if origin is Literal:
         fits = any(value == one and type(value) is type(one) for one in arguments)
         return None if fits else f"one of {', '.join(map(as_json, arguments))}"
@@ -116,20 +157,28 @@ def expected(annotation: Any, value: Any) -> str | None:
         found = [expected(one, value) for one in arguments]
         return " or ".join(dict.fromkeys(filter(None, found))) if all(found) else None
     if origin is list and isinstance(value, list | tuple):
-        return next(filter(None, (expected(arguments[0], part) for part in value)), None)
+        return next(
+            filter(None, (expected(arguments[0], part) for part in value)), None
+        )
     if annotation is Path:
         return None if isinstance(value, os.PathLike) else NAMES[Path]
     if annotation not in NAMES:
         return None
     kind = {int: Integral, float: Real}.get(annotation, annotation)
-    fits = isinstance(value, kind) and (annotation is bool or not isinstance(value, bool))
+    fits = isinstance(value, kind) and (
+        annotation is bool or not isinstance(value, bool)
+    )
     return None if fits else NAMES[annotation]
 
 
 def _outside(part: Any, value: Any, kind: Any) -> str | None:
     """What a part of an `Annotated` type expects, if the value is another."""
     if isinstance(part, Range):
-        return f"{NAMES[kind]} {part}" if isinstance(value, Real) and value not in part else None
+        return (
+            f"{NAMES[kind]} {part}"
+            if isinstance(value, Real) and value not in part
+            else None
+        )
     return part(value) if callable(part) else None
 
 

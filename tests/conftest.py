@@ -46,7 +46,11 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Build:
     """For tests/<task>/: a tiny model of that task, by default with the vocabulary of its sample."""
     task = request.module.__name__.split(".")[1]
 
-    def make(elmo: dict[str, Any] | None = None, given: list[Instance] | None = None, **keys: Any) -> Model:
+    def make(
+        elmo: dict[str, Any] | None = None,
+        given: list[Instance] | None = None,
+        **keys: Any,
+    ) -> Model:
         return make_model(task, given or corpus(task), tmp_path, elmo, **keys)
 
     return make
@@ -56,13 +60,21 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Build:
 def browser() -> Iterator[Any]:
     """Chromium."""
     playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+        "playwright.sync_api",
+        reason="playwright is not installed: pip install playwright",
     )
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium = next(
+        filter(
+            None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+        ),
+        None,
+    )
     if chromium is None:
         pytest.skip("there is no Chromium: apt-get install chromium")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = started.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
         yield browser
         browser.close()
 
@@ -77,7 +89,11 @@ def serve() -> Iterator[Callable[[Path], ThreadingHTTPServer]]:
     servers: list[ThreadingHTTPServer] = []
 
     def serve(folder: Path) -> ThreadingHTTPServer:
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))))
+        servers.append(
+            ThreadingHTTPServer(
+                ("127.0.0.1", 0), partial(_Quiet, directory=str(folder))
+            )
+        )
         Thread(target=servers[-1].serve_forever, daemon=True).start()
         return servers[-1]
 

@@ -7,9 +7,13 @@ import h5py
 import numpy as np
 
 
-def _external_storage(file: h5py.File, name: str, values: np.ndarray, other: Path) -> None:
+def _external_storage(
+    file: h5py.File, name: str, values: np.ndarray, other: Path
+) -> None:
     other.write_bytes(values.tobytes())
-    file.create_dataset(name, values.shape, values.dtype, external=[(str(other), 0, values.nbytes)])
+    file.create_dataset(
+        name, values.shape, values.dtype, external=[(str(other), 0, values.nbytes)]
+    )
 
 
 def _virtual(file: h5py.File, name: str, values: np.ndarray, other: Path) -> None:

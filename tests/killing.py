@@ -108,10 +108,22 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
         os.dup2(log, stream)
     if killed_at is not None:
         killed_at.lay()
-    torch.multiprocessing.spawn = functools.partial(torch.multiprocessing.start_processes, start_method="fork")
+    torch.multiprocessing.spawn = functools.partial(
+        torch.multiprocessing.start_processes, start_method="fork"
+    )
     config = training.root / "training_config" / f"{training.config}.jsonnet"
     flags = ["--recover"] if folder.exists() else []
-    main(["train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags])
+    main(
+        [
+            "train",
+            str(config),
+            "-s",
+            str(folder),
+            "-o",
+            json.dumps(training.overrides),
+            *flags,
+        ]
+    )
 
 
 def differences(found: Path, expected: Path) -> list[str]:
@@ -130,7 +142,9 @@ def contents(run: Path) -> Iterator[tuple[str, Any]]:
         elif path.name.startswith("metrics"):
             yield from flat(json.loads(path.read_text()), path.name)
         elif path.name == CURVE_FILE:
-            yield from flat([json.loads(line) for line in path.read_text().splitlines()], path.name)
+            yield from flat(
+                [json.loads(line) for line in path.read_text().splitlines()], path.name
+            )
         elif path.name == "model.tar.gz":
             with tarfile.open(path) as archive:
                 weights = archive.extractfile("weights.th")
@@ -156,7 +170,11 @@ def flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def same(one: Any, other: Any) -> bool:
     """Bitwise equality; NaN equals NaN."""
     if isinstance(one, torch.Tensor):
-        return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
+        return (
+            isinstance(other, torch.Tensor)
+            and one.dtype == other.dtype
+            and torch.equal(one, other)
+        )
     if isinstance(one, float) and math.isnan(one):
         return isinstance(other, float) and math.isnan(other)
     return type(one) is type(other) and bool(one == other)

@@ -31,5 +31,7 @@ def release() -> None:
 
 
 def _bytes(name: str) -> int:
-    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(name))
+    line = next(
+        line for line in _STATUS.read_text().splitlines() if line.startswith(name)
+    )
     return int(line.split()[1]) * 1024

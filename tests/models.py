@@ -27,7 +27,11 @@ Build = Callable[..., Any]
 
 def corpus(task: str, **keys: Any) -> list[Instance]:
     """New instances of a task's sample: those that are indexed give no labels to another vocabulary."""
-    return list(DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}", **keys})).read(SAMPLES[task]))
+    return list(
+        DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}", **keys})).read(
+            SAMPLES[task]
+        )
+    )
 
 
 def metadata(instance: Instance) -> dict[str, Any]:
@@ -37,7 +41,9 @@ def metadata(instance: Instance) -> dict[str, Any]:
 
 def word_encoder(vocab: Vocabulary) -> InputEncoder:
     """The smallest input encoder."""
-    words = BasicTextFieldEmbedder({"tokens": Embedding(4, num_embeddings=vocab.get_vocab_size("tokens"))})
+    words = BasicTextFieldEmbedder(
+        {"tokens": Embedding(4, num_embeddings=vocab.get_vocab_size("tokens"))}
+    )
     return InputEncoder(words, StackedLstm(input_size=4, hidden_sizes=[3]))
 
 
@@ -48,7 +54,13 @@ def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
     return batch.as_tensor_dict()
 
 
-def make_model(task: str, given: Sequence[Instance], folder: Path, elmo: dict[str, Any] | None, **keys: Any) -> Model:
+def make_model(
+    task: str,
+    given: Sequence[Instance],
+    folder: Path,
+    elmo: dict[str, Any] | None,
+    **keys: Any,
+) -> Model:
     """
     The tiny model of a task in evaluation mode, with the vocabulary of these instances; `elmo` uses a random biLM in
     `folder`.
@@ -57,4 +69,6 @@ def make_model(task: str, given: Sequence[Instance], folder: Path, elmo: dict[st
     if elmo is not None:
         params["elmo"] = {**bilm_files(folder), **elmo}
     torch.manual_seed(5)
-    return Model.from_params(Params(params), vocab=Vocabulary.from_instances(given)).eval()
+    return Model.from_params(
+        Params(params), vocab=Vocabulary.from_instances(given)
+    ).eval()

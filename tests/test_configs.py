@@ -19,46 +19,68 @@ from tests.pretraining import toy
 
 FOLDER = Path(__file__).resolve().parents[1] / "training_config"
 CONFIGS = sorted(
-    str(path.relative_to(FOLDER)) for scale in resources.SCALES for path in FOLDER.glob(f"{scale}/*.jsonnet")
+    str(path.relative_to(FOLDER))
+    for scale in resources.SCALES
+    for path in FOLDER.glob(f"{scale}/*.jsonnet")
 )
-TINY: dict[str, dict[str, Any]] = {"bilm.jsonnet": {"model.options": toy.OPTIONS, "model.negatives": None}}
+TINY: dict[str, dict[str, Any]] = {
+    "bilm.jsonnet": {"model.options": toy.OPTIONS, "model.negatives": None}
+}
 """Overrides for what takes minutes to build at scale `paper`."""
 
 
 def build(folder: Path, config: Path, **overrides: Any) -> TrainModel:
     torch.manual_seed(2)
     params = read_config(config, json.dumps({**TINY.get(config.name, {}), **overrides}))
-    for key in ("evaluation", "include_in_archive"):  # `allennlp train` removes them, too
+    for key in (
+        "evaluation",
+        "include_in_archive",
+    ):  # `allennlp train` removes them, too
         params.pop(key, None)
-    built = TrainModel.from_params(params=params, serialization_dir=str(folder), local_rank=0)
+    built = TrainModel.from_params(
+        params=params, serialization_dir=str(folder), local_rank=0
+    )
     assert isinstance(built, TrainModel)
     return built
 
 
 def training_loss(built: TrainModel) -> float:
     """Of one batch."""
-    outputs = built.trainer.batch_outputs(next(iter(built.trainer.data_loader)), for_training=True)
+    outputs = built.trainer.batch_outputs(
+        next(iter(built.trainer.data_loader)), for_training=True
+    )
     outputs["loss"].backward()
     return float(outputs["loss"].item())
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_config_has_no_problems_and_trains(name: str, configs: Path, tmp_path: Path) -> None:
+def test_config_has_no_problems_and_trains(
+    name: str, configs: Path, tmp_path: Path
+) -> None:
     file = configs / name
-    assert [str(problem) for problem in check_config(file, json.dumps(TINY.get(file.name, {})))] == []
+    assert [
+        str(problem)
+        for problem in check_config(file, json.dumps(TINY.get(file.name, {})))
+    ] == []
     assert math.isfinite(training_loss(build(tmp_path, file)))
     text = json.dumps(read_config(file).as_dict(quiet=True))
-    assert "test_data_path" not in text, "configs must not train or validate on test data"
+    assert "test_data_path" not in text, (
+        "configs must not train or validate on test data"
+    )
     assert not re.search(r"testb|[/_]test[.-](txt|jsonl|v1|gold)|srl/test", text)
 
 
 def test_plain_names_mean_mini() -> None:
     names = {path.name for path in FOLDER.glob("*.jsonnet")}
     assert names == {path.name for path in FOLDER.glob("mini/*.jsonnet")}
-    assert {(FOLDER / name).read_text() for name in names} == {f"import 'mini/{name}'\n" for name in names}
+    assert {(FOLDER / name).read_text() for name in names} == {
+        f"import 'mini/{name}'\n" for name in names
+    }
 
 
-def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(configs: Path, tmp_path: Path) -> None:
+def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(
+    configs: Path, tmp_path: Path
+) -> None:
     file = configs / "squad_elmo.jsonnet"
     keys = {"model.elmo.source": "transformer", "model.elmo.options_file": "absent"}
     (problem,) = check_config(file, json.dumps(keys))
@@ -71,9 +93,12 @@ def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(configs: Path, tmp_
 
 @pytest.mark.parametrize("scale", resources.SCALES)
 @pytest.mark.parametrize("name", TASKS)
-def test_elmo_config_is_the_base_config_with_elmo(name: str, scale: str, configs: Path) -> None:
+def test_elmo_config_is_the_base_config_with_elmo(
+    name: str, scale: str, configs: Path
+) -> None:
     base, with_elmo = (
-        read_config(configs / scale / f"{which}.jsonnet").as_dict(quiet=True) for which in (name, f"{name}_elmo")
+        read_config(configs / scale / f"{which}.jsonnet").as_dict(quiet=True)
+        for which in (name, f"{name}_elmo")
     )
     elmo = with_elmo["model"].pop("elmo")
     assert with_elmo == base

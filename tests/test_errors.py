@@ -8,9 +8,15 @@ from elmo_tasks.errors import InputError, explain_oom
 MESSAGE = r"out of memory on a batch of 3 instances padded to 9 tokens, the length of b: .* \(do this\)$"
 
 
-@pytest.mark.parametrize("error", [None, torch.cuda.OutOfMemoryError("CUDA out of memory.\nmore"), MemoryError()])
+@pytest.mark.parametrize(
+    "error",
+    [None, torch.cuda.OutOfMemoryError("CUDA out of memory.\nmore"), MemoryError()],
+)
 def test_out_of_memory(error: Exception | None) -> None:
-    with pytest.raises(InputError, match=MESSAGE), explain_oom([3, 9, 4], ["a", "b", "c"], hint="do this"):
+    with (
+        pytest.raises(InputError, match=MESSAGE),
+        explain_oom([3, 9, 4], ["a", "b", "c"], hint="do this"),
+    ):
         if error is None:
             torch.empty(2**50, dtype=torch.uint8)
         else:
@@ -18,5 +24,8 @@ def test_out_of_memory(error: Exception | None) -> None:
 
 
 def test_other_errors() -> None:
-    with pytest.raises(RuntimeError, match="^shapes differ$"), explain_oom([1], ["a"], hint="do this"):
+    with (
+        pytest.raises(RuntimeError, match="^shapes differ$"),
+        explain_oom([1], ["a"], hint="do this"),
+    ):
         raise RuntimeError("shapes differ")

@@ -39,39 +39,72 @@ def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scores(run: Path, file: Path, out: Path) -> dict[str, Any]:
     predictions = out.with_suffix(".jsonl")
-    elmo_tasks("evaluate", run / "model.tar.gz", file, "--output-file", out, "--predictions-output-file", predictions)
+    elmo_tasks(
+        "evaluate",
+        run / "model.tar.gz",
+        file,
+        "--output-file",
+        out,
+        "--predictions-output-file",
+        predictions,
+    )
     return dict(json.loads(out.read_text()))
 
 
-def test_evaluation_gives_the_scores_of_training(run: Path, root: Path, tmp_path: Path) -> None:
+def test_evaluation_gives_the_scores_of_training(
+    run: Path, root: Path, tmp_path: Path
+) -> None:
     trained = json.loads((run / "metrics.json").read_text())
     found = scores(run, root / "ner" / "eng.testa", tmp_path / "scores.json")
     for name in ("f1", "precision", "recall", "loss", "f1-PER"):
-        assert found[name] == pytest.approx(trained[f"best_validation_{name}"], abs=1e-6), name
-    assert sum(found[f"elmo_input_s{layer}"] for layer in range(3)) == pytest.approx(1.0)
+        assert found[name] == pytest.approx(
+            trained[f"best_validation_{name}"], abs=1e-6
+        ), name
+    assert sum(found[f"elmo_input_s{layer}"] for layer in range(3)) == pytest.approx(
+        1.0
+    )
 
 
-def test_archive_works_without_the_vectors_and_has_no_bilm(run: Path, root: Path, tmp_path: Path) -> None:
+def test_archive_works_without_the_vectors_and_has_no_bilm(
+    run: Path, root: Path, tmp_path: Path
+) -> None:
     moved = shutil.copytree(root / "vectors", tmp_path / "vectors")
     shutil.rmtree(root / "vectors")
     model = load_archive(run / "model.tar.gz").model
     shutil.copytree(moved, root / "vectors")
-    assert model.vocab.get_token_index("ferry") > 1, "a word that is only in the vectors"
+    assert model.vocab.get_token_index("ferry") > 1, (
+        "a word that is only in the vectors"
+    )
     with tarfile.open(run / "model.tar.gz") as archive:
-        names = {name for name in archive.getnames() if not name.startswith("vocabulary")}
+        names = {
+            name for name in archive.getnames() if not name.startswith("vocabulary")
+        }
     assert names == {"config.json", "meta.json", "weights.th"}
     assert not any("bilm" in name for name in model.state_dict())
 
 
 def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv(DATA_VARIABLE, str(root))
     config = root / "training_config/paper/ner.jsonnet"
     folder, file = tmp_path / "run", root / "vectors/glove.6B.50d.txt"
-    elmo_tasks("train", config, "-s", folder, "-o", json.dumps(SMALLER | {"trainer.num_epochs": 1}))
+    elmo_tasks(
+        "train",
+        config,
+        "-s",
+        folder,
+        "-o",
+        json.dumps(SMALLER | {"trainer.num_epochs": 1}),
+    )
     text = tmp_path / "eng.testb"
-    text.write_text((FIXTURES / "ner" / "eng.bio").read_text() + "\nFerry NN I-NP O\nGulls NN I-NP O\n")
+    text.write_text(
+        (FIXTURES / "ner" / "eng.bio").read_text()
+        + "\nFerry NN I-NP O\nGulls NN I-NP O\n"
+    )
     known = scores(folder, text, tmp_path / "known.json")
     moved = shutil.move(file, tmp_path / "moved.txt")
     with heard(caplog, "elmo_tasks.nn.word_vectors"):
@@ -80,7 +113,13 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     assert "words of the text are unknown" in caplog.text
     key = "model.text_field_embedder.token_embedders.tokens.lookup_file"
     elmo_tasks(
-        "evaluate", folder / "model.tar.gz", text, "--output-file", tmp_path / "o", "-o", json.dumps({key: str(moved)})
+        "evaluate",
+        folder / "model.tar.gz",
+        text,
+        "--output-file",
+        tmp_path / "o",
+        "-o",
+        json.dumps({key: str(moved)}),
     )
     shutil.move(moved, file)
     assert json.loads((tmp_path / "o").read_text())["loss"] == known["loss"]

@@ -38,32 +38,91 @@ def forbidden() -> str:
                 continue
             names += [line for line in required if "extra ==" not in line]
     modules = metadata.packages_distributions().items()
-    found = {module for module, owners in modules if not {owner.lower().replace("_", "-") for owner in owners} & needed}
-    assert {"allennlp", "pydantic", "requests", "spacy", "tqdm", "transformers"} <= found
+    found = {
+        module
+        for module, owners in modules
+        if not {owner.lower().replace("_", "-") for owner in owners} & needed
+    }
+    assert {
+        "allennlp",
+        "pydantic",
+        "requests",
+        "spacy",
+        "tqdm",
+        "transformers",
+    } <= found
     return " ".join(found - {"elmo_tasks"})
 
 
-def run(forbidden: str, folder: Path, code: str, *arguments: str) -> tuple[int, str, str]:
+def run(
+    forbidden: str, folder: Path, code: str, *arguments: str
+) -> tuple[int, str, str]:
     """Exit status, stdout and stderr."""
-    variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "FORBIDDEN": forbidden}
-    command = [sys.executable, "-W", "error::ImportWarning", "-c", FORBID + code, *arguments]
-    done = subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, timeout=120)
+    variables = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
+        "OMP_NUM_THREADS": "1",
+        "FORBIDDEN": forbidden,
+    }
+    command = [
+        sys.executable,
+        "-W",
+        "error::ImportWarning",
+        "-c",
+        FORBID + code,
+        *arguments,
+    ]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     return done.returncode, done.stdout, done.stderr
 
 
-COMMAND = "sys.argv[0] = 'elmo-tasks'; runpy.run_module('elmo_tasks', run_name='__main__')"
+COMMAND = (
+    "sys.argv[0] = 'elmo-tasks'; runpy.run_module('elmo_tasks', run_name='__main__')"
+)
 
 
 def test_text_to_hdf5_and_to_arrays(forbidden: str, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("She heard the play .\n\nIt ended .\n")
-    status, shown, errors = run(forbidden, tmp_path, COMMAND, "elmo", "in.txt", "out.hdf5")
+    status, shown, errors = run(
+        forbidden, tmp_path, COMMAND, "elmo", "in.txt", "out.hdf5"
+    )
     assert (status, "3 sentences, 8 tokens" in shown) == (0, True), errors
-    assert [array.shape for array in ElmoVectors(tmp_path / "out.hdf5")] == [(3, 5, 320), (3, 0, 320), (3, 3, 320)]
-    assert run(forbidden, tmp_path, COMMAND, "static", "in.txt", "-o", "v.txt", "--min-count", "2")[0] == 0
+    assert [array.shape for array in ElmoVectors(tmp_path / "out.hdf5")] == [
+        (3, 5, 320),
+        (3, 0, 320),
+        (3, 3, 320),
+    ]
+    assert (
+        run(
+            forbidden,
+            tmp_path,
+            COMMAND,
+            "static",
+            "in.txt",
+            "-o",
+            "v.txt",
+            "--min-count",
+            "2",
+        )[0]
+        == 0
+    )
     assert (tmp_path / "v.txt").read_text().startswith("1 320\n. ")
     code = "from elmo_tasks.elmo import Elmo; print(Elmo.from_files().embed(['It ended .'], progress=True)[0].shape)"
-    status, shown, errors = run(f"{forbidden} fcntl resource", tmp_path, code)  # as on Windows
-    assert (status, shown, "needs the package tqdm" in errors) == (0, "(3, 3, 320)\n", True), errors
+    status, shown, errors = run(
+        f"{forbidden} fcntl resource", tmp_path, code
+    )  # as on Windows
+    assert (status, shown, "needs the package tqdm" in errors) == (
+        0,
+        "(3, 3, 320)\n",
+        True,
+    ), errors
 
 
 SEVERAL = """
@@ -90,4 +149,8 @@ def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) ->
     lines = shown.splitlines()
     for line, message in zip(lines, expected.values(), strict=False):
         assert message in line, errors
-    assert (status, lines[-1]) == (0, "0") and "usage: elmo-tasks" in shown and "Traceback" not in errors
+    assert (
+        (status, lines[-1]) == (0, "0")
+        and "usage: elmo-tasks" in shown
+        and "Traceback" not in errors
+    )

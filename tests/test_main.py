@@ -19,7 +19,9 @@ from tests.disk import file_size_limit
 
 
 def jsonnet_error(text: str) -> RuntimeError:
-    return RuntimeError(text + "\n\tlib/data.libsonnet:3:5-9\tthunk <x>\n\tDuring manifestation\t\n")
+    return RuntimeError(
+        text + "\n\tlib/data.libsonnet:3:5-9\tthunk <x>\n\tDuring manifestation\t\n"
+    )
 
 
 def chain(error: Exception, cause: Exception) -> Exception:
@@ -37,19 +39,30 @@ def of_unknown_overrides() -> Exception:
 def in_a_worker(error: Exception) -> Exception:
     """As `torch.multiprocessing` raises it for a process of a distributed training."""
     trace = "".join(traceback.format_exception(error))
-    return ProcessRaisedException(f"\n\n-- Process 1 terminated with the following error:\n{trace}", 1, 4711)
+    return ProcessRaisedException(
+        f"\n\n-- Process 1 terminated with the following error:\n{trace}", 1, 4711
+    )
 
 
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (InputError("expected 4 columns", file="a.txt", line=3), "a.txt:3: expected 4 columns"),
+        (
+            InputError("expected 4 columns", file="a.txt", line=3),
+            "a.txt:3: expected 4 columns",
+        ),
         (chain(ConfigurationError("outer"), InputError("inner")), "inner"),
         (chain(ConfigurationError("outer"), TypeError("inner")), "outer; inner"),
         (FileNotFoundError(2, "No such file", "x.json"), "x.json: No such file"),
         (in_a_worker(chain(ConfigurationError("outer"), InputError("inner"))), "inner"),
-        (jsonnet_error("RUNTIME ERROR: set it"), "set it (at lib/data.libsonnet:3:5-9)"),
-        (of_unknown_overrides(), "the overrides (-o) change keys that the config does not have: ['d.e']"),
+        (
+            jsonnet_error("RUNTIME ERROR: set it"),
+            "set it (at lib/data.libsonnet:3:5-9)",
+        ),
+        (
+            of_unknown_overrides(),
+            "the overrides (-o) change keys that the config does not have: ['d.e']",
+        ),
         (ConnectionError("x"), None),
     ],
 )
@@ -70,11 +83,16 @@ def own_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupt(number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_interrupt(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(__main__, "run", lambda _: signal.raise_signal(number))
     with pytest.raises(SystemExit) as stopped:
         __main__.main(["elmo"])
-    assert stopped.value.code == 128 + number and capsys.readouterr().err == "\ninterrupted\n"
+    assert (
+        stopped.value.code == 128 + number
+        and capsys.readouterr().err == "\ninterrupted\n"
+    )
 
 
 def test_error_of_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,13 +19,21 @@ from elmo_tasks import plugin
 def everything_imported() -> None:
     """Imports every module of the package."""
     for module in pkgutil.walk_packages(elmo_tasks.__path__, "elmo_tasks."):
-        if not module.name.startswith("elmo_tasks.integrations."):  # they import other libraries
+        if not module.name.startswith(
+            "elmo_tasks.integrations."
+        ):  # they import other libraries
             importlib.import_module(module.name)
 
 
 def test_the_plugin_imports_what_is_registered(everything_imported: None) -> None:
-    classes = [cls for entries in Registrable._registry.values() for cls, _ in entries.values()]
-    packages = [cls.__module__.split(".")[1] for cls in classes if cls.__module__.startswith("elmo_tasks")]
+    classes = [
+        cls for entries in Registrable._registry.values() for cls, _ in entries.values()
+    ]
+    packages = [
+        cls.__module__.split(".")[1]
+        for cls in classes
+        if cls.__module__.startswith("elmo_tasks")
+    ]
     assert len(packages) > 50 and set(packages) <= {*plugin.PACKAGES}
 
 
@@ -34,7 +42,11 @@ def constructors() -> Iterator[Callable[..., Any]]:
     classes = [FromParams]
     for cls in classes:
         classes += cls.__subclasses__()
-    registered = [(cls, name or "__init__") for names in Registrable._registry.values() for cls, name in names.values()]
+    registered = [
+        (cls, name or "__init__")
+        for names in Registrable._registry.values()
+        for cls, name in names.values()
+    ]
     for cls, name in {*registered, *((cls, "__init__") for cls in classes)}:
         if cls.__module__.startswith("elmo_tasks"):
             yield getattr(cls, name)
@@ -50,18 +62,27 @@ def test_constructors_have_no_objects_in_new_unions(everything_imported: None) -
     """AllenNLP constructs an `Optional[X]` of a config, but passes the dictionary for `X | None`."""
     for constructor in constructors():
         for name, parameter in inspect.signature(constructor).parameters.items():
-            unions = [part for part in parts(parameter.annotation) if isinstance(part, UnionType)]
+            unions = [
+                part
+                for part in parts(parameter.annotation)
+                if isinstance(part, UnionType)
+            ]
             inside = [part for union in unions for part in parts(union)]
-            assert not any(hasattr(part, "from_params") or get_origin(part) is Lazy for part in inside), (
-                f"{constructor.__qualname__}, {name}: expected Optional or Union"
-            )
+            assert not any(
+                hasattr(part, "from_params") or get_origin(part) is Lazy
+                for part in inside
+            ), f"{constructor.__qualname__}, {name}: expected Optional or Union"
 
 
 def test_missing_module_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugin, "PACKAGES", ("no_such_module",))
-    with pytest.raises(ImportError, match=r"No module named 'elmo_tasks\.no_such_module'") as got:
+    with pytest.raises(
+        ImportError, match=r"No module named 'elmo_tasks\.no_such_module'"
+    ) as got:
         plugin.register_all()
-    assert not isinstance(got.value, ModuleNotFoundError), "AllenNLP would only log that"
+    assert not isinstance(got.value, ModuleNotFoundError), (
+        "AllenNLP would only log that"
+    )
 
 
 MODULES = "import json, sys, elmo_tasks.plugin; print(json.dumps([n for n in sys.modules if n[:10] != 'elmo_tasks']))"
@@ -101,7 +122,13 @@ print(json.dumps(sorted(changed) + [name for name, value in settings_before.item
 
 
 def in_a_fresh_python(code: str, given: str = "") -> str:
-    return subprocess.run([sys.executable, "-c", code], input=given, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 def test_importing_the_plugin_changes_registries_only() -> None:

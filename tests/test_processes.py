@@ -19,7 +19,9 @@ if __name__ == "__main__":
 def test_workers_exit_with_their_parent_when_it_is_killed(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(MAIN)
     command = [sys.executable, "-u", str(tmp_path / "main.py")]
-    parent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    parent = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     assert parent.stdout is not None
     assert [parent.stdout.readline() for _ in range(2)] == ["started\n"] * 2
     os.kill(parent.pid, signal.SIGKILL)

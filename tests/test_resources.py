@@ -12,46 +12,77 @@ from tests.test_flow import elmo_tasks
 ROOT = resources.configs_root()
 
 
-def test_the_data_root_becomes_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_data_root_becomes_absolute(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for given, found in (("~/corpora", tmp_path / "corpora"), ("here", Path.cwd() / "here"), ("", None)):
+    for given, found in (
+        ("~/corpora", tmp_path / "corpora"),
+        ("here", Path.cwd() / "here"),
+        ("", None),
+    ):
         monkeypatch.setenv(resources.DATA_VARIABLE, given)
         assert resources.data_root() == found
     monkeypatch.setenv(resources.DATA_VARIABLE, "here")
-    assert read_config(find_config("ner", "paper"))["train_data_path"] == f"{Path.cwd()}/here/ner/eng.train"
+    assert (
+        read_config(find_config("ner", "paper"))["train_data_path"]
+        == f"{Path.cwd()}/here/ner/eng.train"
+    )
 
 
 @pytest.mark.parametrize("scale", ["small", "paper"])
-def test_a_missing_data_root_is_one_error_with_the_files(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_data_root_is_one_error_with_the_files(
+    scale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
-    with pytest.raises(InputError, match=r"ELMO_TASKS_DATA is not set \(.*ner/eng.testa, ner/eng.train, vectors/"):
+    with pytest.raises(
+        InputError,
+        match=r"ELMO_TASKS_DATA is not set \(.*ner/eng.testa, ner/eng.train, vectors/",
+    ):
         read_config(find_config("ner", scale))
     read_config(find_config("ner"))
 
 
 def test_names_and_scales(tmp_path: Path) -> None:
     assert find_config("sst_elmo", "small") == str(ROOT / "small/sst_elmo.jsonnet")
-    for name, message in (("sst_elm", "nearest: sst_elmo"), (str(ROOT / "sst.jsonnet"), "expected the name")):
+    for name, message in (
+        ("sst_elm", "nearest: sst_elmo"),
+        (str(ROOT / "sst.jsonnet"), "expected the name"),
+    ):
         with pytest.raises(InputError, match=message):
             find_config(name, "paper")
     own = tmp_path / "own.jsonnet"
-    own.write_text(f"(import '{ROOT}/small/sst.jsonnet') {{ trainer+: {{ num_epochs: 1 }} }}")
+    own.write_text(
+        f"(import '{ROOT}/small/sst.jsonnet') {{ trainer+: {{ num_epochs: 1 }} }}"
+    )
     (tmp_path / "plain.json").write_text("{}")
-    files = own, ROOT / "sst.jsonnet", ROOT / "paper/sst.jsonnet", tmp_path / "plain.json"
+    files = (
+        own,
+        ROOT / "sst.jsonnet",
+        ROOT / "paper/sst.jsonnet",
+        tmp_path / "plain.json",
+    )
     assert [scale_of(file) for file in files] == ["small", "mini", "paper", None]
 
 
-def test_a_copy_resolves_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_resolves_to_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(resources.DATA_VARIABLE, "/data")
     elmo_tasks("configs", "--copy", tmp_path / "copy")
     for file in sorted((tmp_path / "copy").glob("*/*_elmo.jsonnet")):
-        copied, original = (read_config(path) for path in (file, ROOT / file.relative_to(tmp_path / "copy")))
+        copied, original = (
+            read_config(path)
+            for path in (file, ROOT / file.relative_to(tmp_path / "copy"))
+        )
         assert copied.as_dict(quiet=True) == original.as_dict(quiet=True)
     with pytest.raises(InputError, match="expected a new folder"):
         elmo_tasks("configs", "--copy", tmp_path / "copy")
 
 
-def test_two_files_of_the_paper_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_files_of_the_paper_are_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(resources.DATA_VARIABLE, "/data")
     for name in ("squad.jsonnet", "squad_elmo.jsonnet"):
         (tmp_path / name).write_text((ROOT / "paper" / name).read_text())

@@ -20,10 +20,16 @@ from elmo_tasks.settings import PathLike, Probability, Settings, Size, Wrong, ex
         (list[Size], [[], [1, 2]], [[1, 0], [2.5], ["1"]]),
         (Literal[False, "sentence"], [False, "sentence"], [True, 0, "batch", None]),
         (PathLike, ["a"], [5, None, True]),
-        (Annotated[str, str.upper], [], [["a"], 5]),  # a check sees values of its type alone
+        (
+            Annotated[str, str.upper],
+            [],
+            [["a"], 5],
+        ),  # a check sees values of its type alone
     ],
 )
-def test_what_is_expected(annotation: Any, valid: list[Any], invalid: list[Any]) -> None:
+def test_what_is_expected(
+    annotation: Any, valid: list[Any], invalid: list[Any]
+) -> None:
     assert [expected(annotation, value) for value in valid] == [None] * len(valid)
     assert all(expected(annotation, value) for value in invalid)
 
@@ -39,7 +45,10 @@ class Lamp(Settings):
 
 
 def test_all_problems_are_listed() -> None:
-    with pytest.raises(InputError, match=r"watts: expected an integer of at least 1, got 0; dim: expected .* below 1"):
+    with pytest.raises(
+        InputError,
+        match=r"watts: expected an integer of at least 1, got 0; dim: expected .* below 1",
+    ):
         Lamp(watts=0, dim=2)
     with pytest.raises(InputError, match="dim: expected more than 0"):
         Lamp.of({"watts": 200, "colour": "red"})

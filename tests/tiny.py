@@ -28,19 +28,29 @@ ELMO_DIM = 2 * options().projection_dim
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+REAL_DATA = Path(
+    os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data")
+)
 """Real corpora; tests that need a missing one are skipped."""
 
 SAMPLES = {name: FIXTURES / task.sample for name, task in TASKS.items()}
 """A small file in the official format of each task."""
 
-SIZES = {"embedding_dim": 3, "hidden_size": 5, "hidden_sizes": 4, "num_filters": 5, "feedforward_size": 5}
+SIZES = {
+    "embedding_dim": 3,
+    "hidden_size": 5,
+    "hidden_sizes": 4,
+    "num_filters": 5,
+    "feedforward_size": 5,
+}
 SIZES |= {"feature_size": 3, "max_span_width": 4, "num_layers": 2}
 
 
 def tiny_model(task: str) -> dict[str, Any]:
     """The model of the config at `mini`, with the smallest sizes, learned word vectors and without an initializer."""
-    model = read_config(ROOT / f"training_config/mini/{task}.jsonnet").as_dict(quiet=True)["model"]
+    model = read_config(ROOT / f"training_config/mini/{task}.jsonnet").as_dict(
+        quiet=True
+    )["model"]
     words = {"type": "elmo_tasks_word_vectors", "embedding_dim": SIZES["embedding_dim"]}
     model["text_field_embedder"]["token_embedders"]["tokens"] = words
     model.pop("initializer", None)
@@ -58,21 +68,30 @@ def _shrunk(value: Any, key: str = "") -> Any:
 def bilm_files(folder: Path, **changes: Any) -> dict[str, str]:
     """Writes a random biLM in the official format; returns the two keys for a config."""
     folder.mkdir(parents=True, exist_ok=True)
-    return dict(zip(("options_file", "weight_file"), write_bilm(folder, **changes), strict=True))
+    return dict(
+        zip(("options_file", "weight_file"), write_bilm(folder, **changes), strict=True)
+    )
 
 
 def elmo(folder: Path, **keys: object) -> ElmoTokenEmbedder:
     """An embedder, built from a config."""
-    return ElmoTokenEmbedder.from_params(Params({**bilm_files(folder), **keys}), vocab=Vocabulary())
+    return ElmoTokenEmbedder.from_params(
+        Params({**bilm_files(folder), **keys}), vocab=Vocabulary()
+    )
 
 
 def write_vectors(file: Path, words: list[str], *, width: int) -> Path:
     """Writes random vectors of these words, compressed if the name ends in `.gz`."""
     generator = numpy.random.default_rng(3)
-    lines = (" ".join([word, *(f"{value:.4f}" for value in generator.normal(size=width))]) for word in words)
+    lines = (
+        " ".join([word, *(f"{value:.4f}" for value in generator.normal(size=width))])
+        for word in words
+    )
     text = "".join(f"{line}\n" for line in lines)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(gzip.compress(text.encode()) if file.suffix == ".gz" else text.encode())
+    file.write_bytes(
+        gzip.compress(text.encode()) if file.suffix == ".gz" else text.encode()
+    )
     return file
 
 
@@ -82,19 +101,35 @@ def write_data_root(root: Path) -> Path:
     `training_config`.
     """
     toy.write_corpus(root)
-    words = "".join(f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."])
+    words = "".join(
+        f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."]
+    )
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
     for task, sample in SAMPLES.items():
-        file, data = f"{ROOT}/training_config/paper/{task}.jsonnet", {DATA_VARIABLE: str(root)}
+        file, data = (
+            f"{ROOT}/training_config/paper/{task}.jsonnet",
+            {DATA_VARIABLE: str(root)},
+        )
         config = json.loads(evaluate_file(file, ext_vars=data))
-        for target in (Path(config[f"{split}_data_path"]) for split in ("train", "validation")):
+        for target in (
+            Path(config[f"{split}_data_path"]) for split in ("train", "validation")
+        ):
             target = target if target.suffix else target / sample.name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(sample, target)
-    widths = {"w2v.100d.txt.gz": 100, "glove.6B.50d.txt": 50, "glove.6B.100d.txt": 100, "glove.840B.300d.txt": 300}
+    widths = {
+        "w2v.100d.txt.gz": 100,
+        "glove.6B.50d.txt": 50,
+        "glove.6B.100d.txt": 100,
+        "glove.840B.300d.txt": 300,
+    }
     widths["turian.50d.txt"] = 50
     for name, width in widths.items():
-        write_vectors(root / "vectors" / name, ["the", "left", "Harrow", "ferry", "mira"], width=width)
+        write_vectors(
+            root / "vectors" / name,
+            ["the", "left", "Harrow", "ferry", "mira"],
+            width=width,
+        )
     bilm_files(root / "bilm")
     (root / "bilm" / "vocabulary.txt").write_text(words)
     return root

@@ -26,7 +26,10 @@ COMMON_WORDS = 2000
 def tensors(bilm: BiLM, words: list[str]) -> dict[str, Tensor]:
     """The weights by name as `elmo.js` reads them, and the context-free vectors [V, P] of `words`."""
     encoder = bilm.token_encoder
-    found = {"characters": encoder.characters, "words": bilm.encode_types(batch_to_ids([words])[0])}
+    found = {
+        "characters": encoder.characters,
+        "words": bilm.encode_types(batch_to_ids([words])[0]),
+    }
     for index, layer in enumerate(encoder.convolutions):
         found[f"filters.{index}"] = layer.weight.transpose(1, 2).flatten(
             1
@@ -34,21 +37,33 @@ def tensors(bilm: BiLM, words: list[str]) -> dict[str, Tensor]:
         found[f"filters.{index}.bias"] = layer.bias
     linear = {"projection": encoder.projection}
     for index, highway in enumerate(encoder.highways):
-        linear |= {f"highway.{index}.transform": highway.transform, f"highway.{index}.gate": highway.gate}
+        linear |= {
+            f"highway.{index}.transform": highway.transform,
+            f"highway.{index}.gate": highway.gate,
+        }
     for name, layer in linear.items():
         found |= {name: layer.weight, f"{name}.bias": layer.bias}
     for direction in DIRECTIONS:
         for depth, layer in enumerate(getattr(bilm, f"{direction}_stack").layers):
             name = f"{direction}.{depth}"
-            found[name] = torch.cat([layer.input_weight, layer.hidden_weight], 1)  # [4H, 2P], gates i, o, f, j
-            found |= {f"{name}.bias": layer.bias, f"{name}.projection": layer.projection}
+            found[name] = torch.cat(
+                [layer.input_weight, layer.hidden_weight], 1
+            )  # [4H, 2P], gates i, o, f, j
+            found |= {
+                f"{name}.bias": layer.bias,
+                f"{name}.projection": layer.projection,
+            }
     return found
 
 
 def common_words(vocabulary: Path) -> list[str]:
     """The most frequent words of letters; the vocabulary is sorted by frequency."""
     with vocabulary.open(encoding="utf-8") as lines:
-        return list(islice((word for word in map(str.strip, lines) if word.isalpha()), COMMON_WORDS))
+        return list(
+            islice(
+                (word for word in map(str.strip, lines) if word.isalpha()), COMMON_WORDS
+            )
+        )
 
 
 @torch.no_grad()
@@ -57,7 +72,10 @@ def export(folder: Path) -> None:
     options_file, weight_file = embedded_bilm()
     bilm = BiLM.from_files(options_file, weight_file)
     words = common_words(options_file.with_name("vocabulary.txt"))
-    arrays = {name: tensor.numpy().astype("<f2") for name, tensor in tensors(bilm, words).items()}
+    arrays = {
+        name: tensor.numpy().astype("<f2")
+        for name, tensor in tensors(bilm, words).items()
+    }
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise SystemExit("expected weights below 65,504 for float16, got a larger one")
     data = b"".join(array.tobytes() for array in arrays.values())
@@ -65,10 +83,15 @@ def export(folder: Path) -> None:
         "sha256": hashlib.sha256(data).hexdigest(),
         "bytes": len(data),
         **bilm.options.to_dict(),
-        "tensors": {name: array.shape for name, array in arrays.items()},  # one after the other in model.bin
+        "tensors": {
+            name: array.shape for name, array in arrays.items()
+        },  # one after the other in model.bin
         "words": words,
     }
-    for name, content in (("model.bin", data), ("model.json", json.dumps(description, ensure_ascii=False).encode())):
+    for name, content in (
+        ("model.bin", data),
+        ("model.json", json.dumps(description, ensure_ascii=False).encode()),
+    ):
         with atomic_write(folder / name) as aside:
             aside.write_bytes(content)
 

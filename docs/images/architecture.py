@@ -21,9 +21,14 @@ def imports() -> dict[str, set[str]]:
     graph = grimp.build_graph("elmo_tasks")
     found: dict[str, set[str]] = {}
     for module in graph.modules:
-        names = {package_of(module), *map(package_of, graph.find_modules_directly_imported_by(module))} - {None}
+        names = {
+            package_of(module),
+            *map(package_of, graph.find_modules_directly_imported_by(module)),
+        } - {None}
         if package_of(module):
-            found.setdefault(package_of(module), set()).update(names - {package_of(module)})
+            found.setdefault(package_of(module), set()).update(
+                names - {package_of(module)}
+            )
     return found
 
 
@@ -35,7 +40,9 @@ def package_of(module: str) -> str | None:
 
 def reachable(name: str, imported: dict[str, set[str]]) -> set[str]:
     """All packages that `name` imports, directly or not."""
-    return imported[name].union(*(reachable(lower, imported) for lower in imported[name]))
+    return imported[name].union(
+        *(reachable(lower, imported) for lower in imported[name])
+    )
 
 
 def places(imported: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
@@ -46,30 +53,61 @@ def places(imported: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for level in range(max(depth.values()) + 1):
         row = sorted(name for name in depth if depth[name] == level)
-        row.sort(key=lambda name: sum(found[lower][0] for lower in imported[name]) / max(1, len(imported[name])))
-        found |= {name: ((column - (len(row) - 1) / 2) * 2.6, 1.1 * level) for column, name in enumerate(row)}
+        row.sort(
+            key=lambda name: (
+                sum(found[lower][0] for lower in imported[name])
+                / max(1, len(imported[name]))
+            )
+        )
+        found |= {
+            name: ((column - (len(row) - 1) / 2) * 2.6, 1.1 * level)
+            for column, name in enumerate(row)
+        }
     return found
 
 
 def main() -> None:
     """Write the picture beside this file."""
-    matplotlib.rcParams.update({"svg.hashsalt": "architecture", "svg.fonttype": "none", "font.family": "sans-serif"})
+    matplotlib.rcParams.update(
+        {
+            "svg.hashsalt": "architecture",
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+        }
+    )
     imported = imports()
     centres = places(imported)
     figure, axes = plt.subplots(figsize=(6.4, 6.0))
     for upper, (x, y) in centres.items():
-        indirect = set().union(*(reachable(lower, imported) for lower in imported[upper]))
+        indirect = set().union(
+            *(reachable(lower, imported) for lower in imported[upper])
+        )
         for lower in sorted(imported[upper] - indirect):
             u, v = centres[lower]
             axes.annotate(
-                "", (u, v + HEIGHT / 2), (x, y - HEIGHT / 2), arrowprops={"arrowstyle": "->", "color": "#667788"}
+                "",
+                (u, v + HEIGHT / 2),
+                (x, y - HEIGHT / 2),
+                arrowprops={"arrowstyle": "->", "color": "#667788"},
             )
-        box = plt.Rectangle((x - WIDTH / 2, y - HEIGHT / 2), WIDTH, HEIGHT, fc="#e8eef7", ec="#33507a", zorder=3)
+        box = plt.Rectangle(
+            (x - WIDTH / 2, y - HEIGHT / 2),
+            WIDTH,
+            HEIGHT,
+            fc="#e8eef7",
+            ec="#33507a",
+            zorder=3,
+        )
         axes.add_patch(box)
         axes.text(x, y, upper, ha="center", va="center", fontsize=10, zorder=4)
     axes.autoscale_view()
     axes.set_axis_off()
-    figure.savefig(Path(__file__).with_suffix(".svg"), bbox_inches="tight", metadata={"Date": None}, facecolor="white")
+    figure.savefig(
+        Path(__file__).with_suffix(".svg"),
+        bbox_inches="tight",
+        metadata={"Date": None},
+        facecolor="white",
+    )
 
 
 if __name__ == "__main__":

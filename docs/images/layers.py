@@ -13,7 +13,13 @@ import matplotlib
 import matplotlib.pyplot as plt
 
 ROWS = Path(__file__).parents[1] / "results/layers.json"
-COLUMNS = {"without": "without", "0": "layer 0", "1": "layer 1", "2": "layer 2", "all": "all"}
+COLUMNS = {
+    "without": "without",
+    "0": "layer 0",
+    "1": "layer 1",
+    "2": "layer 2",
+    "all": "all",
+}
 INK = "#7a7f87"  # readable on white and on black
 GAIN, LOSS, NONE = (0.16, 0.45, 0.70), (0.78, 0.33, 0.20), (0.93, 0.93, 0.93)
 STRONGEST = 10.0
@@ -27,25 +33,39 @@ def number(text: str) -> float:
 
 def colour(difference: float) -> tuple[float, ...]:
     """White for none, blue for a gain, red for a loss."""
-    full, share = (GAIN if difference > 0 else LOSS), min(1.0, abs(difference) / STRONGEST)
+    full, share = (
+        (GAIN if difference > 0 else LOSS),
+        min(1.0, abs(difference) / STRONGEST),
+    )
     return tuple(1 - share * (1 - part) for part in full)
 
 
 def main() -> None:
     """Write the picture beside this file."""
-    matplotlib.rcParams.update({"svg.hashsalt": "layers", "svg.fonttype": "none", "font.family": "sans-serif"})
+    matplotlib.rcParams.update(
+        {"svg.hashsalt": "layers", "svg.fonttype": "none", "font.family": "sans-serif"}
+    )
     rows = json.loads(ROWS.read_text("utf-8"))
     figure, axes = plt.subplots(figsize=(7.0, 0.5 * len(rows) + 0.6))
     for x, name in enumerate(COLUMNS.values()):
         axes.text(x, -0.75, name, ha="center", va="center", fontsize=10, color=INK)
     for y, row in enumerate(rows):
-        axes.text(-0.6, y - 0.14, row["row"], ha="right", va="center", fontsize=10, color=INK)
-        axes.text(-0.6, y + 0.22, row["seeds"], ha="right", va="center", fontsize=7, color=INK)
+        axes.text(
+            -0.6, y - 0.14, row["row"], ha="right", va="center", fontsize=10, color=INK
+        )
+        axes.text(
+            -0.6, y + 0.22, row["seeds"], ha="right", va="center", fontsize=7, color=INK
+        )
         for x, key in enumerate(COLUMNS):
             draw(axes, x, y, row, key)
     axes.set(xlim=(-2.6, len(COLUMNS) - 0.5), ylim=(len(rows) - 0.5, -1.1))
     axes.set_axis_off()
-    figure.savefig(Path(__file__).with_suffix(".svg"), bbox_inches="tight", metadata={"Date": None}, transparent=True)
+    figure.savefig(
+        Path(__file__).with_suffix(".svg"),
+        bbox_inches="tight",
+        metadata={"Date": None},
+        transparent=True,
+    )
 
 
 def draw(axes: plt.Axes, x: int, y: int, row: dict[str, str], key: str) -> None:
@@ -55,7 +75,11 @@ def draw(axes: plt.Axes, x: int, y: int, row: dict[str, str], key: str) -> None:
         return
     score, without = number(row[key]), number(row["without"])
     fill = NONE if key == "without" else colour(score - without)
-    ink = "white" if key != "without" and abs(score - without) > 0.6 * STRONGEST else "#1c1c1c"
+    ink = (
+        "white"
+        if key != "without" and abs(score - without) > 0.6 * STRONGEST
+        else "#1c1c1c"
+    )
     axes.add_patch(plt.Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, fc=fill, ec="none"))
     axes.text(x, y, f"{score:.1f}", ha="center", va="center", fontsize=10, color=ink)
 

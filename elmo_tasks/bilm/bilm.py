@@ -60,15 +60,25 @@ class BiLM(nn.Module):
     boundaries: Tensor
     state = "reset"
 
-    def __init__(self, options: BiLMOptions, *, precision: str = "float32", initialize: bool = True) -> None:
+    def __init__(
+        self,
+        options: BiLMOptions,
+        *,
+        precision: str = "float32",
+        initialize: bool = True,
+    ) -> None:
         super().__init__()
         if precision not in PRECISIONS:
-            raise InputError(f"precision: expected one of {', '.join(PRECISIONS)}, got {precision!r}")
+            raise InputError(
+                f"precision: expected one of {', '.join(PRECISIONS)}, got {precision!r}"
+            )
         self.options, self._precision = options, precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options, initialize=initialize)
         self.backward_stack = LstmStack(options, initialize=initialize)
-        boundaries = torch.from_numpy(tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64"))
+        boundaries = torch.from_numpy(
+            tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64")
+        )
         boundaries = fit_slots(boundaries, options.max_characters_per_token)
         self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
         self._cache: tuple[Hashable, WordVectorCache | None] = (None, None)
@@ -90,15 +100,31 @@ class BiLM(nn.Module):
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
-        options_path, weight_path = bilm_file(options_file, "options_file"), bilm_file(weight_file, "weight_file")
+        options_path, weight_path = (
+            bilm_file(options_file, "options_file"),
+            bilm_file(weight_file, "weight_file"),
+        )
         options = BiLMOptions.from_file(options_path)
         check_size(options, weight_path, options_file=options_path)
-        bilm = cls(options, precision=precision, initialize=False).eval().requires_grad_(False)
-        load_weights(bilm, weight_path, options_file=options_path, pack=bilm._packed_dtype if packed else None)
+        bilm = (
+            cls(options, precision=precision, initialize=False)
+            .eval()
+            .requires_grad_(False)
+        )
+        load_weights(
+            bilm,
+            weight_path,
+            options_file=options_path,
+            pack=bilm._packed_dtype if packed else None,
+        )
         return bilm
 
     def save_files(
-        self, options_file: str | Path, weight_file: str | Path, *, mantissa_bits: int | None = None
+        self,
+        options_file: str | Path,
+        weight_file: str | Path,
+        *,
+        mantissa_bits: int | None = None,
     ) -> None:
         """
         Write the official format, which AllenNLP and bilm-tf load, each file atomically. With `mantissa_bits`, values
@@ -177,12 +203,22 @@ class BiLM(nn.Module):
         character_ids = fit_slots(character_ids, self.options.max_characters_per_token)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
-        layers, finals = self._zeros(mask).unflatten(3, (2, -1)), {}  # [L+1, B, T, 2, P]
+        layers, finals = (
+            self._zeros(mask).unflatten(3, (2, -1)),
+            {},
+        )  # [L+1, B, T, 2, P]
         context_free = tokens.view(len(mask), -1, tokens.shape[1])[:, 1:-1]
         layers[0] = (context_free * mask[:, :, None])[:, :, None]
-        indices = ((packing.forward_from, packing.forward_to), (packing.backward_from, packing.backward_to))
-        for side, (direction, (read, written)) in enumerate(zip(DIRECTIONS, indices, strict=True)):
-            results, finals[direction] = self._run(direction, tokens[read], packing, states.get(direction))
+        indices = (
+            (packing.forward_from, packing.forward_to),
+            (packing.backward_from, packing.backward_to),
+        )
+        for side, (direction, (read, written)) in enumerate(
+            zip(DIRECTIONS, indices, strict=True)
+        ):
+            results, finals[direction] = self._run(
+                direction, tokens[read], packing, states.get(direction)
+            )
             for depth, outputs in enumerate(results, start=1):
                 layers[depth, :, :, side] = outputs[written] * mask[:, :, None]
         return BiLMOutput(layers.flatten(3), mask), finals
@@ -194,7 +230,11 @@ class BiLM(nn.Module):
         """
         distinct, index = _distinct_rows(character_ids)
         cache = self._word_vector_cache(distinct)
-        vectors = self._encode(distinct) if cache is None else cache.vectors(distinct, self._encode)
+        vectors = (
+            self._encode(distinct)
+            if cache is None
+            else cache.vectors(distinct, self._encode)
+        )
         return vectors[index]
 
     def _apply(self, *args: Any, **kwargs: Any) -> Self:
@@ -211,19 +251,33 @@ class BiLM(nn.Module):
     def _word_vector_cache(self, character_ids: Tensor) -> WordVectorCache | None:
         """The cache for these words, empty after a change of the weights; None if there can be none."""
         parameters = list(self.token_encoder.parameters())
-        is_frozen = not any(parameter.requires_grad or parameter.is_inference() for parameter in parameters)
-        in_range = (character_ids >= 0) & (character_ids <= CHARACTERS)  # others are an error of the embedding
+        is_frozen = not any(
+            parameter.requires_grad or parameter.is_inference()
+            for parameter in parameters
+        )
+        in_range = (character_ids >= 0) & (
+            character_ids <= CHARACTERS
+        )  # others are an error of the embedding
         if not is_frozen or character_ids.device.type != "cpu" or not in_range.all():
             return None
-        packed = (weight for layer in packable_layers(self.token_encoder) for weight in layer.packed_weights)
+        packed = (
+            weight
+            for layer in packable_layers(self.token_encoder)
+            for weight in layer.packed_weights
+        )
         key = (
             torch.get_num_threads(),
-            *((id(parameter), parameter._version, parameter.data_ptr()) for parameter in parameters),
+            *(
+                (id(parameter), parameter._version, parameter.data_ptr())
+                for parameter in parameters
+            ),
             *(weakref.ref(weight) for weight in packed),
         )
         found = self._cache  # another thread may replace it
         if found[0] != key:
-            is_invariant = self.token_encoder.is_batch_invariant(precision=self._product_dtype)
+            is_invariant = self.token_encoder.is_batch_invariant(
+                precision=self._product_dtype
+            )
             self._cache = found = key, WordVectorCache() if is_invariant else None
         return found[1]
 
@@ -238,24 +292,39 @@ class BiLM(nn.Module):
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
         """Word vectors with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P]."""
         vectors = self.encode_types(torch.cat([self.boundaries, character_ids[mask]]))
-        position = torch.zeros(mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device)
+        position = torch.zeros(
+            mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device
+        )
         position[:, 1:-1][mask] = torch.arange(2, len(vectors), device=mask.device)
         position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
         return vectors[position.flatten()]
 
     def _run(
-        self, direction: str, inputs: Tensor, packing: Packing, states: list[State] | None
+        self,
+        direction: str,
+        inputs: Tensor,
+        packing: Packing,
+        states: list[State] | None,
     ) -> tuple[list[Tensor], list[State]]:
         """Run one direction over packed inputs [N, P]; the outputs of its L layers, each [N, P], and final states."""
         stack: LstmStack = getattr(self, f"{direction}_stack")
         kept = states or stack.initial_states(0)
         unseen = stack.initial_states(max(0, len(packing.order) - len(kept[0][0])))
         started = [
-            (torch.cat([cell.to(more_cell), more_cell]), torch.cat([hidden.to(more_hidden), more_hidden]))
-            for (cell, hidden), (more_cell, more_hidden) in zip(kept, unseen, strict=True)
+            (
+                torch.cat([cell.to(more_cell), more_cell]),
+                torch.cat([hidden.to(more_hidden), more_hidden]),
+            )
+            for (cell, hidden), (more_cell, more_hidden) in zip(
+                kept, unseen, strict=True
+            )
         ]
-        ordered = [(cell[packing.order], hidden[packing.order]) for cell, hidden in started]
-        outputs, finals = stack(inputs, packing.batch_sizes, ordered, precision=self._product_dtype)
+        ordered = [
+            (cell[packing.order], hidden[packing.order]) for cell, hidden in started
+        ]
+        outputs, finals = stack(
+            inputs, packing.batch_sizes, ordered, precision=self._product_dtype
+        )
         for state, final in zip(started, finals, strict=True):
             for old, new in zip(state, final, strict=True):
                 old[packing.order] = new.detach()
@@ -263,7 +332,9 @@ class BiLM(nn.Module):
 
     def _zeros(self, mask: Tensor) -> Tensor:
         """Layers [L+1, B, T, 2P] for a mask [B, T]."""
-        return self.boundaries.new_zeros((self.n_layers, *mask.shape, self.output_dim), dtype=self.dtype)
+        return self.boundaries.new_zeros(
+            (self.n_layers, *mask.shape, self.output_dim), dtype=self.dtype
+        )
 
 
 def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:

@@ -29,8 +29,14 @@ BEGIN_OF_SENTENCE, END_OF_SENTENCE = "<S>", "</S>"
 
 
 def _row(characters: bytes | Sequence[int]) -> np.ndarray:
-    row = np.full(max(MAX_CHARACTERS, len(characters) + 2), PAD_WORD + 1, dtype=np.uint16)  # [C]
-    body = np.frombuffer(characters, np.uint8) if isinstance(characters, bytes) else characters
+    row = np.full(
+        max(MAX_CHARACTERS, len(characters) + 2), PAD_WORD + 1, dtype=np.uint16
+    )  # [C]
+    body = (
+        np.frombuffer(characters, np.uint8)
+        if isinstance(characters, bytes)
+        else characters
+    )
     row[0] = BEGIN_WORD + 1
     row[1 : 1 + len(body)] = np.asarray(body, dtype=np.uint16) + 1
     row[1 + len(body)] = END_WORD + 1
@@ -38,7 +44,10 @@ def _row(characters: bytes | Sequence[int]) -> np.ndarray:
 
 
 _NAMES = {BEGIN_SENTENCE: BEGIN_OF_SENTENCE, END_SENTENCE: END_OF_SENTENCE}
-_BOUNDARIES = {BEGIN_OF_SENTENCE: _row([BEGIN_SENTENCE]), END_OF_SENTENCE: _row([END_SENTENCE])}
+_BOUNDARIES = {
+    BEGIN_OF_SENTENCE: _row([BEGIN_SENTENCE]),
+    END_OF_SENTENCE: _row([END_SENTENCE]),
+}
 
 
 def token_to_ids(token: str, *, longest: int = MAX_CHARACTERS) -> np.ndarray:
@@ -81,7 +90,9 @@ def pad_rows(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     return ids
 
 
-def batch_to_ids(sentences: list[list[str]], *, longest: int = MAX_CHARACTERS) -> torch.LongTensor:
+def batch_to_ids(
+    sentences: list[list[str]], *, longest: int = MAX_CHARACTERS
+) -> torch.LongTensor:
     """
     Character ids of B tokenised sentences, which may be empty, padded with zeros to the longest: int64, [B, T, 50],
     wider if a word takes more slots. The biLM adds sentence boundaries. `longest` is the most slots of a word, for
@@ -89,8 +100,13 @@ def batch_to_ids(sentences: list[list[str]], *, longest: int = MAX_CHARACTERS) -
     """
     for sentence in sentences:
         if isinstance(sentence, str):
-            raise TypeError(f"expected lists of tokens, got the string {sentence!r}: split it into tokens first")
-    rows = [[token_to_ids(token, longest=longest) for token in sentence] for sentence in sentences]
+            raise TypeError(
+                f"expected lists of tokens, got the string {sentence!r}: split it into tokens first"
+            )
+    rows = [
+        [token_to_ids(token, longest=longest) for token in sentence]
+        for sentence in sentences
+    ]
     length = max(map(len, rows), default=0)
     width = max((len(row) for tokens in rows for row in tokens), default=MAX_CHARACTERS)
     ids = np.zeros((len(rows), length, width), dtype=np.int64)  # [B, T, C]
@@ -102,10 +118,14 @@ def batch_to_ids(sentences: list[list[str]], *, longest: int = MAX_CHARACTERS) -
 def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
     """The mask of tokens [B, T] of ids [B, T, C]. Raises `ValueError` if padding precedes a token."""
     if character_ids.dim() != 3 or character_ids.shape[2] < MAX_CHARACTERS:
-        raise ValueError(f"character ids: expected shape [B, T, {MAX_CHARACTERS}], got {list(character_ids.shape)}")
+        raise ValueError(
+            f"character ids: expected shape [B, T, {MAX_CHARACTERS}], got {list(character_ids.shape)}"
+        )
     mask = (character_ids > PADDING_ID).any(2)  # [B, T]
     if (mask[:, 1:] & ~mask[:, :-1]).any():
-        raise ValueError("character ids: expected padding (all zeros) after the tokens, got it before a token")
+        raise ValueError(
+            "character ids: expected padding (all zeros) after the tokens, got it before a token"
+        )
     return mask
 
 
@@ -128,6 +148,7 @@ def ids_to_text(character_ids: torch.Tensor) -> list[str]:
     rows = character_ids.cpu().numpy() - 1  # [N, C]
     lengths = (rows == END_WORD).argmax(1) - 1  # [N]
     return [
-        _NAMES.get(row[1]) or row[1 : length + 1].astype(np.uint8).tobytes().decode("utf-8", "ignore")
+        _NAMES.get(row[1])
+        or row[1 : length + 1].astype(np.uint8).tobytes().decode("utf-8", "ignore")
         for row, length in zip(rows, lengths, strict=True)
     ]

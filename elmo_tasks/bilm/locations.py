@@ -46,7 +46,9 @@ def bilm_file(given: str | Path, key: str) -> Path:
         return path
     found = next((file for name in names for file in sorted(path.glob(name))), None)
     if found is None:
-        raise InputError(f"expected a biLM with {' or '.join(names)}, got none", file=given)
+        raise InputError(
+            f"expected a biLM with {' or '.join(names)}, got none", file=given
+        )
     return found
 
 
@@ -54,7 +56,12 @@ def is_whole_model(given: str | Path) -> bool:
     """Whether a path, URL or name is that of a whole model instead of one file of it."""
     text = os.fspath(given)
     is_zip = text.partition("#")[0].lower().endswith(".zip")
-    return text in MODELS or is_zip or bool(_HUB_REPOSITORY.fullmatch(text)) or os.path.isdir(text)
+    return (
+        text in MODELS
+        or is_zip
+        or bool(_HUB_REPOSITORY.fullmatch(text))
+        or os.path.isdir(text)
+    )
 
 
 def model_path(given: str) -> Path:
@@ -75,31 +82,50 @@ def local_path(path_or_url: str | Path) -> Path:
         return Path(located(text))
     url, _, digest = text.partition("#")
     if url != text and not re.fullmatch("sha256=[0-9a-fA-F]{64}", digest):
-        raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)
+        raise InputError(
+            f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}",
+            file=url,
+        )
     try:
         path = _hub_file(url) if url.startswith(HUB) else _downloaded(url)
     except Exception as error:  # the transports raise errors of many types
         raise InputError(f"cannot fetch {url}: {error}") from error
     if digest and file_sha256(path) != digest.removeprefix("sha256=").lower():
         hint = f"remove {path} to download it again"
-        raise InputError(f"expected {digest}, got {file_sha256(path)}", file=url, hint=hint)
+        raise InputError(
+            f"expected {digest}, got {file_sha256(path)}", file=url, hint=hint
+        )
     return path
 
 
 def cache_folder() -> Path:
     """Where downloads and unpacked ZIPs are: `elmo_tasks` in `XDG_CACHE_HOME`, by default `~/.cache`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "elmo_tasks"
+    return (
+        Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "elmo_tasks"
+    )
 
 
 def _downloaded(url: str) -> Path:
     name = Path(urlsplit(url).path).name
-    target = cache_folder() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:16] / name
+    target = (
+        cache_folder()
+        / "downloads"
+        / hashlib.sha256(url.encode()).hexdigest()[:16]
+        / name
+    )
     if not target.is_file():
         logger.warning("downloading %s to %s", url, target)
-        with urlopen(url, timeout=60) as answer, atomic_write(target) as aside, aside.open("wb") as out:
+        with (
+            urlopen(url, timeout=60) as answer,
+            atomic_write(target) as aside,
+            aside.open("wb") as out,
+        ):
             while part := answer.read(2**20):
                 out.write(part)
-            if (size := answer.headers["Content-Length"]) not in (None, str(out.tell())):
+            if (size := answer.headers["Content-Length"]) not in (
+                None,
+                str(out.tell()),
+            ):
                 raise ValueError(f"expected {size} bytes, got {out.tell()}")
     return target
 
@@ -112,7 +138,9 @@ def _hub_file(url: str) -> Path:
     repository, _, revision = repository.partition("@")
     if not (owner and repository and name):
         raise ValueError("expected hf://owner/name/file")
-    return Path(hf_hub_download(f"{owner}/{repository}", name, revision=revision or None))
+    return Path(
+        hf_hub_download(f"{owner}/{repository}", name, revision=revision or None)
+    )
 
 
 def _is_zip(path: Path) -> bool:
@@ -133,5 +161,7 @@ def _unpacked(file: Path) -> Path:
                 aside.rename(folder)
     except OSError as error:
         if not folder.is_dir():  # else another process was faster
-            raise InputError(f"cannot write: {error.strerror or error}", file=folder) from None
+            raise InputError(
+                f"cannot write: {error.strerror or error}", file=folder
+            ) from None
     return folder

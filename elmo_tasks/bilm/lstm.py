@@ -8,7 +8,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad, packed_linear
+from elmo_tasks.bilm.packed_linear import (
+    Linear,
+    PackableModule,
+    needs_grad,
+    packed_linear,
+)
 
 FORGET_BIAS = 1.0
 """Added to the forget gate in the forward pass; files and parameters hold the bias without it, as in TensorFlow."""
@@ -37,8 +42,14 @@ class ProjectedLstm(PackableModule):
 
     def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
         super().__init__()
-        self.dim, self.projection_dim = dim, projection_dim = options.dim, options.projection_dim
-        self.cell_clip, self.proj_clip = options.cell_clip or None, options.proj_clip or None
+        self.dim, self.projection_dim = dim, projection_dim = (
+            options.dim,
+            options.projection_dim,
+        )
+        self.cell_clip, self.proj_clip = (
+            options.cell_clip or None,
+            options.proj_clip or None,
+        )
         self.input_weight = nn.Parameter(torch.empty(4 * dim, projection_dim))
         self.hidden_weight = nn.Parameter(torch.empty(4 * dim, projection_dim))
         self.bias = nn.Parameter(torch.empty(4 * dim))
@@ -58,7 +69,9 @@ class ProjectedLstm(PackableModule):
         nn.init.zeros_(self.bias)
 
     def initial_state(self, rows: int) -> State:
-        return self.bias.new_zeros(rows, self.dim), self.bias.new_zeros(rows, self.projection_dim)
+        return self.bias.new_zeros(rows, self.dim), self.bias.new_zeros(
+            rows, self.projection_dim
+        )
 
     def forward(
         self,
@@ -82,10 +95,16 @@ class ProjectedLstm(PackableModule):
         """
         dtype = precision or inputs.dtype
         grad = needs_grad(self, inputs, *state)
-        to_gates = self.linear("input_weight", self.bias + self.forget_bias, dtype=dtype, grad=grad)
+        to_gates = self.linear(
+            "input_weight", self.bias + self.forget_bias, dtype=dtype, grad=grad
+        )
         if grad:
-            weights = (weight.to(dtype) for weight in (self.hidden_weight, self.projection))
-            outputs, *last = _Scan.apply(to_gates(inputs), *weights, *state, tuple(batch_sizes), self._clips)
+            weights = (
+                weight.to(dtype) for weight in (self.hidden_weight, self.projection)
+            )
+            outputs, *last = _Scan.apply(
+                to_gates(inputs), *weights, *state, tuple(batch_sizes), self._clips
+            )
             return outputs, (last[0], last[1])
         recur = self.linear("hidden_weight", dtype=dtype, grad=False)
         project = self.linear("projection", dtype=dtype, grad=False)
@@ -93,7 +112,9 @@ class ProjectedLstm(PackableModule):
         start = 0
         for sizes in _parts(batch_sizes):
             part = slice(start, start + sum(sizes))
-            outputs[part], *last = _scan(to_gates(inputs[part]), recur, project, *state, sizes, self._clips)
+            outputs[part], *last = _scan(
+                to_gates(inputs[part]), recur, project, *state, sizes, self._clips
+            )
             state = (last[0], last[1])
             start = part.stop
         return outputs, state
@@ -112,7 +133,10 @@ class LstmStack(nn.Module):
     def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
         super().__init__()
         self.use_skip_connections = options.use_skip_connections
-        layers = (ProjectedLstm(options, initialize=initialize) for _ in range(options.n_layers))
+        layers = (
+            ProjectedLstm(options, initialize=initialize)
+            for _ in range(options.n_layers)
+        )
         self.layers: Sequence[ProjectedLstm] = nn.ModuleList(layers)  # type: ignore[assignment]
 
     def initial_states(self, rows: int) -> list[State]:
@@ -136,7 +160,9 @@ class LstmStack(nn.Module):
         for depth, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             dropped = functional.dropout(inputs, dropout, training=dropout > 0.0)
             hidden, final = layer(dropped, batch_sizes, state, precision=precision)
-            inputs = hidden + dropped if depth and self.use_skip_connections else hidden  # [N, P]
+            inputs = (
+                hidden + dropped if depth and self.use_skip_connections else hidden
+            )  # [N, P]
             outputs.append(inputs)
             finals.append(final)
         return outputs, finals
@@ -202,10 +228,14 @@ class _Scan(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
-        gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips = arguments
+        gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips = (
+            arguments
+        )
         record: list[Tensor] = []
         recur, project = packed_linear(hidden_weight), packed_linear(projection)
-        results = _scan(gates, recur, project, cell, hidden, ctx.batch_sizes, ctx.clips, record)
+        results = _scan(
+            gates, recur, project, cell, hidden, ctx.batch_sizes, ctx.clips, record
+        )
         ctx.save_for_backward(hidden_weight, projection, hidden, results[0], *record)
         return results
 
@@ -216,10 +246,17 @@ class _Scan(torch.autograd.Function):
         dtype = hidden_weight.dtype
         cell_clip, proj_clip = ctx.clips
         d_cell, d_hidden = d_cell.clone(), d_hidden.clone()
-        to_exposed, to_hidden = packed_linear(projection.t()), packed_linear(hidden_weight.t())
-        d_gates = record[0].new_empty(outputs.shape[0], hidden_weight.shape[0], dtype=dtype)  # [N, 4H]
+        to_exposed, to_hidden = (
+            packed_linear(projection.t()),
+            packed_linear(hidden_weight.t()),
+        )
+        d_gates = record[0].new_empty(
+            outputs.shape[0], hidden_weight.shape[0], dtype=dtype
+        )  # [N, 4H]
         d_projected = outputs.new_empty(outputs.shape, dtype=dtype)  # [N, P]
-        exposed = outputs.new_empty(outputs.shape[0], projection.shape[1], dtype=dtype)  # [N, H]
+        exposed = outputs.new_empty(
+            outputs.shape[0], projection.shape[1], dtype=dtype
+        )  # [N, H]
         end = outputs.shape[0]
         for step in reversed(range(len(ctx.batch_sizes))):
             rows = ctx.batch_sizes[step]
@@ -230,7 +267,9 @@ class _Scan(torch.autograd.Function):
             if proj_clip is not None:
                 d_output.masked_fill_(outputs[span].abs() >= proj_clip, 0.0)
             d_projected[span] = d_output
-            torch.mul(o, squashed, out=exposed[span]) if dtype == o.dtype else exposed[span].copy_(o * squashed)
+            torch.mul(o, squashed, out=exposed[span]) if dtype == o.dtype else exposed[
+                span
+            ].copy_(o * squashed)
             d_exposed = to_exposed(d_projected[span]).to(o.dtype)
             d_new = d_cell[:rows].addcmul_(d_exposed * o, 1.0 - squashed * squashed)
             if cell_clip is not None:
@@ -244,11 +283,23 @@ class _Scan(torch.autograd.Function):
             d_new.mul_(f)
             end -= rows
         before = _previous_outputs(outputs, first_hidden, ctx.batch_sizes).to(dtype)
-        return d_gates, d_gates.t() @ before, d_projected.t() @ exposed, d_cell, d_hidden, None, None
+        return (
+            d_gates,
+            d_gates.t() @ before,
+            d_projected.t() @ exposed,
+            d_cell,
+            d_hidden,
+            None,
+            None,
+        )
 
 
-def _previous_outputs(outputs: Tensor, first: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+def _previous_outputs(
+    outputs: Tensor, first: Tensor, batch_sizes: Sequence[int]
+) -> Tensor:
     """The recurrent input of each packed step: [N, P]."""
     steps = list(outputs.split(list(batch_sizes)))
-    received = [first[: batch_sizes[0]]] + [step[:rows] for step, rows in zip(steps, batch_sizes[1:], strict=False)]
+    received = [first[: batch_sizes[0]]] + [
+        step[:rows] for step, rows in zip(steps, batch_sizes[1:], strict=False)
+    ]
     return torch.cat(received)

@@ -6,7 +6,12 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal, Optional
 
-from elmo_tasks.bilm.characters import CHARACTERS, LEAST_CHARACTERS, MAX_CHARACTERS, MOST_CHARACTERS
+from elmo_tasks.bilm.characters import (
+    CHARACTERS,
+    LEAST_CHARACTERS,
+    MAX_CHARACTERS,
+    MOST_CHARACTERS,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import read_json
 from elmo_tasks.settings import Range, Settings, Size, Wrong
@@ -17,8 +22,12 @@ _Clip = Optional[Annotated[float, Range(at_least=0, below=inf)]]
 
 
 def _is_filters(value: object) -> str | None:
-    pairs = value if isinstance(value, tuple) and 1 <= len(value) <= _MOST_LAYERS else [()]
-    is_valid = all(len(pair) == 2 and all(type(n) is int and n > 0 for n in pair) for pair in pairs)
+    pairs = (
+        value if isinstance(value, tuple) and 1 <= len(value) <= _MOST_LAYERS else [()]
+    )
+    is_valid = all(
+        len(pair) == 2 and all(type(n) is int and n > 0 for n in pair) for pair in pairs
+    )
     return None if is_valid else f"1 to {_MOST_LAYERS} pairs of [width, count]"
 
 
@@ -54,19 +63,30 @@ class BiLMOptions(Settings):
     cell_clip: _Clip = 3.0
     proj_clip: _Clip = 3.0
     use_skip_connections: bool = True
-    max_characters_per_token: Annotated[int, Range(at_least=LEAST_CHARACTERS, below=MOST_CHARACTERS + 1)] = (
-        MAX_CHARACTERS
-    )
+    max_characters_per_token: Annotated[
+        int, Range(at_least=LEAST_CHARACTERS, below=MOST_CHARACTERS + 1)
+    ] = MAX_CHARACTERS
 
     @property
     def n_parameters(self) -> int:
         """Number of parameters without the softmax."""
         width = sum(count for _, count in self.filters)
-        convolutions = sum(count * (size * self.character_dim + 1) for size, count in self.filters)
+        convolutions = sum(
+            count * (size * self.character_dim + 1) for size, count in self.filters
+        )
         highways = self.n_highway * 2 * (width + 1) * width
-        layer = 4 * self.dim * (2 * self.projection_dim + 1) + self.projection_dim * self.dim
+        layer = (
+            4 * self.dim * (2 * self.projection_dim + 1)
+            + self.projection_dim * self.dim
+        )
         projection = self.projection_dim * (width + 1)
-        return CHARACTERS * self.character_dim + convolutions + highways + projection + 2 * self.n_layers * layer
+        return (
+            CHARACTERS * self.character_dim
+            + convolutions
+            + highways
+            + projection
+            + 2 * self.n_layers * layer
+        )
 
     def conflicts(self) -> Iterator[Wrong]:
         for width, count in self.filters:
@@ -81,18 +101,31 @@ class BiLMOptions(Settings):
             lstm, char_cnn = options["lstm"], options["char_cnn"]
             filters = tuple(map(tuple, char_cnn["filters"]))
             character_dim = char_cnn["embedding"]["dim"]
-            sizes = {name: lstm.get(name) for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")}
+            sizes = {
+                name: lstm.get(name)
+                for name in (
+                    "dim",
+                    "projection_dim",
+                    "n_layers",
+                    "cell_clip",
+                    "proj_clip",
+                )
+            }
         except (AttributeError, KeyError, TypeError) as error:
             problem = "expected lstm and char_cnn with filters and embedding.dim"
             raise InputError(f"{problem}: {type(error).__name__}: {error}") from None
         value = char_cnn.get("n_characters", CHARACTERS)
         if value not in (CHARACTERS, CHARACTERS + 1):  # and the padding row
-            raise InputError(f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}")
+            raise InputError(
+                f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}"
+            )
         return cls(
             filters=filters,
             character_dim=character_dim,
             activation=char_cnn.get("activation", "relu"),
-            max_characters_per_token=char_cnn.get("max_characters_per_token", MAX_CHARACTERS),
+            max_characters_per_token=char_cnn.get(
+                "max_characters_per_token", MAX_CHARACTERS
+            ),
             n_highway=char_cnn.get("n_highway") or 0,
             use_skip_connections=lstm.get("use_skip_connections") or False,
             **sizes,
@@ -109,7 +142,14 @@ class BiLMOptions(Settings):
 
     def to_dict(self) -> dict[str, Any]:
         """The structure of `options.json`; AllenNLP and bilm-tf expect 262 for `n_characters`."""
-        lstm = ("use_skip_connections", "projection_dim", "cell_clip", "proj_clip", "dim", "n_layers")
+        lstm = (
+            "use_skip_connections",
+            "projection_dim",
+            "cell_clip",
+            "proj_clip",
+            "dim",
+            "n_layers",
+        )
         return {
             "lstm": {name: getattr(self, name) for name in lstm},
             "char_cnn": {

@@ -27,11 +27,15 @@ class PackedWeight:
     def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
         self.dtype = dtype
         self._shape, self._weight_dtype = weight.shape, weight.dtype
-        self._packed = torch.ops.mkldnn._reorder_linear_weight.default(weight.detach().flatten(1).to(dtype))
+        self._packed = torch.ops.mkldnn._reorder_linear_weight.default(
+            weight.detach().flatten(1).to(dtype)
+        )
 
     def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
         """`inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M]; without a gradient."""
-        return torch.ops.mkldnn._linear_pointwise.default(inputs.to(self.dtype), self._packed, bias, "none", [], "")
+        return torch.ops.mkldnn._linear_pointwise.default(
+            inputs.to(self.dtype), self._packed, bias, "none", [], ""
+        )
 
     def linear(self, bias: Tensor | None) -> Linear:
         constant = None if bias is None else bias.detach().to(self.dtype)
@@ -48,7 +52,9 @@ class PackedWeight:
         return type(self), (self.unpack(), self.dtype)
 
 
-def packed_linear(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None) -> Linear:
+def packed_linear(
+    weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None
+) -> Linear:
     """
     The function `inputs @ weight.T + bias`, for a weight that is constant as long as the function is used, in `dtype`,
     by default the weight's; without a gradient. The weight is packed now where `can_pack` says so, which takes as long
@@ -56,7 +62,9 @@ def packed_linear(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dt
     """
     dtype = dtype or weight.dtype
     if not can_pack(weight.device, dtype):
-        return _plain_linear(weight.detach(), None if bias is None else bias.detach(), dtype)
+        return _plain_linear(
+            weight.detach(), None if bias is None else bias.detach(), dtype
+        )
     return PackedWeight(weight, dtype).linear(bias)
 
 
@@ -93,30 +101,48 @@ class PackableModule(nn.Module):
         """Make packed weights parameters again, without gradients."""
         packed, self._packed = self._packed, {}
         for name, weight in packed.items():
-            with torch.inference_mode(False):  # tensors created in inference mode can never be trained
-                self._parameters[name] = nn.Parameter(weight.unpack(), requires_grad=False)
+            with torch.inference_mode(
+                False
+            ):  # tensors created in inference mode can never be trained
+                self._parameters[name] = nn.Parameter(
+                    weight.unpack(), requires_grad=False
+                )
 
-    def linear(self, name: str, bias: Tensor | None = None, *, dtype: torch.dtype, grad: bool) -> Linear:
+    def linear(
+        self, name: str, bias: Tensor | None = None, *, dtype: torch.dtype, grad: bool
+    ) -> Linear:
         """
         Return the function `inputs @ weight.T + bias` in `dtype` with the weight `name`, one of `packable`, to be used
         during one forward pass. `grad` is what `needs_grad` returns; with a packed layer, it raises `RuntimeError`.
         """
         packed = self._packed.get(name)
         if packed is not None and grad:
-            raise RuntimeError("weights packed for inference have no gradient: call unpack() before training")
+            raise RuntimeError(
+                "weights packed for inference have no gradient: call unpack() before training"
+            )
         if packed is not None and packed.dtype == dtype:
             return packed.linear(bias)
         weight = getattr(self, name) if packed is None else packed.unpack()
-        return _plain_linear(weight, bias, dtype) if grad else packed_linear(weight, bias, dtype=dtype)
+        return (
+            _plain_linear(weight, bias, dtype)
+            if grad
+            else packed_linear(weight, bias, dtype=dtype)
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name in self._packed:
-            raise AttributeError(f"{name} is packed for inference: call unpack() to make it a parameter again")
+            raise AttributeError(
+                f"{name} is packed for inference: call unpack() to make it a parameter again"
+            )
         return super().__getattr__(name)
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(
+        self, destination: Any, prefix: str, keep_vars: bool
+    ) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination.update((prefix + name, weight.unpack()) for name, weight in self._packed.items())
+        destination.update(
+            (prefix + name, weight.unpack()) for name, weight in self._packed.items()
+        )
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         dtypes = {weight.dtype for weight in self.packed_weights}
@@ -137,12 +163,18 @@ def packable_layers(module: nn.Module) -> Iterator[PackableModule]:
 
 def needs_grad(module: nn.Module, *inputs: Tensor) -> bool:
     """Whether a forward pass of `module` on `inputs` may be differentiated, by a parameter or an input."""
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*inputs, *module.parameters()))
+    return torch.is_grad_enabled() and any(
+        tensor.requires_grad for tensor in (*inputs, *module.parameters())
+    )
 
 
 def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
     """Whether weights can be packed for products in `dtype`: on a CPU for which torch has oneDNN, unless disabled."""
-    return device.type == "cpu" and torch._C._get_mkldnn_enabled() and _has_packed_linear(dtype)
+    return (
+        device.type == "cpu"
+        and torch._C._get_mkldnn_enabled()
+        and _has_packed_linear(dtype)
+    )
 
 
 @cache

@@ -42,7 +42,9 @@ class Packing:
         starts = torch.cat([torch.zeros(1, dtype=torch.long), running.sum(1).cumsum(0)])
         base = order * (longest + 2)
         forward_from = (base[None, :] + step[:, None])[running]
-        backward_from = (base[None, :] + sorted_lengths[None, :] - 1 - step[:, None])[running]
+        backward_from = (base[None, :] + sorted_lengths[None, :] - 1 - step[:, None])[
+            running
+        ]
         token = torch.arange(longest)
         present = token[None, :] < lengths[:, None]  # [B, T]
         ahead = torch.where(present, token[None, :] + 1, 0)
@@ -51,5 +53,8 @@ class Packing:
         device = mask.device
         return cls(
             running.sum(1).tolist(),
-            *(index.to(device) for index in (order, forward_from, backward_from, *places)),
+            *(
+                index.to(device)
+                for index in (order, forward_from, backward_from, *places)
+            ),
         )

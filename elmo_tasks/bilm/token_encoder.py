@@ -15,8 +15,13 @@ CHUNK = 16  # chunks of words have a multiple of this number of rows
 CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE = 2 * CHUNK, 8 * CHUNK
 """The most rows of a chunk: few enough for a processor's cache, enough for efficient products."""
 
-_WITH_AMX = 4 * CHUNK  # the one number of rows, where the order of sums in bfloat16 depends on it
-_SHORT_WORDS = (10, 14)  # Word boundaries included: most English words fit the first, nearly all the second.
+_WITH_AMX = (
+    4 * CHUNK
+)  # the one number of rows, where the order of sums in bfloat16 depends on it
+_SHORT_WORDS = (
+    10,
+    14,
+)  # Word boundaries included: most English words fit the first, nearly all the second.
 
 
 class CharacterConvolution(PackableModule, nn.Conv1d):
@@ -47,9 +52,13 @@ class Highway(nn.Module):
     def linear(self, *, dtype: torch.dtype, grad: bool) -> Linear:
         """Return the layer as a function [N, F] -> [N, F]; see `PackableModule.linear`."""
         gate = self.gate.linear("weight", self.gate.bias, dtype=dtype, grad=grad)
-        transform = self.transform.linear("weight", self.transform.bias, dtype=dtype, grad=grad)
+        transform = self.transform.linear(
+            "weight", self.transform.bias, dtype=dtype, grad=grad
+        )
         sigmoid = torch.sigmoid if grad else _sigmoid_
-        return lambda inputs: torch.lerp(inputs, transform(inputs).relu_(), sigmoid(gate(inputs)))
+        return lambda inputs: torch.lerp(
+            inputs, transform(inputs).relu_(), sigmoid(gate(inputs))
+        )
 
 
 class TokenEncoder(nn.Module):
@@ -68,7 +77,10 @@ class TokenEncoder(nn.Module):
         self.options = options
         width = sum(count for _, count in options.filters)
         self.characters = nn.Parameter(torch.empty(CHARACTERS, options.character_dim))
-        convolutions = (CharacterConvolution(options.character_dim, count, size) for size, count in options.filters)
+        convolutions = (
+            CharacterConvolution(options.character_dim, count, size)
+            for size, count in options.filters
+        )
         self.convolutions: Sequence[CharacterConvolution] = nn.ModuleList(convolutions)  # type: ignore[assignment]
         highways = (Highway(width) for _ in range(options.n_highway))
         self.highways: Sequence[Highway] = nn.ModuleList(highways)  # type: ignore[assignment]
@@ -78,18 +90,24 @@ class TokenEncoder(nn.Module):
     def reset_parameters(self) -> None:
         """Initial values with the distributions of bilm-tf."""
         nn.init.uniform_(self.characters, -1.0, 1.0)
-        for convolution, (size, _) in zip(self.convolutions, self.options.filters, strict=True):
+        for convolution, (size, _) in zip(
+            self.convolutions, self.options.filters, strict=True
+        ):
             if self.options.activation == "relu":
                 nn.init.uniform_(convolution.weight, -0.05, 0.05)
             else:
-                nn.init.normal_(convolution.weight, std=(size * self.options.character_dim) ** -0.5)
+                nn.init.normal_(
+                    convolution.weight, std=(size * self.options.character_dim) ** -0.5
+                )
             nn.init.zeros_(convolution.bias)
         for highway in self.highways:
             highway.reset_parameters()
         nn.init.normal_(self.projection.weight, std=self.projection.in_features**-0.5)
         nn.init.zeros_(self.projection.bias)
 
-    def forward(self, character_ids: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
+    def forward(
+        self, character_ids: Tensor, *, precision: torch.dtype | None = None
+    ) -> Tensor:
         """
         Vectors [N, P] of the words with ids [N, C], C as in the options.
 
@@ -97,7 +115,9 @@ class TokenEncoder(nn.Module):
         type of the parameters: their gradients are sums over so many characters that bfloat16 would lose most of them.
         """
         grad = needs_grad(self)
-        convolve, highways, projection = self._functions(precision or self.characters.dtype, grad=grad)
+        convolve, highways, projection = self._functions(
+            precision or self.characters.dtype, grad=grad
+        )
         order, groups = self._by_length(character_ids)
         device, dtype = character_ids.device.type, precision or self.characters.dtype
         chunks = None if grad else _chunks(CONVOLVED_AT_ONCE, dtype, device)
@@ -109,7 +129,9 @@ class TokenEncoder(nn.Module):
                 hidden = highway(hidden)
             return projection(hidden)
 
-        vectors = _map_rows(project, hidden, None if grad else _chunks(PROJECTED_AT_ONCE, dtype, device))  # [N, P]
+        vectors = _map_rows(
+            project, hidden, None if grad else _chunks(PROJECTED_AT_ONCE, dtype, device)
+        )  # [N, P]
         return vectors.to(self.characters.dtype)
 
     @torch.no_grad()
@@ -123,33 +145,61 @@ class TokenEncoder(nn.Module):
         """
         dtype = precision or self.characters.dtype
         convolve, _, projection = self._functions(dtype, grad=False)
-        products = [highway.gate.linear("weight", dtype=dtype, grad=False) for highway in self.highways[:1]]
-        ids = tokens_to_ids(["harbour", "lighthouse", "antidisestablishmentarianism"])  # short, medium, long
+        products = [
+            highway.gate.linear("weight", dtype=dtype, grad=False)
+            for highway in self.highways[:1]
+        ]
+        ids = tokens_to_ids(
+            ["harbour", "lighthouse", "antidisestablishmentarianism"]
+        )  # short, medium, long
         slots = self.options.max_characters_per_token
-        _, groups = self._by_length(fit_slots(torch.from_numpy(ids.astype("int64")), slots))
+        _, groups = self._by_length(
+            fit_slots(torch.from_numpy(ids.astype("int64")), slots)
+        )
         hidden = convolve(groups[0][:1])  # [1, F]
-        chunks = [_chunks(most, dtype, "cpu") for most in (CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE)]
-        return all(_is_row_invariant(convolve, group[:1], chunks[0]) for group in groups) and all(
-            _is_row_invariant(product, hidden, chunks[1]) for product in (*products, projection)
+        chunks = [
+            _chunks(most, dtype, "cpu")
+            for most in (CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE)
+        ]
+        return all(
+            _is_row_invariant(convolve, group[:1], chunks[0]) for group in groups
+        ) and all(
+            _is_row_invariant(product, hidden, chunks[1])
+            for product in (*products, projection)
         )
 
-    def _functions(self, dtype: torch.dtype, *, grad: bool) -> tuple[Linear, list[Linear], Linear]:
+    def _functions(
+        self, dtype: torch.dtype, *, grad: bool
+    ) -> tuple[Linear, list[Linear], Linear]:
         """Convolutions with pooling, ids [n, C] -> [n, F]; highways, [n, F] -> [n, F]; projection, [n, F] -> [n, P]."""
-        table = functional.pad(self.characters, (0, 0, 1, 0))  # [262, 16]; row 0 is that of padding tokens
+        table = functional.pad(
+            self.characters, (0, 0, 1, 0)
+        )  # [262, 16]; row 0 is that of padding tokens
         activation = getattr(torch, self.options.activation)
-        scorers = [layer.linear("weight", dtype=dtype, grad=grad) for layer in self.convolutions]
+        scorers = [
+            layer.linear("weight", dtype=dtype, grad=grad)
+            for layer in self.convolutions
+        ]
 
         def convolve(character_ids: Tensor) -> Tensor:
             characters = functional.embedding(character_ids, table)  # [n, C, 16]
             pooled = []
             for layer, score in zip(self.convolutions, scorers, strict=True):
-                windows = characters.unfold(1, layer.kernel_size[0], 1)  # [n, C + 1 - w, 16, w]
+                windows = characters.unfold(
+                    1, layer.kernel_size[0], 1
+                )  # [n, C + 1 - w, 16, w]
                 scores = score(windows.flatten(2)).amax(1)  # [n, filters]
                 pooled.append(activation(scores + layer.bias.to(dtype)))
             return torch.cat(pooled, -1)
 
         highways = [highway.linear(dtype=dtype, grad=grad) for highway in self.highways]
-        return convolve, highways, self.projection.linear("weight", self.projection.bias, dtype=dtype, grad=grad)
+        return (
+            convolve,
+            highways,
+            self.projection.linear(
+                "weight", self.projection.bias, dtype=dtype, grad=grad
+            ),
+        )
 
     def _by_length(self, character_ids: Tensor) -> tuple[Tensor, list[Tensor]]:
         """
@@ -158,14 +208,23 @@ class TokenEncoder(nn.Module):
         All windows inside the padding are equal, so the maximum needs only one per filter width: C is the length of the
         longest word of a group plus the width of the widest filter.
         """
-        lengths, order = (character_ids != PAD_WORD + 1).sum(1).sort()  # [N]; padding tokens count as long words
+        lengths, order = (
+            (character_ids != PAD_WORD + 1).sum(1).sort()
+        )  # [N]; padding tokens count as long words
         limits = torch.tensor(_SHORT_WORDS, device=lengths.device)
         ends = torch.searchsorted(lengths, limits, right=True).tolist()
         padding = max(size for size, _ in self.options.filters)
         bounds = zip(
-            (0, *ends), (*ends, len(order)), (*_SHORT_WORDS, self.options.max_characters_per_token), strict=True
+            (0, *ends),
+            (*ends, len(order)),
+            (*_SHORT_WORDS, self.options.max_characters_per_token),
+            strict=True,
         )
-        groups = [character_ids[order[start:end], : limit + padding] for start, end, limit in bounds if start < end]
+        groups = [
+            character_ids[order[start:end], : limit + padding]
+            for start, end, limit in bounds
+            if start < end
+        ]
         return order, groups or [character_ids]
 
 
@@ -192,7 +251,9 @@ def _map_rows(function: Linear, rows: Tensor, sizes: range | None) -> Tensor:
     if sizes is None:
         return function(rows)
     padded = functional.pad(rows, (0, 0, 0, -len(rows) % sizes[0]))
-    return torch.cat([function(chunk) for chunk in padded.split(sizes[-1])])[: len(rows)]
+    return torch.cat([function(chunk) for chunk in padded.split(sizes[-1])])[
+        : len(rows)
+    ]
 
 
 def _is_row_invariant(function: Linear, row: Tensor, sizes: range) -> bool:

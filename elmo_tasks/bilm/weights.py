@@ -50,10 +50,15 @@ class _Dataset(NamedTuple):
         return [parameter.shape[-1] for parameter in self.parameters]
 
     def get(self) -> np.ndarray:
-        values = np.concatenate([parameter.detach().float().cpu().numpy() for parameter in self.parameters], -1)
+        values = np.concatenate(
+            [parameter.detach().float().cpu().numpy() for parameter in self.parameters],
+            -1,
+        )
         if self.gates:
             blocks = np.split(values, 4)
-            values = np.concatenate([blocks[_OUR_GATES.index(gate)] for gate in _FILE_GATES])
+            values = np.concatenate(
+                [blocks[_OUR_GATES.index(gate)] for gate in _FILE_GATES]
+            )
         values = values.T if self.reversed else values
         return values[None] if values.ndim == 3 else values
 
@@ -63,9 +68,13 @@ class _Dataset(NamedTuple):
         tensor = torch.from_numpy(values.astype(np.float32, copy=False))
         order = [_FILE_GATES.index(gate) for gate in _OUR_GATES] if self.gates else [0]
         with torch.no_grad():
-            for parameter, part in zip(self.parameters, tensor.split(self._widths, -1), strict=True):
+            for parameter, part in zip(
+                self.parameters, tensor.split(self._widths, -1), strict=True
+            ):
                 blocks = part.chunk(len(order))
-                for target, source in zip(parameter.chunk(len(order)), order, strict=True):
+                for target, source in zip(
+                    parameter.chunk(len(order)), order, strict=True
+                ):
                     target.copy_(blocks[source])
 
 
@@ -74,7 +83,9 @@ def file_sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_size(options: BiLMOptions, weight_file: str | Path, *, options_file: str | Path) -> None:
+def check_size(
+    options: BiLMOptions, weight_file: str | Path, *, options_file: str | Path
+) -> None:
     """
     Raises `InputError` if the options describe a biLM far larger than the weight file, before memory is allocated for
     it, or if the weight file is truncated or not HDF5.
@@ -86,11 +97,18 @@ def check_size(options: BiLMOptions, weight_file: str | Path, *, options_file: s
         with _reading(weight_file):
             h5py.File(weight_file, "r").close()
         found = f"{float(min(options.n_parameters, 10**300)):.3g} parameters"
-        raise InputError(f"the options describe {found}, which {weight_file} cannot hold", file=options_file)
+        raise InputError(
+            f"the options describe {found}, which {weight_file} cannot hold",
+            file=options_file,
+        )
 
 
 def load_weights(
-    bilm: "BiLM", weight_file: str | Path, *, options_file: str | Path, pack: torch.dtype | None = None
+    bilm: "BiLM",
+    weight_file: str | Path,
+    *,
+    options_file: str | Path,
+    pack: torch.dtype | None = None,
 ) -> None:
     """
     Load the parameters of an unpacked biLM from an official `weights.hdf5`, one at a time, so that memory holds them
@@ -105,7 +123,11 @@ def load_weights(
         stored = _stored(file)
         for layer, datasets in _layers(bilm):
             expected.update(dataset.name for dataset in datasets)
-            problems += [problem for one in datasets if (problem := _load(one, stored.get(one.name)))]
+            problems += [
+                problem
+                for one in datasets
+                if (problem := _load(one, stored.get(one.name)))
+            ]
             if pack is not None and isinstance(layer, PackableModule):
                 layer.pack(pack)
         unused = sorted(stored.keys() - expected)
@@ -115,10 +137,16 @@ def load_weights(
         raise InputError(f"does not match {options_file}:{listing}", file=weight_file)
 
 
-def save_weights(bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | None = None) -> None:
+def save_weights(
+    bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | None = None
+) -> None:
     """Write an unpacked biLM as an official `weights.hdf5`, float32, compressed without loss after any rounding."""
     datasets = (dataset for _, layer in _layers(bilm) for dataset in layer)
-    write_hdf5({dataset.name: dataset.get() for dataset in datasets}, weight_file, mantissa_bits=mantissa_bits)
+    write_hdf5(
+        {dataset.name: dataset.get() for dataset in datasets},
+        weight_file,
+        mantissa_bits=mantissa_bits,
+    )
 
 
 def save_options(options: BiLMOptions, options_file: str | Path) -> None:
@@ -126,14 +154,22 @@ def save_options(options: BiLMOptions, options_file: str | Path) -> None:
 
 
 def _reading(weight_file: str | Path) -> AbstractContextManager[None]:
-    return reading(weight_file, "cannot read the biLM's weights as HDF5", hint="is the download complete?")
+    return reading(
+        weight_file,
+        "cannot read the biLM's weights as HDF5",
+        hint="is the download complete?",
+    )
 
 
 def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
     """The datasets of the file by name; no values are read, since a file can claim any size."""
     names: list[str] = []
     file.visit_links(names.append)
-    return {name: item for name in names if isinstance(item := own_item(file, name), h5py.Dataset)}
+    return {
+        name: item
+        for name in names
+        if isinstance(item := own_item(file, name), h5py.Dataset)
+    }
 
 
 def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:
@@ -142,7 +178,11 @@ def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:
 
 
 def _has_padding_row(dataset: h5py.Dataset) -> bool:
-    return dataset.name == "/char_embed" and dataset.ndim == 2 and dataset.shape[0] == CHARACTERS + 1
+    return (
+        dataset.name == "/char_embed"
+        and dataset.ndim == 2
+        and dataset.shape[0] == CHARACTERS + 1
+    )
 
 
 def _read(dataset: h5py.Dataset) -> np.ndarray:
@@ -162,7 +202,11 @@ def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
         return f"missing: {expected.name} {expected.shape}"
     if _shape(dataset) != expected.shape:
         return f"wrong shape: {expected.name}: expected {expected.shape}, got {_shape(dataset)}"
-    values = _read(dataset) if np.issubdtype(dataset.dtype, np.floating) else np.array(np.nan)
+    values = (
+        _read(dataset)
+        if np.issubdtype(dataset.dtype, np.floating)
+        else np.array(np.nan)
+    )
     with np.errstate(over="ignore"):
         if not np.isfinite(values.astype(np.float32, copy=False)).all():
             return f"not finite numbers: {expected.name} ({dataset.dtype})"
@@ -182,10 +226,17 @@ def _layers(bilm: "BiLM") -> Iterator[tuple[nn.Module, list[_Dataset]]]:
     for direction, stack in enumerate((bilm.forward_stack, bilm.backward_stack)):
         for depth, layer in enumerate(stack.layers):
             cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{depth}/LSTMCell"
-            gates = _Dataset(f"{cell}/W_0", (layer.input_weight, layer.hidden_weight), gates=True)
+            gates = _Dataset(
+                f"{cell}/W_0", (layer.input_weight, layer.hidden_weight), gates=True
+            )
             bias = _Dataset(f"{cell}/B", (layer.bias,), gates=True)
             yield layer, [gates, bias, _Dataset(f"{cell}/W_P_0", (layer.projection,))]
 
 
-def _affine(scope: str, name: str, layer: CharacterConvolution | PackableLinear) -> list[_Dataset]:
-    return [_Dataset(f"{scope}/W_{name}", (layer.weight,)), _Dataset(f"{scope}/b_{name}", (layer.bias,))]
+def _affine(
+    scope: str, name: str, layer: CharacterConvolution | PackableLinear
+) -> list[_Dataset]:
+    return [
+        _Dataset(f"{scope}/W_{name}", (layer.weight,)),
+        _Dataset(f"{scope}/b_{name}", (layer.bias,)),
+    ]

@@ -21,7 +21,9 @@ class WordVectorCache:
     def __len__(self) -> int:
         return len(self._vectors)
 
-    def vectors(self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
+    def vectors(
+        self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]
+    ) -> Tensor:
         """
         `encode(character_ids)`, [N, P], where `encode` is called only with the words that are not in the cache. There
         is at least one word, and ids fit 16 bits. A word's vector must not depend on the other words of a call.
@@ -32,7 +34,10 @@ class WordVectorCache:
         missing = [index for index, key in enumerate(keys) if key not in found]
         if missing:
             encoded = encode(character_ids[missing])  # [n, P]
-            found.update((keys[index], vector.clone()) for index, vector in zip(missing, encoded, strict=True))
+            found.update(
+                (keys[index], vector.clone())
+                for index, vector in zip(missing, encoded, strict=True)
+            )
         with self._lock:
             self._vectors.update(found)
             for key in keys:

@@ -31,20 +31,79 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks ablate TABLE.jsonnet -s DIR`."""
     add = parser.add_argument
-    add("table", metavar="TABLE", help="a name that `elmo-tasks configs` lists, or a file of your own")
-    add("--scale", choices=SCALES, default=SCALES[0], help="synthetic corpus, small data, the paper's (mini)")
-    add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
-    add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
-    add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
-    add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
-    add("--workers", type=int, metavar="N", help="runs at a time (1; with Ray what the nodes have cores for)")
+    add(
+        "table",
+        metavar="TABLE",
+        help="a name that `elmo-tasks configs` lists, or a file of your own",
+    )
+    add(
+        "--scale",
+        choices=SCALES,
+        default=SCALES[0],
+        help="synthetic corpus, small data, the paper's (mini)",
+    )
+    add(
+        "-s",
+        "--folder",
+        required=True,
+        metavar="DIR",
+        help="folder for runs and results",
+    )
+    add(
+        "--runs",
+        type=Path,
+        metavar="DIR",
+        help="folder of the runs, to share them between tables (DIR/runs)",
+    )
+    add(
+        "--rows",
+        nargs="+",
+        default=[],
+        metavar="PATTERN",
+        help="only these rows, such as 'snli-*'",
+    )
+    add(
+        "--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)"
+    )
+    add(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="runs at a time (1; with Ray what the nodes have cores for)",
+    )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--executor", choices=("local", "ray"), default="local", help="this machine, or Ray (local)")
-    add("--address", metavar="HOST:PORT", help="the Ray cluster (the one of this machine), with --executor ray")
-    where.add_argument("--join", action="store_true", help="take free runs until others execute all that are left")
-    add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
-    add("--figures", type=Path, metavar="DIR", help="also write the figures as PNG and SVG")
-    add("--dry-run", action="store_true", help="show rows, changes and the estimated time only")
+    where.add_argument(
+        "--executor",
+        choices=("local", "ray"),
+        default="local",
+        help="this machine, or Ray (local)",
+    )
+    add(
+        "--address",
+        metavar="HOST:PORT",
+        help="the Ray cluster (the one of this machine), with --executor ray",
+    )
+    where.add_argument(
+        "--join",
+        action="store_true",
+        help="take free runs until others execute all that are left",
+    )
+    add(
+        "--no-cache",
+        action="store_true",
+        help="compute the biLM's layers in each run, without a cache",
+    )
+    add(
+        "--figures",
+        type=Path,
+        metavar="DIR",
+        help="also write the figures as PNG and SVG",
+    )
+    add(
+        "--dry-run",
+        action="store_true",
+        help="show rows, changes and the estimated time only",
+    )
     parser.set_defaults(func=ablate)
 
 
@@ -57,11 +116,16 @@ def ablate(args: argparse.Namespace) -> None:
     if args.figures is not None:
         check_output_path(args.figures / "any")
     if args.executor == "ray" and not args.dry_run:
-        cluster = RayExecutor(args.address or "auto", (args.runs or Path(args.folder) / "runs").absolute())
+        cluster = RayExecutor(
+            args.address or "auto", (args.runs or Path(args.folder) / "runs").absolute()
+        )
         options |= {"executor": cluster, "workers": args.workers or cluster.slots}
     else:
         require_sizes(workers=(workers := 1 if args.workers is None else args.workers))
-        options |= {"executor": partial(local.run_all, join=args.join), "workers": workers}
+        options |= {
+            "executor": partial(local.run_all, join=args.join),
+            "workers": workers,
+        }
     session = Session(args.table, Path(args.folder), **options)
     if args.dry_run:
         print(dry_run(session))
@@ -86,7 +150,9 @@ def epoch_bar(session: Session) -> Iterator[None]:
     """On a terminal, a line on stderr with the epochs done, of those that are left, and the time left."""
     total, ended = session.epochs_left(), Event()
     form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
-    with tqdm(total=total, bar_format=form, smoothing=0, disable=None, leave=False) as bar:
+    with tqdm(
+        total=total, bar_format=form, smoothing=0, disable=None, leave=False
+    ) as bar:
 
         def watch() -> None:
             while not ended.wait(SECONDS_BETWEEN_UPDATES):
@@ -112,12 +178,20 @@ def dry_run(session: Session) -> str:
             lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
             continue
         if session.planner.is_missing(row):
-            lines.append(f"{row.name}: missing, as files that {' and '.join(row.others)} needs do not exist")
+            lines.append(
+                f"{row.name}: missing, as files that {' and '.join(row.others)} needs do not exist"
+            )
             continue
-        digests = {session.planner.run(row, seed).digest for seed in row.seeds(session.seeds)}
-        left = [run for run in session.left if run.digest in digests]  # another row may have the same runs
+        digests = {
+            session.planner.run(row, seed).digest for seed in row.seeds(session.seeds)
+        }
+        left = [
+            run for run in session.left if run.digest in digests
+        ]  # another row may have the same runs
         todo = f"{len(left)} to run" if left else "finished"
         lines.append(f"{row.name}: {row.config.name}; {todo}")
         lines += [f"    {change}" for change in session.planner.differences(row)]
-    lines.append(f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}")
+    lines.append(
+        f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}"
+    )
     return "\n".join(lines)

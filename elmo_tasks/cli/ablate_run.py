@@ -7,13 +7,17 @@ from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.run_dir import Held
 
-DESCRIPTION = "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
+DESCRIPTION = (
+    "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks ablate-run FOLDER`."""
     parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
-    parser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
+    parser.add_argument(
+        "--parent", type=int, metavar="PID", help="exit when this process does"
+    )
     parser.set_defaults(func=run)
 
 

@@ -15,10 +15,16 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
     add = parser.add_argument
     add("archive_file", metavar="ARCHIVE", help="model.tar.gz, or the folder of a run")
     add("input_file", metavar="FILE", help=file)
-    add("--weights-file", metavar="FILE", help="other weights than those in the archive")
+    add(
+        "--weights-file", metavar="FILE", help="other weights than those in the archive"
+    )
     add("--cuda-device", type=int, default=-1, metavar="N", help="a GPU (-1: the CPU)")
     add(
-        "-o", "--overrides", default="", metavar="JSON", help="changes of the archive's config, as for elmo-tasks train"
+        "-o",
+        "--overrides",
+        default="",
+        metavar="JSON",
+        help="changes of the archive's config, as for elmo-tasks train",
     )
 
 

@@ -33,9 +33,23 @@ DESCRIPTION = "Prepare text for a bidirectional language model; export a trained
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The actions of `elmo-tasks bilm prepare | export | perplexity`."""
     actions = add_actions(parser)
-    _add_prepare(actions.add_parser("prepare", description=_PREPARE, help="split a corpus into sentences and words"))
-    _add_export(actions.add_parser("export", description=_EXPORT, help="write the official files"))
-    _add_perplexity(actions.add_parser("perplexity", description=_PERPLEXITY, help="measure on files"))
+    _add_prepare(
+        actions.add_parser(
+            "prepare",
+            description=_PREPARE,
+            help="split a corpus into sentences and words",
+        )
+    )
+    _add_export(
+        actions.add_parser(
+            "export", description=_EXPORT, help="write the official files"
+        )
+    )
+    _add_perplexity(
+        actions.add_parser(
+            "perplexity", description=_PERPLEXITY, help="measure on files"
+        )
+    )
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -44,21 +58,39 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add("inputs", metavar="INPUT", nargs="+", help="a file, a pattern or a folder")
     add("-o", "--out", metavar="DIR", required=True, help="folder for the text")
     add("--language", metavar="CODE", help=_LANGUAGE_HELP)
-    add("--text-field", default="text", metavar="NAME", help="field of JSON lines and Parquet")
-    add("--heldout", type=int, default=100, metavar="N", help="hold out one paragraph in N; 0: none")
+    add(
+        "--text-field",
+        default="text",
+        metavar="NAME",
+        help="field of JSON lines and Parquet",
+    )
+    add(
+        "--heldout",
+        type=int,
+        default=100,
+        metavar="N",
+        help="hold out one paragraph in N; 0: none",
+    )
     add("--workers", type=int, default=1, metavar="N", help="processes")
 
 
 def _prepare(args: argparse.Namespace) -> None:
-    options = {name: getattr(args, name) for name in ("language", "text_field", "heldout", "workers")}
+    options = {
+        name: getattr(args, name)
+        for name in ("language", "text_field", "heldout", "workers")
+    }
     prepare(args.inputs, args.out, **options)
     for split in ("train", "heldout"):
-        print(f"{args.out}/{split}.*.txt.gz: {len(list(Path(args.out).glob(f'{split}.*.txt.gz'))):,} files")
+        print(
+            f"{args.out}/{split}.*.txt.gz: {len(list(Path(args.out).glob(f'{split}.*.txt.gz'))):,} files"
+        )
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_export)
-    parser.add_argument("run", metavar="RUN", help="folder of a run (after its first validation)")
+    parser.add_argument(
+        "run", metavar="RUN", help="folder of a run (after its first validation)"
+    )
     parser.add_argument("out", metavar="OUT", help="folder for the four files")
     bits = "round values to N bits after the leading one (0 to 23): smaller files"
     parser.add_argument("--mantissa-bits", type=int, metavar="N", help=bits)
@@ -76,8 +108,19 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_perplexity)
     add = parser.add_argument
     add("run", metavar="RUN", help=_RUN_HELP)
-    add("files", metavar="FILE", nargs="+", help="text, a tokenised sentence a line; gzip, globs")
-    add("--batch-size", type=int, default=ROWS, metavar="B", help="places of a file read at once")
+    add(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="text, a tokenised sentence a line; gzip, globs",
+    )
+    add(
+        "--batch-size",
+        type=int,
+        default=ROWS,
+        metavar="B",
+        help="places of a file read at once",
+    )
     add("--max-tokens", type=int, metavar="N", help="stop after N tokens of each file")
     precision = "of the biLM's matrix products, not of the softmax (float32)"
     add("--precision", choices=PRECISIONS, default="float32", help=precision)
@@ -89,7 +132,9 @@ def _perplexity(args: argparse.Namespace) -> None:
     bilm = BiLM(trained.model.bilm.options, precision=args.precision, initialize=False)
     bilm.load_state_dict(trained.model.bilm.state_dict())
     trained.model.bilm = bilm.eval().pack()
-    print(f"weights of {trained.source}, {len(trained.vocabulary):,} words, which is the perplexity by chance")
+    print(
+        f"weights of {trained.source}, {len(trained.vocabulary):,} words, which is the perplexity by chance"
+    )
     print(_HEADER)
     options = {"rows": args.batch_size, "max_tokens": args.max_tokens}
     for name, found in perplexity(trained.model, trained.vocabulary, files, **options):

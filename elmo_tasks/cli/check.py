@@ -21,10 +21,16 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks check CONFIG...`."""
-    parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train")
+    parser.add_argument(
+        "configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train"
+    )
     parser.add_argument("--scale", choices=SCALES, help="as for elmo-tasks train")
-    parser.add_argument("-o", "--overrides", default="", help="as for elmo-tasks train, for each config")
-    parser.add_argument("--show", action="store_true", help="print each resolved config as JSON, too")
+    parser.add_argument(
+        "-o", "--overrides", default="", help="as for elmo-tasks train, for each config"
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="print each resolved config as JSON, too"
+    )
     parser.set_defaults(func=check)
 
 
@@ -37,7 +43,9 @@ def check(args: argparse.Namespace) -> None:
         try:
             problems = check_config(file, args.overrides)
         except Exception as error:
-            line = one_line(error) or (f"{error}" if isinstance(error, ValueError) else None)
+            line = one_line(error) or (
+                f"{error}" if isinstance(error, ValueError) else None
+            )
             if line is None:
                 raise
             print(f"{file}: unreadable\n  {line}")
@@ -49,7 +57,11 @@ def check(args: argparse.Namespace) -> None:
         for problem in problems:
             print(f"  {problem}", flush=True)
         if args.show:
-            print(json.dumps(read_config(file, args.overrides).as_dict(quiet=True), indent=2))
+            print(
+                json.dumps(
+                    read_config(file, args.overrides).as_dict(quiet=True), indent=2
+                )
+            )
     sys.exit(1 if found else 0)
 
 
@@ -60,4 +72,6 @@ def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     from elmo_tasks.training.config import read_config
 
     config = read_config(file, overrides).as_dict(quiet=True)
-    return sorted([*shape_problems(config), *file_problems(config), *device_problems(config)])
+    return sorted(
+        [*shape_problems(config), *file_problems(config), *device_problems(config)]
+    )

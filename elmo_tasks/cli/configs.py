@@ -18,7 +18,12 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks configs [--copy DIR]`."""
-    parser.add_argument("--copy", type=Path, metavar="DIR", help="write the configs and tables to a new folder")
+    parser.add_argument(
+        "--copy",
+        type=Path,
+        metavar="DIR",
+        help="write the configs and tables to a new folder",
+    )
     parser.set_defaults(func=configs)
 
 
@@ -32,7 +37,9 @@ def configs(args: argparse.Namespace) -> None:
     shutil.copytree(configs_root(), args.copy)
     text = f"// The folder of the embedded corpus, word vectors and biLM.\n{json.dumps(str(fixtures_root()))}\n"
     (args.copy / "fixtures.libsonnet").write_text(text, "utf-8")
-    print(f"{args.copy}/paper has the paper's configs: elmo-tasks train {args.copy}/paper/ner.jsonnet -s DIR")
+    print(
+        f"{args.copy}/paper has the paper's configs: elmo-tasks train {args.copy}/paper/ner.jsonnet -s DIR"
+    )
 
 
 def listed() -> Iterator[str]:
@@ -46,9 +53,14 @@ def listed() -> Iterator[str]:
             if (config := root / folder / file.name).is_file():
                 yield f"  {folder:5}  {', '.join(files_needed(config)) or 'needs nothing'}"
     yield "tables"
-    yield from (f"  {file.stem}: {_title(file)}" for file in sorted((root / "tables").glob("*.jsonnet")))
+    yield from (
+        f"  {file.stem}: {_title(file)}"
+        for file in sorted((root / "tables").glob("*.jsonnet"))
+    )
 
 
 def _title(file: Path) -> str:
-    comment = " ".join(line.removeprefix("// ") for line in file.read_text("utf-8").splitlines()[:3])
+    comment = " ".join(
+        line.removeprefix("// ") for line in file.read_text("utf-8").splitlines()[:3]
+    )
     return re.split(r"(?<!al)(?<!Eq)\. ", comment)[0]

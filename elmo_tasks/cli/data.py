@@ -20,7 +20,12 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks data [TASK...]`."""
-    parser.add_argument("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
+    parser.add_argument(
+        "tasks",
+        metavar="TASK",
+        nargs="*",
+        help=f"one of {', '.join(FILES)}; default: all",
+    )
     parser.set_defaults(func=report)
 
 
@@ -40,5 +45,9 @@ def report(args: argparse.Namespace) -> None:
         for file in FILES[task]:
             found = located_name(root, file)
             missing += found is None
-            print(f"  missing  {file.name}  from {file.source}" if found is None else f"  ok       {found}")
+            print(
+                f"  missing  {file.name}  from {file.source}"
+                if found is None
+                else f"  ok       {found}"
+            )
     sys.exit(1 if missing else 0)

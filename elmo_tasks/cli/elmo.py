@@ -8,7 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
+from elmo_tasks.cli.layer_sources import (
+    add_device,
+    add_source_options,
+    device_of,
+    files_read,
+    open_chosen,
+)
 from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
 from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
@@ -36,11 +42,21 @@ _HELP = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks elmo IN OUT`."""
-    parser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip, zstd; - for a pipe")
-    parser.add_argument("output_file", metavar="OUT", help="HDF5 file; with --shards a folder")
+    parser.add_argument(
+        "input_file",
+        metavar="IN",
+        help="UTF-8 text, a sentence per line; gzip, zstd; - for a pipe",
+    )
+    parser.add_argument(
+        "output_file", metavar="OUT", help="HDF5 file; with --shards a folder"
+    )
     _add_output_options(parser)
     add_embedding_options(parser)
-    parser.add_argument("--force", action="store_true", help="replace an existing file, or discard existing shards")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace an existing file, or discard existing shards",
+    )
     _add_shard_options(parser)
     parser.set_defaults(func=run)
 
@@ -49,14 +65,32 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     outputs = parser.add_mutually_exclusive_group()
     for output in OUTPUTS:
         outputs.add_argument(
-            f"--{output}", action="store_const", const=output, dest="output", default="all", help=_HELP[output]
+            f"--{output}",
+            action="store_const",
+            const=output,
+            dest="output",
+            default="all",
+            help=_HELP[output],
         )
     outputs.add_argument(
-        "--mix", dest="output", metavar="ARCHIVE", help="the mix that a trained model has learned, shape [T, D]"
+        "--mix",
+        dest="output",
+        metavar="ARCHIVE",
+        help="the mix that a trained model has learned, shape [T, D]",
     )
     stored = parser.add_mutually_exclusive_group()
-    for name, text in (("float16", "half the size, values rounded to 11 bits"), ("int8", "a quarter of the size")):
-        stored.add_argument(f"--{name}", action="store_const", const=name, dest="stored", default="float32", help=text)
+    for name, text in (
+        ("float16", "half the size, values rounded to 11 bits"),
+        ("int8", "a quarter of the size"),
+    ):
+        stored.add_argument(
+            f"--{name}",
+            action="store_const",
+            const=name,
+            dest="stored",
+            default="float32",
+            help=text,
+        )
 
 
 def add_embedding_options(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +102,12 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         help="a line is tokens between white space (default), raw text for spaCy's rules, or JSON: a list of tokens,"
         " or an object with --column",
     )
-    parser.add_argument("--column", default="tokens", metavar="NAME", help="of JSON and Parquet (tokens)")
+    parser.add_argument(
+        "--column",
+        default="tokens",
+        metavar="NAME",
+        help="of JSON and Parquet (tokens)",
+    )
     add_source_options(parser)
     parser.add_argument(
         "--precision",
@@ -77,23 +116,63 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         help="of the matrix products: float32 (default) or bfloat16",
     )
     parser.add_argument(
-        "--max-length", type=int, default=512, metavar="N", help="longer lines are split into windows of N tokens (512)"
+        "--max-length",
+        type=int,
+        default=512,
+        metavar="N",
+        help="longer lines are split into windows of N tokens (512)",
     )
-    parser.add_argument("--overlap", type=int, default=128, metavar="N", help="tokens that windows share (128)")
-    parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="most sentences of a batch (64)")
-    parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="most tokens of a batch (4096)")
+    parser.add_argument(
+        "--overlap",
+        type=int,
+        default=128,
+        metavar="N",
+        help="tokens that windows share (128)",
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=int,
+        default=64,
+        metavar="B",
+        help="most sentences of a batch (64)",
+    )
+    parser.add_argument(
+        "--max-tokens",
+        type=int,
+        default=4096,
+        metavar="N",
+        help="most tokens of a batch (4096)",
+    )
     add_device(parser)
 
 
 def _add_shard_options(parser: argparse.ArgumentParser) -> None:
     shards = parser.add_argument_group(
-        "shards", "IN may be a glob, also of Parquet or s3://BUCKET/GLOB; OUT is a folder of Parquet files."
+        "shards",
+        "IN may be a glob, also of Parquet or s3://BUCKET/GLOB; OUT is a folder of Parquet files.",
     )
-    shards.add_argument("--shards", type=int, metavar="N", help="write N shards; needs pyarrow")
-    shards.add_argument("--workers", type=int, metavar="N", help="processes that write shards (1; Ray: all CPUs)")
-    shards.add_argument("--threads", type=int, metavar="N", help="threads of a worker (1)")
-    shards.add_argument("--executor", choices=("local", "ray"), help="this machine (default), or a Ray cluster")
-    shards.add_argument("--address", metavar="HOST:PORT", help="of the Ray cluster (RAY_ADDRESS, else one here)")
+    shards.add_argument(
+        "--shards", type=int, metavar="N", help="write N shards; needs pyarrow"
+    )
+    shards.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes that write shards (1; Ray: all CPUs)",
+    )
+    shards.add_argument(
+        "--threads", type=int, metavar="N", help="threads of a worker (1)"
+    )
+    shards.add_argument(
+        "--executor",
+        choices=("local", "ray"),
+        help="this machine (default), or a Ray cluster",
+    )
+    shards.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="of the Ray cluster (RAY_ADDRESS, else one here)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -108,7 +187,10 @@ def run(args: argparse.Namespace) -> None:
 
 def _write_shards(args: argparse.Namespace) -> None:
     if args.stored == "int8":
-        raise InputError("--int8: expected no --shards, which have --float16", hint="or leave out --shards")
+        raise InputError(
+            "--int8: expected no --shards, which have --float16",
+            hint="or leave out --shards",
+        )
     files, folder = list_files(args.input_file), Path(args.output_file).absolute()
     job = ShardJob(
         elmo=open_elmo(args),
@@ -122,7 +204,9 @@ def _write_shards(args: argparse.Namespace) -> None:
     on_ray = args.executor == "ray"
     require_sizes(workers=args.workers)
     if on_ray:
-        execute: Execute = partial(run_on_ray, workers=args.workers, address=args.address)
+        execute: Execute = partial(
+            run_on_ray, workers=args.workers, address=args.address
+        )
     else:
         execute = partial(run_here, workers=args.workers or 1)
     # A cluster that is not there is an error before earlier shards are removed.
@@ -133,18 +217,25 @@ def _write_shards(args: argparse.Namespace) -> None:
             args.shards,
             execute=execute,
             force=args.force,
-            started=lambda sentences, shards: print(f"{sentences:,} sentences in {shards:,} shards"),
+            started=lambda sentences, shards: print(
+                f"{sentences:,} sentences in {shards:,} shards"
+            ),
             progress=bar.update,
         )
     print(f"{folder}: {done['tokens']:,} tokens")
     if len(done["cpus"]) > 1:
-        print(f"computed on {len(done['cpus'])} types of CPUs, whose values differ by rounding")
+        print(
+            f"computed on {len(done['cpus'])} types of CPUs, whose values differ by rounding"
+        )
 
 
 def _write_file(args: argparse.Namespace) -> None:
     for name in ("workers", "threads", "executor", "address"):
         if getattr(args, name) is not None:
-            raise InputError(f"--{name} needs --shards", hint="an HDF5 file is written by one process")
+            raise InputError(
+                f"--{name} needs --shards",
+                hint="an HDF5 file is written by one process",
+            )
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_output_path(args.output_file, read=(input_file, *files_read(args)))
     parse, tokenizer = text_parser(args)
@@ -172,7 +263,10 @@ def _write_file(args: argparse.Namespace) -> None:
 def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
     """`line_parser` for a text, which has no columns unless it is JSON."""
     if args.column != "tokens" and args.input_format != "json":
-        raise InputError("--column needs --input-format json", hint="elmo-tasks elmo --shards reads Parquet")
+        raise InputError(
+            "--column needs --input-format json",
+            hint="elmo-tasks elmo --shards reads Parquet",
+        )
     return line_parser(args.input_format, args.column)
 
 
@@ -181,12 +275,18 @@ def open_elmo(args: argparse.Namespace) -> Elmo:
     device = device_of(args)
     layers, source = open_chosen(args, precision=args.precision)
     names = ("max_length", "overlap", "batch_size", "max_tokens")
-    return Elmo(layers.to(device), source, **{name: getattr(args, name) for name in names})
+    return Elmo(
+        layers.to(device), source, **{name: getattr(args, name) for name in names}
+    )
 
 
 def _print_counts(counts: Mapping[str, int], max_length: int) -> None:
     print(f"{counts['sentences']:,} sentences, {counts['tokens']:,} tokens")
     if counts["blank_lines"]:
-        print(f"{counts['blank_lines']:,} lines have no tokens: their datasets are empty")
+        print(
+            f"{counts['blank_lines']:,} lines have no tokens: their datasets are empty"
+        )
     if counts["long_lines"]:
-        print(f"{counts['long_lines']:,} lines of more than {max_length:,} tokens are split into overlapping windows")
+        print(
+            f"{counts['long_lines']:,} lines of more than {max_length:,} tokens are split into overlapping windows"
+        )

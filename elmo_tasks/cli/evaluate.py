@@ -18,7 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser, "data in the format of the training data")
     add = parser.add_argument
     add("--output-file", metavar="FILE", help="also write the scores to this file")
-    add("--predictions-output-file", metavar="FILE", help="write the predictions, as the official scorer reads them")
+    add(
+        "--predictions-output-file",
+        metavar="FILE",
+        help="write the predictions, as the official scorer reads them",
+    )
     add("--batch-size", type=int, metavar="N", help="instead of that of the config")
     parser.set_defaults(func=evaluate)
 
@@ -33,19 +37,33 @@ def evaluate(args: argparse.Namespace) -> None:
     if not args.input_file:
         raise InputError("expected a file to evaluate, got an empty name")
     read = [*model_files(args), args.input_file]
-    outputs = [file for file in (args.output_file, args.predictions_output_file) if file]
+    outputs = [
+        file for file in (args.output_file, args.predictions_output_file) if file
+    ]
     if len(set(outputs)) < len(outputs):
         raise InputError(f"expected a file for each output, got {', '.join(outputs)}")
     for output in outputs:
         check_output_path(output, read=read, device=True)
     archive = load_archive(
-        args.archive_file, cuda_device=args.cuda_device, overrides=args.overrides, weights_file=args.weights_file
+        args.archive_file,
+        cuda_device=args.cuda_device,
+        overrides=args.overrides,
+        weights_file=args.weights_file,
     )
     predictions = Path(args.predictions_output_file or "none")
     with TemporaryDirectory() as folder:
-        aside = Path(folder) / predictions.name if args.predictions_output_file else None
-        scores = json.dumps(score(archive, args.input_file, batch_size=args.batch_size, predictions=aside), indent=2)
-        for made in sorted(Path(folder).iterdir()):  # official scorers need a second file
+        aside = (
+            Path(folder) / predictions.name if args.predictions_output_file else None
+        )
+        scores = json.dumps(
+            score(
+                archive, args.input_file, batch_size=args.batch_size, predictions=aside
+            ),
+            indent=2,
+        )
+        for made in sorted(
+            Path(folder).iterdir()
+        ):  # official scorers need a second file
             check_output_path(predictions.with_name(made.name), read=read, device=True)
             with atomic_write(predictions.with_name(made.name)) as target:
                 shutil.copyfile(made, target)

@@ -9,10 +9,21 @@ from elmo_tasks import __version__
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 
-PACKAGES = ("torch", "numpy", "h5py", "allennlp", "transformers", "spacy", "pyarrow", "ray")
+PACKAGES = (
+    "torch",
+    "numpy",
+    "h5py",
+    "allennlp",
+    "transformers",
+    "spacy",
+    "pyarrow",
+    "ray",
+)
 
 
-DESCRIPTION = "Print versions, the processor, GPUs and the data root, for a report of a problem."
+DESCRIPTION = (
+    "Print versions, the processor, GPUs and the data root, for a report of a problem."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +37,17 @@ def run(args: argparse.Namespace) -> None:
 
     from elmo_tasks.elmo.shards import cpu_type
 
-    print(f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}")
+    print(
+        f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    )
     print(", ".join(f"{name} {_version(name)}" for name in PACKAGES))
-    print(f"CPU: {cpu_type()}; {os.cpu_count()} cores, {torch.get_num_threads()} threads")
-    names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    print(
+        f"CPU: {cpu_type()}; {os.cpu_count()} cores, {torch.get_num_threads()} threads"
+    )
+    names = [
+        torch.cuda.get_device_name(number)
+        for number in range(torch.cuda.device_count())
+    ]
     print(f"GPU: {', '.join(names) or 'none'}")
     try:
         root = data_root()

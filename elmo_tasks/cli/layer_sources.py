@@ -4,19 +4,34 @@ import argparse
 
 import torch
 
-from elmo_tasks.elmo.source_types import BILM, FILE_KEYS, MANYLANGS, TRANSFORMER, LayerSource, SourceSettings
+from elmo_tasks.elmo.source_types import (
+    BILM,
+    FILE_KEYS,
+    MANYLANGS,
+    TRANSFORMER,
+    LayerSource,
+    SourceSettings,
+)
 from elmo_tasks.elmo.sources import SourceFiles, open_source
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import annotations, choices, meaning
 from elmo_tasks.training.checks.files import require_device
 
-_OPTIONS = {key: f"--{key.replace('_', '-')}" for key in ("source", *FILE_KEYS, "pieces")}
+_OPTIONS = {
+    key: f"--{key.replace('_', '-')}" for key in ("source", *FILE_KEYS, "pieces")
+}
 """The options by the keys of `model.elmo`."""
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     """Adds `--cuda-device`."""
-    parser.add_argument("--cuda-device", type=int, default=-1, metavar="N", help="GPU; -1 is the CPU (default)")
+    parser.add_argument(
+        "--cuda-device",
+        type=int,
+        default=-1,
+        metavar="N",
+        help="GPU; -1 is the CPU (default)",
+    )
 
 
 def device_of(args: argparse.Namespace) -> torch.device:
@@ -29,15 +44,25 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
     for key, option in _OPTIONS.items():
         annotation = annotations(SourceSettings)[key]
-        listed = (BILM, TRANSFORMER, MANYLANGS) if key == "source" else choices(annotation)
-        parser.add_argument(option, dest=key, help=meaning(annotation).replace("`", ""), choices=listed)
+        listed = (
+            (BILM, TRANSFORMER, MANYLANGS) if key == "source" else choices(annotation)
+        )
+        parser.add_argument(
+            option, dest=key, help=meaning(annotation).replace("`", ""), choices=listed
+        )
 
 
-def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> tuple[LayerSource, SourceFiles]:
+def open_chosen(
+    args: argparse.Namespace, *, precision: str = "float32"
+) -> tuple[LayerSource, SourceFiles]:
     """The source that the options name. Raises `InputError` if they do not go together, or a file is invalid."""
-    given = {key: value for key in _OPTIONS if (value := getattr(args, key)) is not None}
+    given = {
+        key: value for key in _OPTIONS if (value := getattr(args, key)) is not None
+    }
     with needs("'transformers>=4.48,<4.50'"):
-        return open_source(SourceSettings.of({**given, "precision": precision}), names=_OPTIONS)
+        return open_source(
+            SourceSettings.of({**given, "precision": precision}), names=_OPTIONS
+        )
 
 
 def files_read(args: argparse.Namespace) -> list[str | None]:

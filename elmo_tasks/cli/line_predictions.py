@@ -39,7 +39,13 @@ class LinePredictions(allennlp_predict._PredictManager):
     reader fails; the output file is then unchanged.
     """
 
-    def __init__(self, predictor: Predictor, input_file: str, output_file: str | None, *options: Any) -> None:
+    def __init__(
+        self,
+        predictor: Predictor,
+        input_file: str,
+        output_file: str | None,
+        *options: Any,
+    ) -> None:
         super().__init__(predictor, input_file, None, *options)
         self._path = output_file
 
@@ -48,7 +54,10 @@ class LinePredictions(allennlp_predict._PredictManager):
         if self._path is None:
             errors = self._run()
         else:
-            with atomic_write(self._path) as aside, aside.open("w", encoding="utf-8") as self._output_file:
+            with (
+                atomic_write(self._path) as aside,
+                aside.open("w", encoding="utf-8") as self._output_file,
+            ):
                 errors = self._run()
         if errors:
             raise InputError(f"{errors} of the lines could not be used, see the output")
@@ -59,20 +68,33 @@ class LinePredictions(allennlp_predict._PredictManager):
             super().run()
             return 0
         errors = 0
-        lines = tqdm(self._lines(), unit=" lines", disable=self._print_to_console or None, leave=False)
+        lines = tqdm(
+            self._lines(),
+            unit=" lines",
+            disable=self._print_to_console or None,
+            leave=False,
+        )
         for batch in lazy_groups_of(lines, self._batch_size):
-            predictions = self._predictions([line for line in batch if line.error is None])
+            predictions = self._predictions(
+                [line for line in batch if line.error is None]
+            )
             for line in batch:
                 invalid = json.dumps({"line": line.number, "error": line.error}) + "\n"
                 given = json.dumps(line.data) if self._print_to_console else None
-                self._maybe_print_to_console_and_file(line.number, predictions.get(line.number, invalid), given)
+                self._maybe_print_to_console_and_file(
+                    line.number, predictions.get(line.number, invalid), given
+                )
                 errors += line.error is not None
         return errors
 
     def _lines(self) -> Iterator[Line]:
         number, name = 0, self._input_file
         opened: Any
-        with nullcontext(sys.stdin.buffer) if name == STANDARD_INPUT else open_binary(cached_path(name)) as opened:
+        with (
+            nullcontext(sys.stdin.buffer)
+            if name == STANDARD_INPUT
+            else open_binary(cached_path(name)) as opened
+        ):
             try:
                 for number, text in lines_of(opened, name):
                     if isinstance(text, InputError):
@@ -98,8 +120,14 @@ class LinePredictions(allennlp_predict._PredictManager):
             if len(lines) == 1:
                 lines[0].error = _message(error)
                 return {}
-            return {number: output for line in lines for number, output in self._predictions([line]).items()}
-        return {line.number: output for line, output in zip(lines, outputs, strict=True)}
+            return {
+                number: output
+                for line in lines
+                for number, output in self._predictions([line]).items()
+            }
+        return {
+            line.number: output for line, output in zip(lines, outputs, strict=True)
+        }
 
 
 def _message(error: Exception) -> str:

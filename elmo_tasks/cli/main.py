@@ -54,9 +54,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, terminate)
-    logging.basicConfig(format="%(levelname)s: %(message)s", level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"))
+    logging.basicConfig(
+        format="%(levelname)s: %(message)s",
+        level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"),
+    )
     logging.getLogger("filelock").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", r"`torch\.cuda\.amp", FutureWarning)  # AllenNLP's trainer
+    warnings.filterwarnings(
+        "ignore", r"`torch\.cuda\.amp", FutureWarning
+    )  # AllenNLP's trainer
     try:
         run(arguments)
     except KeyboardInterrupt as interrupt:
@@ -86,16 +91,26 @@ def run(arguments: list[str]) -> None:
         description="ELMo: its six task models, its biLM, its tables.",
         epilog=f"All commands but {', '.join(LIGHT)} need AllenNLP: pip install {ALLENNLP}",
     )
-    parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"elmo-tasks {__version__}"
+    )
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command, text in COMMANDS.items():
         if command == name:
             with needs(ALLENNLP):
-                module = importlib.import_module(f"elmo_tasks.cli.{command.replace('-', '_')}")
+                module = importlib.import_module(
+                    f"elmo_tasks.cli.{command.replace('-', '_')}"
+                )
             own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
             module.add_arguments(own)
             if name not in LIGHT:
-                own.add_argument("--include-package", metavar="NAME", action="append", default=[], help=PACKAGES)
+                own.add_argument(
+                    "--include-package",
+                    metavar="NAME",
+                    action="append",
+                    default=[],
+                    help=PACKAGES,
+                )
         elif command != "ablate-run":
             parsers.add_parser(command, help=text)
     args = parser.parse_args(arguments)
@@ -112,7 +127,10 @@ def _require_allennlp() -> None:
     """Makes AllenNLP importable: it imports torchvision, unused on text, and writes a cache below the home folder."""
     home = Path.home()
     if not os.access(home if home.exists() else home.parent, os.W_OK):
-        os.environ.setdefault("ALLENNLP_CACHE_ROOT", str(Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")))
+        os.environ.setdefault(
+            "ALLENNLP_CACHE_ROOT",
+            str(Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")),
+        )
     try:
         import torchvision  # noqa: F401
     except (ImportError, RuntimeError):

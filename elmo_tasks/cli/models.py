@@ -13,16 +13,31 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks models [TEXT]`."""
-    parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="only names and languages with this text")
+    parser.add_argument(
+        "text",
+        metavar="TEXT",
+        nargs="?",
+        default="",
+        help="only names and languages with this text",
+    )
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print a line per model, with its parameters in millions where they are known."""
     text = args.text.lower()
-    found = [(name, model) for name, model in MODELS.items() if text in f"{name} {model.language}".lower()]
+    found = [
+        (name, model)
+        for name, model in MODELS.items()
+        if text in f"{name} {model.language}".lower()
+    ]
     if not found:
-        raise InputError(f"expected a part of a model's name or language, got {args.text!r}", hint="elmo-tasks models")
+        raise InputError(
+            f"expected a part of a model's name or language, got {args.text!r}",
+            hint="elmo-tasks models",
+        )
     for name, model in found:
         size = "-" if model.millions is None else f"{model.millions} M"
-        print(f"{name:<30} {model.language:<20} {size:>7}  {model.text:<46} {model.files[-1]}")
+        print(
+            f"{name:<30} {model.language:<20} {size:>7}  {model.text:<46} {model.files[-1]}"
+        )

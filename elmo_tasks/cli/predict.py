@@ -22,7 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output-file", metavar="FILE", help="write the predictions to this file")
     add("--silent", action="store_true", help="do not print the predictions")
     add("--batch-size", type=int, default=1, metavar="N", help="lines at a time (1)")
-    add("--use-dataset-reader", action="store_true", help="FILE has the format of the training data")
+    add(
+        "--use-dataset-reader",
+        action="store_true",
+        help="FILE has the format of the training data",
+    )
     add("--predictor", metavar="NAME", help="another predictor than the model's")
     parser.set_defaults(func=predict)
 
@@ -38,16 +42,30 @@ def predict(args: argparse.Namespace) -> None:
 
     require_sizes(batch_size=args.batch_size)
     if args.silent and not args.output_file:
-        raise InputError("expected an --output-file with --silent, got none: no prediction would be seen")
+        raise InputError(
+            "expected an --output-file with --silent, got none: no prediction would be seen"
+        )
     file = args.input_file
     if file != STANDARD_INPUT and not args.use_dataset_reader and "://" not in file:
         open_binary(file).close()
     if args.output_file:
-        check_output_path(args.output_file, read=[*model_files(args), file], device=True)
+        check_output_path(
+            args.output_file, read=[*model_files(args), file], device=True
+        )
     require_device(args.cuda_device)
     archive = load_archive(
-        args.archive_file, cuda_device=args.cuda_device, overrides=args.overrides, weights_file=args.weights_file
+        args.archive_file,
+        cuda_device=args.cuda_device,
+        overrides=args.overrides,
+        weights_file=args.weights_file,
     )
     with explained(args.archive_file):
         predictor = Predictor.from_archive(archive, args.predictor)
-    LinePredictions(predictor, file, args.output_file, args.batch_size, not args.silent, args.use_dataset_reader).run()
+    LinePredictions(
+        predictor,
+        file,
+        args.output_file,
+        args.batch_size,
+        not args.silent,
+        args.use_dataset_reader,
+    ).run()

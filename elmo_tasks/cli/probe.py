@@ -4,7 +4,12 @@ import argparse
 from pathlib import Path
 
 from elmo_tasks.cli.arguments import add_actions
-from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, open_chosen
+from elmo_tasks.cli.layer_sources import (
+    add_device,
+    add_source_options,
+    device_of,
+    open_chosen,
+)
 from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.probes.layers import FrozenEncoder
@@ -16,7 +21,11 @@ from elmo_tasks.experiments.probes.neighbors import (
     read_corpus,
 )
 from elmo_tasks.experiments.probes.pos import probe_pos
-from elmo_tasks.experiments.probes.wsd import evaluation_files_in, probe_senses, train_file_in
+from elmo_tasks.experiments.probes.wsd import (
+    evaluation_files_in,
+    probe_senses,
+    train_file_in,
+)
 
 _WSD = (
     "Table 5: the nearest sense vector by cosine, a mean over SemCor's annotations, among the senses of the same lemma"
@@ -38,9 +47,23 @@ DESCRIPTION = "Probe the frozen layers for word senses, parts of speech and neig
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The actions of `elmo-tasks probe wsd | pos | neighbors`."""
     actions = add_actions(parser)
-    _add_wsd(actions.add_parser("wsd", description=_WSD, help="word senses by the nearest sense vector"))
-    _add_pos(actions.add_parser("pos", description=_POS, help="parts of speech by a linear softmax"))
-    _add_neighbors(actions.add_parser("neighbors", description=_NEIGHBORS, help="nearest occurrences and word vectors"))
+    _add_wsd(
+        actions.add_parser(
+            "wsd", description=_WSD, help="word senses by the nearest sense vector"
+        )
+    )
+    _add_pos(
+        actions.add_parser(
+            "pos", description=_POS, help="parts of speech by a linear softmax"
+        )
+    )
+    _add_neighbors(
+        actions.add_parser(
+            "neighbors",
+            description=_NEIGHBORS,
+            help="nearest occurrences and word vectors",
+        )
+    )
     for action in actions.choices.values():
         add_source_options(action)
         add_device(action)
@@ -56,17 +79,39 @@ def _add_wsd(parser: argparse.ArgumentParser) -> None:
 def _add_pos(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("train", type=Path, metavar="TRAIN", help="CoNLL-U file to train on")
-    add("test", type=Path, metavar="TEST", help="CoNLL-U file to score, not the training file")
+    add(
+        "test",
+        type=Path,
+        metavar="TEST",
+        help="CoNLL-U file to score, not the training file",
+    )
     parser.set_defaults(func=probe_parts_of_speech)
 
 
 def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("word", metavar="WORD", help="in upper or lower case")
-    add("--corpus", type=Path, metavar="FILE", required=True, help="one sentence per line, or *.data.xml")
+    add(
+        "--corpus",
+        type=Path,
+        metavar="FILE",
+        required=True,
+        help="one sentence per line, or *.data.xml",
+    )
     add("--layer", type=int, metavar="K", help="0 is context-free (the top layer)")
-    add("--vectors", type=Path, metavar="FILE", help="word vectors, for static neighbours")
-    add("--occurrence", type=int, metavar="N", default=1, help="query: the Nth in the corpus (1)")
+    add(
+        "--vectors",
+        type=Path,
+        metavar="FILE",
+        help="word vectors, for static neighbours",
+    )
+    add(
+        "--occurrence",
+        type=int,
+        metavar="N",
+        default=1,
+        help="query: the Nth in the corpus (1)",
+    )
     add("--top", type=int, metavar="N", default=5, help="number of neighbours (5)")
     parser.set_defaults(func=probe_neighbors)
 
@@ -87,12 +132,20 @@ def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
     require_sizes(top=args.top)
     encoder = _encoder(args)
-    static = None if args.vectors is None else nearest_words(args.vectors, args.word, top=args.top)
+    static = (
+        None
+        if args.vectors is None
+        else nearest_words(args.vectors, args.word, top=args.top)
+    )
     index = index_corpus(read_corpus(args.corpus), encoder, args.layer)
     source = occurrence_in_corpus(index, args.word, args.occurrence)
     found = nearest_occurrences(index, args.word, source, top=args.top)
     name = f"{encoder.name} {index.layer}"
-    print(neighbors_table(args.word, source, found, static, vectors=args.vectors, name=name))
+    print(
+        neighbors_table(
+            args.word, source, found, static, vectors=args.vectors, name=name
+        )
+    )
 
 
 def _encoder(args: argparse.Namespace) -> FrozenEncoder:

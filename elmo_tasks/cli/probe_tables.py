@@ -20,8 +20,12 @@ TABLE_6 = {"biLM 1": 97.3, "biLM 2": 96.8}
 
 def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
     """Aligned columns, the first to the left, numbers with one decimal; `-` for None."""
-    columns = [[_cell(value) for value in column] for column in zip(header, *rows, strict=True)]
-    aligned = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns]
+    columns = [
+        [_cell(value) for value in column] for column in zip(header, *rows, strict=True)
+    ]
+    aligned = [
+        [cell.rjust(max(map(len, column))) for cell in column] for column in columns
+    ]
     aligned[0] = [cell.ljust(max(map(len, columns[0]))) for cell in columns[0]]
     return "\n".join("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
 
@@ -29,7 +33,13 @@ def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return (
+        f"{value:.1f}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
 
 
 def wsd_table(report: WsdReport) -> str:
@@ -40,7 +50,15 @@ def wsd_table(report: WsdReport) -> str:
     rows = []
     for row in report.rows:
         scores = [score.f1 for score in row.scores.values()]
-        rows.append([row.name, *scores, row.scores[last].precision, row.scores[last].recall, TABLE_5.get(row.name)])
+        rows.append(
+            [
+                row.name,
+                *scores,
+                row.scores[last].precision,
+                row.scores[last].recall,
+                TABLE_5.get(row.name),
+            ]
+        )
     instances = [score.instances for score in report.rows[0].scores.values()]
     lines = [
         table(header, [["instances", *instances, "", "", ""], *rows]),
@@ -53,7 +71,11 @@ def wsd_table(report: WsdReport) -> str:
 
 def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
     """A note for tables with biLM rows: the paper used the released biLM."""
-    return ", with the released biLM" if any(row.name.startswith("biLM") for row in rows) else ""
+    return (
+        ", with the released biLM"
+        if any(row.name.startswith("biLM") for row in rows)
+        else ""
+    )
 
 
 def _discordant(pairs: Sequence[Discordant]) -> list[str]:
@@ -69,9 +91,19 @@ def pos_table(report: PosReport) -> str:
     header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "steps"]
     rows = []
     for row in report.rows:
-        steps = None if row.steps is None else f"{row.steps}" + (", not converged" if row.steps == MAX_STEPS else "")
-        rows.append([row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), steps])
-    counts = [report.test_tokens, report.test_tokens - report.unseen_tokens, report.unseen_tokens]
+        steps = (
+            None
+            if row.steps is None
+            else f"{row.steps}" + (", not converged" if row.steps == MAX_STEPS else "")
+        )
+        rows.append(
+            [row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), steps]
+        )
+    counts = [
+        report.test_tokens,
+        report.test_tokens - report.unseen_tokens,
+        report.unseen_tokens,
+    ]
     lines = [
         table(header, [["tokens", *counts, "", ""], *rows]),
         f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
@@ -81,21 +113,38 @@ def pos_table(report: PosReport) -> str:
 
 
 def neighbors_table(
-    word: str, source: Occurrence, found: Sequence[Occurrence], static: Any, *, vectors: Any, name: str
+    word: str,
+    source: Occurrence,
+    found: Sequence[Occurrence],
+    static: Any,
+    *,
+    vectors: Any,
+    name: str,
 ) -> str:
     """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
     lines = [f"source: {_in_context(source)}", "", f"{name}, nearest by cosine:"]
-    lines += [f"  {occurrence.cosine:.3f}  {_in_context(occurrence)}" for occurrence in found]
+    lines += [
+        f"  {occurrence.cosine:.3f}  {_in_context(occurrence)}" for occurrence in found
+    ]
     if not found:
         lines.append("  none: no other occurrence in the corpus")
     if vectors is not None:
         lines += ["", f"{vectors}:"]
         words = "  ".join(f"{other} {cosine:.3f}" for other, cosine in static or ())
-        lines.append(f"  {words}" if static is not None else f"  no vector for {word!r}")
+        lines.append(
+            f"  {words}" if static is not None else f"  no vector for {word!r}"
+        )
     return "\n".join(lines)
 
 
 def _in_context(occurrence: Occurrence) -> str:
     """Its number, and the sentence with the word in brackets."""
     words, place = occurrence.words, occurrence.place
-    return " ".join([f"({occurrence.number})", *words[:place], f"[{words[place]}]", *words[place + 1 :]])
+    return " ".join(
+        [
+            f"({occurrence.number})",
+            *words[:place],
+            f"[{words[place]}]",
+            *words[place + 1 :],
+        ]
+    )

@@ -14,9 +14,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks serve ARCHIVE...`."""
     parser.set_defaults(func=serve)
     add = parser.add_argument
-    add("archives", metavar="ARCHIVE", nargs="+", help="[NAME=]model.tar.gz, or its folder")
+    add(
+        "archives",
+        metavar="ARCHIVE",
+        nargs="+",
+        help="[NAME=]model.tar.gz, or its folder",
+    )
     add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
-    add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")
+    add(
+        "--port",
+        type=int,
+        default=8000,
+        metavar="N",
+        help="0 for any free one (%(default)s)",
+    )
 
 
 def serve(args: argparse.Namespace) -> None:

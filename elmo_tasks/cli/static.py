@@ -20,17 +20,54 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks static CORPUS -o OUT`."""
-    parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="UTF-8 text, a sentence per line; gzip")
-    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="text; .gz compressed, .bin binary")
+    parser.add_argument(
+        "corpus",
+        metavar="CORPUS",
+        nargs="+",
+        help="UTF-8 text, a sentence per line; gzip",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="text; .gz compressed, .bin binary",
+    )
     layers = "average (default), top, a layer's number, or the archive of a model whose mix is used"
     parser.add_argument("--layers", metavar="L", default="average", help=layers)
-    parser.add_argument("--min-count", type=int, default=5, metavar="N", help="occurrences of a word (5)")
-    parser.add_argument("--most", type=int, default=200_000, metavar="N", help="only the N most frequent words")
-    parser.add_argument("--remove", type=int, default=0, metavar="N", help="remove the first principal components")
-    parser.add_argument("--dimensions", type=int, metavar="D", help="reduce the vectors to D by PCA")
+    parser.add_argument(
+        "--min-count",
+        type=int,
+        default=5,
+        metavar="N",
+        help="occurrences of a word (5)",
+    )
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=200_000,
+        metavar="N",
+        help="only the N most frequent words",
+    )
+    parser.add_argument(
+        "--remove",
+        type=int,
+        default=0,
+        metavar="N",
+        help="remove the first principal components",
+    )
+    parser.add_argument(
+        "--dimensions", type=int, metavar="D", help="reduce the vectors to D by PCA"
+    )
     add_embedding_options(parser)
     parser.add_argument("--force", action="store_true", help="replace an existing file")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that compute vectors (1)")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that compute vectors (1)",
+    )
     parser.set_defaults(func=run)
 
 
@@ -40,11 +77,18 @@ def run(args: argparse.Namespace) -> None:
     if not args.force:
         require_new(args.output)
     elmo = open_elmo(args)
-    check_components(elmo.bilm.output_dim, remove=args.remove, dimensions=args.dimensions)
+    check_components(
+        elmo.bilm.output_dim, remove=args.remove, dimensions=args.dimensions
+    )
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
     with progress_bar() as bar:
-        options = {"layers": int(args.layers) if args.layers.isdecimal() else args.layers, "processes": args.workers}
-        vectors = elmo.mean_vectors(_sentences(args), words, progress=bar.update, **options)
+        options = {
+            "layers": int(args.layers) if args.layers.isdecimal() else args.layers,
+            "processes": args.workers,
+        }
+        vectors = elmo.mean_vectors(
+            _sentences(args), words, progress=bar.update, **options
+        )
     vectors = reduce_dimensions(vectors, remove=args.remove, dimensions=args.dimensions)
     write_word_vectors(args.output, words, vectors)
     print(f"{args.output}: {len(words):,} words, {vectors.shape[1]} dimensions")
@@ -52,5 +96,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:
     parse, _ = text_parser(args)
-    lines = ((file, *line) for file in args.corpus for line in open_text(file, longest=None))
+    lines = (
+        (file, *line) for file in args.corpus for line in open_text(file, longest=None)
+    )
     return (sentence.tokens for sentence in parsed(lines, parse))

@@ -15,13 +15,43 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks train CONFIG -s DIR`."""
     add = parser.add_argument
-    add("config", metavar="CONFIG", help="a Jsonnet file, or a name that `elmo-tasks configs` lists")
-    add("--scale", choices=SCALES, help="of a name: synthetic corpus, small data, the paper's (mini)")
-    add("-s", "--serialization-dir", required=True, metavar="DIR", help="folder of the run")
-    add("-o", "--overrides", default="", metavar="JSON", help='changes, such as \'{"model.elmo.at": "both"}\'')
+    add(
+        "config",
+        metavar="CONFIG",
+        help="a Jsonnet file, or a name that `elmo-tasks configs` lists",
+    )
+    add(
+        "--scale",
+        choices=SCALES,
+        help="of a name: synthetic corpus, small data, the paper's (mini)",
+    )
+    add(
+        "-s",
+        "--serialization-dir",
+        required=True,
+        metavar="DIR",
+        help="folder of the run",
+    )
+    add(
+        "-o",
+        "--overrides",
+        default="",
+        metavar="JSON",
+        help='changes, such as \'{"model.elmo.at": "both"}\'',
+    )
     found = parser.add_mutually_exclusive_group()
-    found.add_argument("-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint")
-    found.add_argument("-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file")
+    found.add_argument(
+        "-r",
+        "--recover",
+        action="store_true",
+        help="resume the run in DIR from its last checkpoint",
+    )
+    found.add_argument(
+        "-f",
+        "--force",
+        action="store_true",
+        help="remove an earlier run from DIR, and no other file",
+    )
     parser.set_defaults(func=train)
 
 

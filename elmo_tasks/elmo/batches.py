@@ -4,7 +4,10 @@ from collections.abc import Iterator, Sequence
 
 
 def batches_by_length(
-    lengths: Sequence[int], *, batch_size: int | None = None, max_tokens: int | None = None
+    lengths: Sequence[int],
+    *,
+    batch_size: int | None = None,
+    max_tokens: int | None = None,
 ) -> Iterator[list[int]]:
     """
     The indices of all sequences, sorted by length (stable) and split into batches of at most `batch_size` sequences
@@ -12,7 +15,9 @@ def batches_by_length(
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        over_budget = max_tokens is not None and (len(batch) + 1) * lengths[index] > max_tokens
+        over_budget = (
+            max_tokens is not None and (len(batch) + 1) * lengths[index] > max_tokens
+        )
         if batch and (over_budget or len(batch) == batch_size):
             yield batch
             batch = []

@@ -30,7 +30,9 @@ class Sentence(NamedTuple):
     name: str
 
 
-def parsed(lines: Iterable[tuple[str, int, str | list[str]]], parse: Callable[[str], list[str]]) -> Iterator[Sentence]:
+def parsed(
+    lines: Iterable[tuple[str, int, str | list[str]]], parse: Callable[[str], list[str]]
+) -> Iterator[Sentence]:
     """
     The sentences of lines, each with its file and number, which are text, for `parse`, or tokens. Raises `InputError`
     for an invalid one.
@@ -40,10 +42,16 @@ def parsed(lines: Iterable[tuple[str, int, str | list[str]]], parse: Callable[[s
             tokens = line if isinstance(line, list) else parse(line)
             "".join(tokens).encode()
         except UnicodeEncodeError:
-            raise InputError("expected text, got a lone surrogate", file=file, line=number) from None
+            raise InputError(
+                "expected text, got a lone surrogate", file=file, line=number
+            ) from None
         except InputError as error:
             raise InputError(str(error), file=file, line=number) from None
-        yield Sentence(" ".join(line) if isinstance(line, list) else line.strip(), tokens, f"{file}:{number}")
+        yield Sentence(
+            " ".join(line) if isinstance(line, list) else line.strip(),
+            tokens,
+            f"{file}:{number}",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +68,11 @@ class BatchSizes(Settings):
 
     def conflicts(self) -> Iterator[Wrong]:
         if self.overlap > self.max_length // 2:
-            yield Wrong("overlap", f"at most half of max_length, {self.max_length // 2}", self.overlap)
+            yield Wrong(
+                "overlap",
+                f"at most half of max_length, {self.max_length // 2}",
+                self.overlap,
+            )
 
     def of_windows(self) -> dict[str, int]:
         """The sizes on which vectors depend by more than rounding."""
@@ -68,7 +80,10 @@ class BatchSizes(Settings):
 
 
 def embed_windows(
-    model: VectorModel, sizes: BatchSizes, sentences: Sequence[Sentence], pool: Executor | None = None
+    model: VectorModel,
+    sizes: BatchSizes,
+    sentences: Sequence[Sentence],
+    pool: Executor | None = None,
 ) -> Iterator[tuple[int, Window, np.ndarray]]:
     """
     The windows of sentences, each with the sentence's index and the vectors of its tokens `first` to `last`, [L+1, T,
@@ -77,18 +92,29 @@ def embed_windows(
     pieces = [
         (index, window)
         for index, sentence in enumerate(sentences)
-        for window in windows(len(sentence.tokens), limit=sizes.max_length, overlap=sizes.overlap)
+        for window in windows(
+            len(sentence.tokens), limit=sizes.max_length, overlap=sizes.overlap
+        )
     ]
     lengths = [window.end - window.start for _, window in pieces]
-    places = batches_by_length(lengths, batch_size=sizes.batch_size, max_tokens=sizes.max_tokens)
+    places = batches_by_length(
+        lengths, batch_size=sizes.batch_size, max_tokens=sizes.max_tokens
+    )
     batches = [[pieces[place] for place in batch] for batch in places]
-    texts = [[sentences[index].tokens[window.start : window.end] for index, window in batch] for batch in batches]
+    texts = [
+        [sentences[index].tokens[window.start : window.end] for index, window in batch]
+        for batch in batches
+    ]
     names = [[sentences[index].name for index, _ in batch] for batch in batches]
     computed = (
-        map(model.vectors, texts, names) if pool is None else pool.map(call_held, repeat("vectors"), texts, names)
+        map(model.vectors, texts, names)
+        if pool is None
+        else pool.map(call_held, repeat("vectors"), texts, names)
     )
     for batch, vectors in zip(batches, computed, strict=True):
-        for (index, window), row in zip(batch, vectors.swapaxes(0, 1), strict=True):  # [L, T, D]
+        for (index, window), row in zip(
+            batch, vectors.swapaxes(0, 1), strict=True
+        ):  # [L, T, D]
             own = row[:, window.first - window.start : window.last - window.start]
             yield index, window, own if model.has_layers else own[0]
 
@@ -106,13 +132,18 @@ def embed_into(
         progress(window.last - window.first)
 
 
-def blocks(sentences: Iterable[Sentence], sizes: BatchSizes) -> Iterator[list[Sentence]]:
+def blocks(
+    sentences: Iterable[Sentence], sizes: BatchSizes
+) -> Iterator[list[Sentence]]:
     """Sentences that are sorted by length together and are in memory: of a few full batches, or so many."""
     block, tokens = list[Sentence](), 0
     for sentence in sentences:
         block.append(sentence)
         tokens += len(sentence.tokens)
-        if tokens >= _SORTED_BATCHES * sizes.max_tokens or len(block) == _SORTED_SENTENCES:
+        if (
+            tokens >= _SORTED_BATCHES * sizes.max_tokens
+            or len(block) == _SORTED_SENTENCES
+        ):
             yield block
             block, tokens = [], 0
     if block:
@@ -132,6 +163,8 @@ def workers(model: VectorModel, count: int) -> Iterator[Executor | None]:
 
 
 def _load(model: bytes, threads: int) -> VectorModel:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; this one exits with its parent
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches all processes; this one exits with its parent
     torch.set_num_threads(threads)
     return pickle.loads(model)

@@ -33,7 +33,16 @@ STORED = torch.float16  # the type of the layers on disk
 FORMAT = 4  # increased when the files, their keys, or what a biLM computes change
 
 _DESCRIPTION = "bilm.json"
-_HASHED = ("format", "source", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
+_HASHED = (
+    "format",
+    "source",
+    "options_sha256",
+    "weights_sha256",
+    "state",
+    "precision",
+    "dtype",
+    "pieces",
+)
 _STORE = "layers.sqlite"
 
 Description = dict[str, Any]
@@ -44,9 +53,12 @@ Description = dict[str, Any]
 class CacheSettings(Settings):
     """Whether and where the layers of each sentence are kept on disk; see `LayerCache`."""
 
-    cache_dir: Annotated[Optional[PathLike], "folder for the layers of each sentence, or null"] = None
+    cache_dir: Annotated[
+        Optional[PathLike], "folder for the layers of each sentence, or null"
+    ] = None
     cache_limit_gb: Annotated[
-        Optional[Annotated[float, Range(above=0)]], "its maximal size in 10^9 bytes; null: nine tenths of the free disk"
+        Optional[Annotated[float, Range(above=0)]],
+        "its maximal size in 10^9 bytes; null: nine tenths of the free disk",
     ] = None
 
 
@@ -71,12 +83,23 @@ class LayerCache:
     """
 
     def __init__(
-        self, cache_dir: str | Path, source: SourceFiles, *, limit_gb: float | None, read_only: bool = False
+        self,
+        cache_dir: str | Path,
+        source: SourceFiles,
+        *,
+        limit_gb: float | None,
+        read_only: bool = False,
     ) -> None:
         self.cache_dir = Path(cache_dir).expanduser().resolve()
-        place = next(folder for folder in (self.cache_dir, *self.cache_dir.parents) if folder.is_dir())
+        place = next(
+            folder
+            for folder in (self.cache_dir, *self.cache_dir.parents)
+            if folder.is_dir()
+        )
         room = shutil.disk_usage(place).free * 9 // 10
-        self.limit = self._used() + room if limit_gb is None else int(limit_gb * GIGABYTE)
+        self.limit = (
+            self._used() + room if limit_gb is None else int(limit_gb * GIGABYTE)
+        )
         self.read_only, self._source = read_only, source
         self._reads = self._writes = True
 
@@ -89,21 +112,32 @@ class LayerCache:
         sentences = _sentences(ids.to(torch.int16), mask)
         description = self._describe(bilm)
         found = self._read(description, sentences)
-        stored = np.zeros((bilm.n_layers, *mask.shape, bilm.output_dim), np.float16)  # [L+1, B, T, 2P]
+        stored = np.zeros(
+            (bilm.n_layers, *mask.shape, bilm.output_dim), np.float16
+        )  # [L+1, B, T, 2P]
         for key, value in found.items():
             length, rows = sentences[key]
-            layers_of_sentence = np.frombuffer(value, np.float16).reshape(bilm.n_layers, length, -1)
+            layers_of_sentence = np.frombuffer(value, np.float16).reshape(
+                bilm.n_layers, length, -1
+            )
             for row in rows:
                 stored[:, row, :length] = layers_of_sentence
         layers = torch.from_numpy(stored).to(ids.device).to(bilm.dtype)
-        missing = {key: sentence for key, sentence in sentences.items() if key not in found}
+        missing = {
+            key: sentence for key, sentence in sentences.items() if key not in found
+        }
         if missing:
             self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
     def _store(self, description: Description) -> Path:
-        fields = json.dumps({key: description[key] for key in _HASHED if key in description}, sort_keys=True)
-        return self.cache_dir / hashlib.sha256(fields.encode()).hexdigest()[:32] / _STORE
+        fields = json.dumps(
+            {key: description[key] for key in _HASHED if key in description},
+            sort_keys=True,
+        )
+        return (
+            self.cache_dir / hashlib.sha256(fields.encode()).hexdigest()[:32] / _STORE
+        )
 
     def _used(self) -> int:
         return sum(os.path.getsize(file) for file in self.cache_dir.glob(f"*/{_STORE}"))
@@ -123,8 +157,13 @@ class LayerCache:
             **({"pieces": pieces} if (pieces := getattr(bilm, "pieces", None)) else {}),
         }
 
-    def _read(self, description: Description, sentences: dict[bytes, _Sentence]) -> dict[bytes, bytes]:
-        sizes = {key: length * description["token_bytes"] for key, (length, _) in sentences.items()}
+    def _read(
+        self, description: Description, sentences: dict[bytes, _Sentence]
+    ) -> dict[bytes, bytes]:
+        sizes = {
+            key: length * description["token_bytes"]
+            for key, (length, _) in sentences.items()
+        }
         file = self._store(description)
         with self._errors_logged(file, reading=True):
             store = open_store(file) if self._reads else None
@@ -142,7 +181,10 @@ class LayerCache:
                 logger.warning(message, self.cache_dir, self.limit / GIGABYTE)
                 return
             if not file.with_name(_DESCRIPTION).exists():
-                write_text(file.with_name(_DESCRIPTION), json.dumps(description, indent=2) + "\n")
+                write_text(
+                    file.with_name(_DESCRIPTION),
+                    json.dumps(description, indent=2) + "\n",
+                )
             if (store := open_store(file, create=True)) is not None:
                 store.write(values)
 
@@ -152,18 +194,31 @@ class LayerCache:
             yield
         except (OSError, InputError, sqlite3.Error) as error:
             if type(error) is sqlite3.DatabaseError:  # neither of access nor of space
-                logger.warning("layer cache %s: damaged, and begun again: %s", file, error)
+                logger.warning(
+                    "layer cache %s: damaged, and begun again: %s", file, error
+                )
                 remove_store(file)
                 return
             self._writes, self._reads = False, self._reads and not reading
-            effect = "nothing is read any more" if reading else "nothing more is written"
-            logger.warning("layer cache %s: %s, the run continues: %s", self.cache_dir, effect, error)
+            effect = (
+                "nothing is read any more" if reading else "nothing more is written"
+            )
+            logger.warning(
+                "layer cache %s: %s, the run continues: %s",
+                self.cache_dir,
+                effect,
+                error,
+            )
 
 
-def _compute(bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor) -> dict[bytes, bytes]:
+def _compute(
+    bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor
+) -> dict[bytes, bytes]:
     """Compute sentences of a batch, copy their layers to their rows in `layers` [L+1, B, T, 2P], and return values."""
     first_rows = [rows[0] for _, rows in sentences.values()]
-    computed = bilm(ids[first_rows, : max(length for length, _ in sentences.values())]).layers  # [L+1, M, T, 2P]
+    computed = bilm(
+        ids[first_rows, : max(length for length, _ in sentences.values())]
+    ).layers  # [L+1, M, T, 2P]
     rounded = computed.to(STORED)
     fits = rounded.isfinite().all(3).all(2).all(0).tolist()
     stored, values = rounded.cpu(), {}
@@ -179,9 +234,15 @@ def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
     """The sentences of ids [B, T, C] except empty ones, by a digest of their ids without padding."""
     sentences: dict[bytes, _Sentence] = {}
     rows = ids.cpu().contiguous().numpy()
-    for row, (length, tokens) in enumerate(zip(mask.sum(1).tolist(), rows, strict=True)):
+    for row, (length, tokens) in enumerate(
+        zip(mask.sum(1).tolist(), rows, strict=True)
+    ):
         if length:
-            slots = max(MAX_CHARACTERS, (tokens[:length] != PAD_WORD + 1).any(0).sum())  # whatever the batch's width
-            key = hashlib.blake2b(tokens[:length, :slots].tobytes(), digest_size=16).digest()
+            slots = max(
+                MAX_CHARACTERS, (tokens[:length] != PAD_WORD + 1).any(0).sum()
+            )  # whatever the batch's width
+            key = hashlib.blake2b(
+                tokens[:length, :slots].tobytes(), digest_size=16
+            ).digest()
             sentences.setdefault(key, _Sentence(length, [])).rows.append(row)
     return sentences

@@ -20,7 +20,9 @@ class FrozenSource(nn.Module):
 
     def __init__(self, source: LayerSource, cache: LayerCache | None = None) -> None:
         super().__init__()
-        self._hidden = (source.eval().requires_grad_(False),)  # `nn.Module` registers no module in a tuple
+        self._hidden = (
+            source.eval().requires_grad_(False),
+        )  # `nn.Module` registers no module in a tuple
         self.cache = cache
         self.carried: States = {}
 

@@ -59,10 +59,17 @@ class ElmoVectors(Sequence[np.ndarray]):
             self._hdf5 = h5py.File(self.file, "r")
         with self._reading() as hdf5:
             attributes = hdf5.attrs.items()
-            self._info = {key: value.item() if isinstance(value, np.generic) else value for key, value in attributes}
+            self._info = {
+                key: value.item() if isinstance(value, np.generic) else value
+                for key, value in attributes
+            }
             if (found := self._info.get("format")) != FORMAT:
                 hint = "h5py reads the files of AllenNLP 0.x and bilm-tf"
-                raise InputError(f"expected the format {FORMAT!r}, got {found!r}", file=file, hint=hint)
+                raise InputError(
+                    f"expected the format {FORMAT!r}, got {found!r}",
+                    file=file,
+                    hint=hint,
+                )
             self._length = int(self._info["sentences"])
             if own_dataset(hdf5, OFFSETS).shape != (self._length + 1,):
                 raise ValueError(f"expected the offsets of {self._length} sentences")
@@ -102,7 +109,11 @@ class ElmoVectors(Sequence[np.ndarray]):
 
     def __getitem__(self, index: int | slice) -> Any:
         places = range(len(self))[index]
-        return [self[place] for place in places] if isinstance(places, range) else self._array(places)
+        return (
+            [self[place] for place in places]
+            if isinstance(places, range)
+            else self._array(places)
+        )
 
     def __enter__(self) -> "ElmoVectors":
         return self
@@ -118,14 +129,21 @@ class ElmoVectors(Sequence[np.ndarray]):
         with self._reading() as hdf5:
             dataset = own_dataset(hdf5, str(place))
             is_int8 = self._info.get("dtype") == "int8"
-            if dataset.ndim != ndim or (dataset.dtype.kind, is_int8) not in (("f", False), ("i", True)):
+            if dataset.ndim != ndim or (dataset.dtype.kind, is_int8) not in (
+                ("f", False),
+                ("i", True),
+            ):
                 found = f"{dataset.shape} of {dataset.dtype}"
-                raise ValueError(f"expected {ndim} axes of numbers in dataset {place}, got {found}")
+                raise ValueError(
+                    f"expected {ndim} axes of numbers in dataset {place}, got {found}"
+                )
             if not is_int8:
                 return dataset[()]
             start, end = map(int, own_dataset(hdf5, OFFSETS)[place : place + 2])
             scales = own_dataset(hdf5, SCALES)[start:end]  # [T, L]
-            return dataset[()] * scales.T.reshape(*dataset.shape[:-1], 1).astype(np.float32)
+            return dataset[()] * scales.T.reshape(*dataset.shape[:-1], 1).astype(
+                np.float32
+            )
 
     @contextmanager
     def _reading(self) -> Iterator[h5py.File]:

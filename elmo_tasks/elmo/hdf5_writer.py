@@ -11,7 +11,14 @@ import h5py
 import numpy as np
 
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into, parsed
-from elmo_tasks.elmo.hdf5_reader import FORMAT, OFFSETS, SCALES, SENTENCE_TO_INDEX, SENTENCES, TOKENS
+from elmo_tasks.elmo.hdf5_reader import (
+    FORMAT,
+    OFFSETS,
+    SCALES,
+    SENTENCE_TO_INDEX,
+    SENTENCES,
+    TOKENS,
+)
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path, require_new
@@ -53,13 +60,25 @@ def write_vectors(
         require_new(out)
     sentences, counts = _read(lines, parse, sizes, settings.get("input", "text"))
     started(counts)
-    places = {sentence.text: str(place) for place, sentence in enumerate(sentences) if sentence.tokens}
+    places = {
+        sentence.text: str(place)
+        for place, sentence in enumerate(sentences)
+        if sentence.tokens
+    }
     if len(listed := json.dumps(places).encode()) > _LONGEST_STRING:
         raise InputError("expected less than 2 GiB of text", hint="split the input")
     size = _most_bytes(model, sentences, listed)
     with atomic_write(out) as aside, new_hdf5(aside, size=size, name=out) as hdf5:
         _write_index(hdf5, sentences, listed)
-        hdf5.attrs.update({"format": FORMAT, **settings, **model.settings(), **sizes.of_windows(), **counts})
+        hdf5.attrs.update(
+            {
+                "format": FORMAT,
+                **settings,
+                **model.settings(),
+                **sizes.of_windows(),
+                **counts,
+            }
+        )
         _write_arrays(hdf5, model, sizes, sentences, progress)
 
 
@@ -76,7 +95,9 @@ def _read(
 
     for sentence in parsed(rows(), parse):
         if any("\0" in token for token in sentence.tokens):
-            raise InputError(f"{sentence.name}: HDF5 cannot store a token with a NUL character")
+            raise InputError(
+                f"{sentence.name}: HDF5 cannot store a token with a NUL character"
+            )
         sentences.append(sentence)
     if not sentences:
         raise InputError("expected at least one sentence, got none")
@@ -93,25 +114,53 @@ def _read(
 def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) -> int:
     """The size of the file, estimated generously; `listed` is `sentence_to_index`."""
     lengths = [len(sentence.tokens) for sentence in sentences]
-    text = sum(len(sentence.text.encode()) + len("".join(sentence.tokens).encode()) for sentence in sentences)
-    vectors = (model.dtype.itemsize * model.bilm.output_dim + 4) * int(np.prod(model.shape(1)[:-2]))
-    return sum(lengths) * (vectors + 64) + len(lengths) * 1024 + 2 * (text + len(listed)) + 2**16
+    text = sum(
+        len(sentence.text.encode()) + len("".join(sentence.tokens).encode())
+        for sentence in sentences
+    )
+    vectors = (model.dtype.itemsize * model.bilm.output_dim + 4) * int(
+        np.prod(model.shape(1)[:-2])
+    )
+    return (
+        sum(lengths) * (vectors + 64)
+        + len(lengths) * 1024
+        + 2 * (text + len(listed))
+        + 2**16
+    )
 
 
 def _write_index(hdf5: h5py.File, sentences: list[Sentence], listed: bytes) -> None:
     tokens = [token for sentence in sentences for token in sentence.tokens]
     texts = [sentence.text for sentence in sentences]
-    for name, strings in ((SENTENCE_TO_INDEX, [listed]), (TOKENS, tokens), (SENTENCES, texts)):
-        hdf5.create_dataset(name, data=strings, shape=(len(strings),), dtype=h5py.string_dtype())
-    hdf5.create_dataset(OFFSETS, data=np.cumsum([0, *(len(sentence.tokens) for sentence in sentences)], dtype="<i8"))
+    for name, strings in (
+        (SENTENCE_TO_INDEX, [listed]),
+        (TOKENS, tokens),
+        (SENTENCES, texts),
+    ):
+        hdf5.create_dataset(
+            name, data=strings, shape=(len(strings),), dtype=h5py.string_dtype()
+        )
+    hdf5.create_dataset(
+        OFFSETS,
+        data=np.cumsum(
+            [0, *(len(sentence.tokens) for sentence in sentences)], dtype="<i8"
+        ),
+    )
 
 
 def _write_arrays(
-    hdf5: h5py.File, model: VectorModel, sizes: BatchSizes, sentences: list[Sentence], progress: Callable[[int], None]
+    hdf5: h5py.File,
+    model: VectorModel,
+    sizes: BatchSizes,
+    sentences: list[Sentence],
+    progress: Callable[[int], None],
 ) -> None:
     numbers, scales = count(), []
     for block in blocks(sentences, sizes):
-        arrays = [np.empty(model.shape(len(sentence.tokens)), np.float32) for sentence in block]
+        arrays = [
+            np.empty(model.shape(len(sentence.tokens)), np.float32)
+            for sentence in block
+        ]
         embed_into(arrays, model, sizes, block, progress)
         for array, number in zip(arrays, numbers, strict=False):
             if model.stored == "int8":
@@ -125,4 +174,6 @@ def _write_arrays(
 def quantized(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Vectors [..., D] as int8, and their scales [...], float32: the largest absolute value is 127 times the scale."""
     scales = np.abs(vectors).max(-1) / np.float32(127)
-    return np.rint(vectors / np.where(scales > 0, scales, 1)[..., None]).astype(np.int8), scales
+    return np.rint(vectors / np.where(scales > 0, scales, 1)[..., None]).astype(
+        np.int8
+    ), scales

@@ -46,13 +46,23 @@ def write_part(
 
     tokens = 0
     # Each page has a checksum, by which `read_part` finds damage.
-    options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "write_page_checksum": True}
-    with atomic_write(file) as aside, ParquetWriter(aside, _schema(model), **options) as writer:
+    options = {
+        "compression": "zstd",
+        "use_dictionary": False,
+        "write_statistics": False,
+        "write_page_checksum": True,
+    }
+    with (
+        atomic_write(file) as aside,
+        ParquetWriter(aside, _schema(model), **options) as writer,
+    ):
         for block in blocks(sentences, sizes):
             writer.write_table(_table(model, sizes, block, first))
             first += len(block)
             tokens += sum(len(sentence.tokens) for sentence in block)
-        writer.add_key_value_metadata({_METADATA: json.dumps({**settings, "tokens": tokens})})
+        writer.add_key_value_metadata(
+            {_METADATA: json.dumps({**settings, "tokens": tokens})}
+        )
     return tokens
 
 
@@ -78,21 +88,42 @@ def _schema(model: VectorModel) -> Any:
 
     value = arrow.float16() if model.stored == "float16" else arrow.float32()
     vectors = arrow.list_(arrow.list_(value, model.bilm.output_dim))
-    fixed = [("index", arrow.int64()), ("sentence", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
-    names = [f"layer_{layer}" for layer in range(model.bilm.n_layers)] if model.has_layers else ["vectors"]
+    fixed = [
+        ("index", arrow.int64()),
+        ("sentence", arrow.string()),
+        ("tokens", arrow.list_(arrow.string())),
+    ]
+    names = (
+        [f"layer_{layer}" for layer in range(model.bilm.n_layers)]
+        if model.has_layers
+        else ["vectors"]
+    )
     return arrow.schema([*fixed, *((name, vectors) for name in names)])
 
 
-def _table(model: VectorModel, sizes: BatchSizes, block: list[Sentence], first: int) -> Any:
+def _table(
+    model: VectorModel, sizes: BatchSizes, block: list[Sentence], first: int
+) -> Any:
     import pyarrow as arrow
 
     schema, texts = _schema(model), [sentence.tokens for sentence in block]
     starts = np.array([0, *accumulate(map(len, texts))], np.int32)
-    layers = np.empty((len(schema) - len(_COLUMNS), starts[-1], model.bilm.output_dim), model.dtype)
-    embed_into([layers[:, start:end] for start, end in pairwise(starts)], model, sizes, block)
-    columns = [range(first, first + len(block)), [sentence.text for sentence in block], texts]
+    layers = np.empty(
+        (len(schema) - len(_COLUMNS), starts[-1], model.bilm.output_dim), model.dtype
+    )
+    embed_into(
+        [layers[:, start:end] for start, end in pairwise(starts)], model, sizes, block
+    )
+    columns = [
+        range(first, first + len(block)),
+        [sentence.text for sentence in block],
+        texts,
+    ]
     vectors = [
-        arrow.ListArray.from_arrays(starts, arrow.FixedSizeListArray.from_arrays(layer.reshape(-1), layer.shape[1]))
+        arrow.ListArray.from_arrays(
+            starts,
+            arrow.FixedSizeListArray.from_arrays(layer.reshape(-1), layer.shape[1]),
+        )
         for layer in layers
     ]
     return arrow.table([*columns, *vectors], schema=schema)
@@ -107,9 +138,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             raise ValueError(f"expected the format {FORMAT!r}")
         return manifest
     except FileNotFoundError:
-        raise InputError("expected a folder of vectors in shards, got no manifest", file=file) from None
+        raise InputError(
+            "expected a folder of vectors in shards, got no manifest", file=file
+        ) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"cannot be read: {error}", file=file, hint="--force writes the shards again") from None
+        raise InputError(
+            f"cannot be read: {error}",
+            file=file,
+            hint="--force writes the shards again",
+        ) from None
 
 
 class ShardedVectors(ElmoVectors):
@@ -122,12 +159,20 @@ class ShardedVectors(ElmoVectors):
         manifest = read_manifest(self.file)
         self._info = manifest["settings"]
         if not (self.file / SUCCESS).is_file():
-            raise InputError("incomplete: there are shards missing", file=file, hint="run elmo-tasks elmo again")
+            raise InputError(
+                "incomplete: there are shards missing",
+                file=file,
+                hint="run elmo-tasks elmo again",
+            )
         with reading_vectors(self.file):
             self._length = int(self._info["sentences"])
-            self._starts = [int(shard["first"]) for shard in manifest["shards"]] + [self._length]
+            self._starts = [int(shard["first"]) for shard in manifest["shards"]] + [
+                self._length
+            ]
         self._part = lru_cache(1)(self._open)
-        self._group = lru_cache(1)(lambda number, group: self._part(number)[0].read_row_group(group))
+        self._group = lru_cache(1)(
+            lambda number, group: self._part(number)[0].read_row_group(group)
+        )
 
     def tokens(self, index: int) -> list[str]:
         with reading_vectors(self.file):
@@ -145,8 +190,14 @@ class ShardedVectors(ElmoVectors):
     def _array(self, place: int) -> np.ndarray:
         with reading_vectors(self.file):
             has_layers, layers = self._info["output"] == "all", []
-            names = [f"layer_{layer}" for layer in range(len(self.layer_names))] if has_layers else ["vectors"]
-            for vectors in (self._value(place, name).values for name in names):  # T lists of D values
+            names = (
+                [f"layer_{layer}" for layer in range(len(self.layer_names))]
+                if has_layers
+                else ["vectors"]
+            )
+            for vectors in (
+                self._value(place, name).values for name in names
+            ):  # T lists of D values
                 values = vectors.flatten().to_numpy(zero_copy_only=False)
                 layers.append(values.reshape(len(vectors), vectors.type.list_size))
             return np.stack(layers) if has_layers else layers[0].copy()
@@ -164,8 +215,15 @@ class ShardedVectors(ElmoVectors):
         """A shard, and the first row of each row group."""
         from pyarrow.parquet import ParquetFile
 
-        part = ParquetFile(self.file / part_name(number), page_checksum_verification=True)
-        rows = [part.metadata.row_group(group).num_rows for group in range(part.num_row_groups)]
+        part = ParquetFile(
+            self.file / part_name(number), page_checksum_verification=True
+        )
+        rows = [
+            part.metadata.row_group(group).num_rows
+            for group in range(part.num_row_groups)
+        ]
         if sum(rows) != self._starts[number + 1] - self._starts[number]:
-            raise ValueError(f"expected {self._starts[number + 1] - self._starts[number]} rows, got {sum(rows)}")
+            raise ValueError(
+                f"expected {self._starts[number + 1] - self._starts[number]} rows, got {sum(rows)}"
+            )
         return part, [0, *accumulate(rows)][:-1]

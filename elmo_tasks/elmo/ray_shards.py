@@ -24,7 +24,11 @@ _ERROR = re.compile(r"^(?:\w+\.)*\w+Error: .+$", re.MULTILINE)
 
 
 def run_on_ray(
-    job: ShardJob, shards: Sequence[Shard], *, workers: int | None = None, address: str | None = None
+    job: ShardJob,
+    shards: Sequence[Shard],
+    *,
+    workers: int | None = None,
+    address: str | None = None,
 ) -> Iterator[Row]:
     """
     Write shards on the cluster at `address`, see `connected`, by at most `workers` actors, each with `job.threads`
@@ -36,15 +40,21 @@ def run_on_ray(
         ray.data.DataContext.get_current().enable_progress_bars = False
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)
         descriptions = [{"shard": json.dumps(asdict(shard))} for shard in shards]
-        with warnings.catch_warnings(action="ignore", category=ray.util.annotations.RayDeprecationWarning):
+        with warnings.catch_warnings(
+            action="ignore", category=ray.util.annotations.RayDeprecationWarning
+        ):
             # Up to Ray 2.63 only `ray_remote_args` bound the retries, which are endless by default.
-            rows = ray.data.from_items(descriptions, override_num_blocks=len(shards)).map_batches(
+            rows = ray.data.from_items(
+                descriptions, override_num_blocks=len(shards)
+            ).map_batches(
                 _Actor,
                 fn_constructor_args=[pickle.dumps(job)],
                 batch_size=1,
                 compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers),
                 num_cpus=job.threads,
-                num_gpus=1 if next(job.elmo.bilm.parameters()).device.type == "cuda" else None,
+                num_gpus=1
+                if next(job.elmo.bilm.parameters()).device.type == "cuda"
+                else None,
                 max_restarts=RETRIES,
                 max_task_retries=ATTEMPTS,
             )
@@ -55,7 +65,10 @@ def run_on_ray(
                 yield row
         except ray.exceptions.RayError as error:
             problems = _ERROR.findall(str(error)) or str(error).splitlines()
-            raise InputError(f"a worker on Ray failed: {problems[-1]}", hint="the same command resumes") from error
+            raise InputError(
+                f"a worker on Ray failed: {problems[-1]}",
+                hint="the same command resumes",
+            ) from error
 
 
 class _Actor:
@@ -67,7 +80,9 @@ class _Actor:
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
         description = json.loads(batch["shard"][0])
         try:
-            row = self._writer.write(Shard(**{**description, "files": tuple(description["files"])}))
+            row = self._writer.write(
+                Shard(**{**description, "files": tuple(description["files"])})
+            )
         except InputError as error:
             row = {"error": str(error)}
         return {"row": [json.dumps(row)]}

@@ -18,7 +18,9 @@ EPSILON = 1e-12
 
 
 def _is_mix(value: object) -> str | None:
-    valid = isinstance(value, str) and re.fullmatch(rf"{WEIGHTED}|{LAST}|layer:[0-9]+", value)
+    valid = isinstance(value, str) and re.fullmatch(
+        rf"{WEIGHTED}|{LAST}|layer:[0-9]+", value
+    )
     return None if valid else f"one of {WEIGHTED}, {LAST}, layer:k"
 
 
@@ -31,17 +33,26 @@ class MixSettings(Settings):
     """
 
     mix: Annotated[
-        str, _is_mix, "`weighted` (Eq. 1), `last` (the top layer), or `layer:k`, where `layer:0` is context-free"
+        str,
+        _is_mix,
+        "`weighted` (Eq. 1), `last` (the top layer), or `layer:k`, where `layer:0` is context-free",
     ] = WEIGHTED
-    l2: Annotated[Optional[Factor], "penalty on the layer weights (the paper's lambda), or null"] = None
+    l2: Annotated[
+        Optional[Factor], "penalty on the layer weights (the paper's lambda), or null"
+    ] = None
     gamma: Annotated[bool, "learn the scale gamma, which starts at 1"] = True
     layer_norm: Annotated[
-        Literal[False, "sentence", "batch"], "bring each layer to mean 0 and variance 1 before mixing"
+        Literal[False, "sentence", "batch"],
+        "bring each layer to mean 0 and variance 1 before mixing",
     ] = False
 
     def conflicts(self) -> Iterator[Wrong]:
         if self.l2 and self.mix != WEIGHTED:
-            yield Wrong("l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2)
+            yield Wrong(
+                "l2",
+                f"null where mix is {self.mix}, which has no weights to penalise",
+                self.l2,
+            )
 
 
 WEIGHTED_MIX = MixSettings()
@@ -61,11 +72,17 @@ class ScalarMix(nn.Module):
         weighted = settings.mix == WEIGHTED
         self.layer: int | None = None  # of a mix of one layer
         if not weighted:
-            self.layer = n_layers - 1 if settings.mix == LAST else int(settings.mix.partition(":")[2])
+            self.layer = (
+                n_layers - 1
+                if settings.mix == LAST
+                else int(settings.mix.partition(":")[2])
+            )
             if self.layer >= n_layers:
                 problem = f"mix: expected one of layer:0 to layer:{n_layers - 1} for this biLM, got {settings.mix!r}"
                 raise InputError(problem)
-        self.weights = nn.Parameter(torch.zeros(n_layers)) if weighted else None  # [L+1], before the softmax
+        self.weights = (
+            nn.Parameter(torch.zeros(n_layers)) if weighted else None
+        )  # [L+1], before the softmax
         self.gamma = nn.Parameter(torch.ones(())) if settings.gamma else None
 
     def forward(self, layers: Tensor, mask: Tensor) -> Tensor:
@@ -73,11 +90,15 @@ class ScalarMix(nn.Module):
         if self.layer is not None:
             layers = layers[self.layer : self.layer + 1]  # [1, B, T, D]
         if self.settings.layer_norm:
-            layers = normalize(layers, mask, over_batch=self.settings.layer_norm == "batch")
+            layers = normalize(
+                layers, mask, over_batch=self.settings.layer_norm == "batch"
+            )
         if self.weights is None:
             mixed = layers[0]  # [B, T, D]
         else:
-            mixed = torch.einsum("l,lbtd->btd", self.weights.softmax(0).to(layers), layers)  # [B, T, D]
+            mixed = torch.einsum(
+                "l,lbtd->btd", self.weights.softmax(0).to(layers), layers
+            )  # [B, T, D]
         return mixed if self.gamma is None else self.gamma * mixed
 
     def layer_weights(self) -> Tensor:
@@ -92,7 +113,9 @@ class ScalarMix(nn.Module):
         Gamma is not penalised. A scalar; 0 if `l2` is `None` or 0, or for a mix of one layer.
         """
         if self.weights is None or not self.settings.l2:
-            return torch.zeros(()) if self.gamma is None else torch.zeros_like(self.gamma)
+            return (
+                torch.zeros(()) if self.gamma is None else torch.zeros_like(self.gamma)
+            )
         return self.settings.l2 * self.weights.square().sum()
 
 
@@ -101,10 +124,15 @@ def normalize(layers: Tensor, mask: Tensor, *, over_batch: bool) -> Tensor:
     Each layer [B, T, D] minus its mean, divided by its standard deviation; both are scalars, for the whole batch or for
     each sentence. Padding does not count and becomes zero. Sums are in float32 or float64.
     """
-    dtype, layers = layers.dtype, layers.to(torch.promote_types(layers.dtype, torch.float32))
+    dtype, layers = (
+        layers.dtype,
+        layers.to(torch.promote_types(layers.dtype, torch.float32)),
+    )
     axes = (1, 2, 3) if over_batch else (2, 3)
     present = mask[None, :, :, None].to(layers)  # [1, B, T, 1]
-    count = (present.sum(axes, keepdim=True) * layers.shape[3]).clamp(min=1)  # [1, B or 1, 1, 1]
+    count = (present.sum(axes, keepdim=True) * layers.shape[3]).clamp(
+        min=1
+    )  # [1, B or 1, 1, 1]
     mean = (layers * present).sum(axes, keepdim=True) / count  # [L+1, B or 1, 1, 1]
     centred = (layers - mean) * present  # [L+1, B, T, D]
     variance = centred.square().sum(axes, keepdim=True) / count  # [L+1, B or 1, 1, 1]

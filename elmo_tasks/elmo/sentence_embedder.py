@@ -20,7 +20,13 @@ from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import BILM, LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, copy_files, open_source, settings_of
+from elmo_tasks.elmo.sources import (
+    STATE_KEY,
+    SourceFiles,
+    copy_files,
+    open_source,
+    settings_of,
+)
 from elmo_tasks.elmo.static import mean_vectors
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
@@ -62,10 +68,24 @@ class Elmo:
     """
 
     def __init__(
-        self, bilm: LayerSource, source: SourceFiles | None = None, *, cache_dir: str | Path | None = None, **sizes: int
+        self,
+        bilm: LayerSource,
+        source: SourceFiles | None = None,
+        *,
+        cache_dir: str | Path | None = None,
+        **sizes: int,
     ) -> None:
-        self.bilm, self.source, self.sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
-        self._cache = None if cache_dir is None else LayerCache(cache_dir, self._opened(), limit_gb=32.0)
+        self.bilm, self.source, self.sizes, self._cache_dir = (
+            bilm,
+            source,
+            BatchSizes(**sizes),
+            cache_dir,
+        )
+        self._cache = (
+            None
+            if cache_dir is None
+            else LayerCache(cache_dir, self._opened(), limit_gb=32.0)
+        )
         self._mixes: dict[str, ScalarMix] = {}
         self.vector_model("all")
 
@@ -83,7 +103,11 @@ class Elmo:
         repository, their URL (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a
         biLM with its options. The other arguments and the errors are those of `from_files`.
         """
-        chosen = {**({} if model is None else settings_of(model)), "options_file": options_file, "precision": precision}
+        chosen = {
+            **({} if model is None else settings_of(model)),
+            "options_file": options_file,
+            "precision": precision,
+        }
         return cls._open(SourceSettings.of(chosen), **settings)
 
     @classmethod
@@ -101,14 +125,23 @@ class Elmo:
         `from_pretrained`, is the `weight_file` alone. `precision` is that of `BiLM`, and `settings` are the other
         parameters of `Elmo`. Raises `InputError` naming the file and all that is wrong with it.
         """
-        chosen = {"options_file": options_file, "weight_file": weight_file, "precision": precision}
+        chosen = {
+            "options_file": options_file,
+            "weight_file": weight_file,
+            "precision": precision,
+        }
         return cls._open(SourceSettings.of(chosen), device=device, **settings)
 
     @classmethod
-    def _open(cls, chosen: SourceSettings, *, device: str | int = "cpu", **settings: Any) -> "Elmo":
+    def _open(
+        cls, chosen: SourceSettings, *, device: str | int = "cpu", **settings: Any
+    ) -> "Elmo":
         try:
             torch.empty(0, device=device)
-        except (RuntimeError, AssertionError):  # of a name, and of a device that is not there
+        except (
+            RuntimeError,
+            AssertionError,
+        ):  # of a name, and of a device that is not there
             problem = f"device: expected one of this machine, such as cpu or cuda:0, got {device!r}"
             raise InputError(problem) from None
         bilm, source = open_source(chosen)
@@ -126,7 +159,12 @@ class Elmo:
                 copy_files(self._opened(), aside)
 
     def embed(
-        self, sentences: Sentences, *, layers: Layers = "all", tensors: bool = False, progress: bool = False
+        self,
+        sentences: Sentences,
+        *,
+        layers: Layers = "all",
+        tensors: bool = False,
+        progress: bool = False,
     ) -> list[Any]:
         """
         The vectors of N lists of words, or texts with white space between words: N arrays, with `tensors` N tensors,
@@ -136,40 +174,66 @@ class Elmo:
         texts, model = _texts(sentences), self.vector_model(layers)
         arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
         with progress_bar(sum(map(len, texts)), visible=progress) as bar:
-            named = [Sentence("", text, f"line {number}") for number, text in enumerate(texts, start=1)]
+            named = [
+                Sentence("", text, f"line {number}")
+                for number, text in enumerate(texts, start=1)
+            ]
             embed_into(arrays, model, self.sizes, named, bar.update)
         return [torch.from_numpy(array) for array in arrays] if tensors else arrays
 
     def embed_sentences(
-        self, sentences: Sentences, *, pooling: str = "mean", layers: Layers = "average", **options: bool
+        self,
+        sentences: Sentences,
+        *,
+        pooling: str = "mean",
+        layers: Layers = "average",
+        **options: bool,
     ) -> Any:
         """
         A vector for each sentence, float32 [N, 2P], or [N, L+1, 2P] for all layers; zero for an empty sentence.
         `pooling` over the tokens is `mean`, `max`, `first` or `last`; for the rest see `embed`.
         """
         if pooling not in POOLINGS:
-            raise InputError(f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}")
+            raise InputError(
+                f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}"
+            )
         vectors = self.embed(sentences, layers=layers, **options)
-        pooled = np.zeros((len(vectors), *np.delete(self.vector_model(layers).shape(0), -2)), np.float32)
+        pooled = np.zeros(
+            (len(vectors), *np.delete(self.vector_model(layers).shape(0), -2)),
+            np.float32,
+        )
         for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
             row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
 
     def mean_vectors(
-        self, sentences: Iterable[list[str]], words: Sequence[str], *, layers: Layers = "average", **options: Any
+        self,
+        sentences: Iterable[list[str]],
+        words: Sequence[str],
+        *,
+        layers: Layers = "average",
+        **options: Any,
     ) -> np.ndarray:
         """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
-        return mean_vectors(self.vector_model(layers), self.sizes, sentences, words, **options)
+        return mean_vectors(
+            self.vector_model(layers), self.sizes, sentences, words, **options
+        )
 
     def embed_batch(
-        self, batch: Mapping[str, Sequence[Any]], *, column: str = "tokens", layers: Layers = "average"
+        self,
+        batch: Mapping[str, Sequence[Any]],
+        *,
+        column: str = "tokens",
+        layers: Layers = "average",
     ) -> dict[str, list[np.ndarray]]:
         """
         For `map(elmo.embed_batch, batched=True)` of Hugging Face datasets: the column `elmo` with the vectors of the
         sentences in `column`. The pickle holds the files' sha256, so that the fingerprints identify the biLM.
         """
         if column not in batch:
-            raise InputError(f"column: expected one of {', '.join(batch)}, got {column!r}")
+            raise InputError(
+                f"column: expected one of {', '.join(batch)}, got {column!r}"
+            )
         return {"elmo": self.embed(batch[column], layers=layers)}
 
     def write(
@@ -183,7 +247,10 @@ class Elmo:
         **options: Any,
     ) -> None:
         """Write the vectors of lines to an HDF5 file; see `write_vectors` and, for `stored`, `VectorModel`."""
-        model, settings = self.vector_model(layers, stored=stored), {**self.provenance(), **settings}
+        model, settings = (
+            self.vector_model(layers, stored=stored),
+            {**self.provenance(), **settings},
+        )
         write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
 
     def provenance(self) -> dict[str, Any]:
@@ -198,25 +265,43 @@ class Elmo:
         if isinstance(self.bilm, BiLM):
             found["options"] = json.dumps(self.bilm.options.to_dict())
         if isinstance(self.bilm, Transformer):
-            found |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
+            found |= {
+                "options": self.bilm.model.config.to_json_string(),
+                "word_pieces": self.bilm.pieces,
+            }
         return found
 
     def __repr__(self) -> str:
-        files = "" if self.source is None else f"{self.source.label} {self.source.weight_file.path}, "
-        device, size = next(self.bilm.parameters()).device, f"{self.bilm.n_layers} layers of {self.bilm.output_dim}"
+        files = (
+            ""
+            if self.source is None
+            else f"{self.source.label} {self.source.weight_file.path}, "
+        )
+        device, size = (
+            next(self.bilm.parameters()).device,
+            f"{self.bilm.n_layers} layers of {self.bilm.output_dim}",
+        )
         return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
 
     def __reduce__(self) -> Any:
         settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self.sizes)}
         if self.source is None or self.source.name != BILM:
             return partial(type(self), **settings), (self.bilm, self.source)
-        files = [(file.path, file.sha256) for file in (self.source.auxiliary_file, self.source.weight_file)]
-        place = {"device": str(next(self.bilm.parameters()).device), "precision": self.bilm.precision}
+        files = [
+            (file.path, file.sha256)
+            for file in (self.source.auxiliary_file, self.source.weight_file)
+        ]
+        place = {
+            "device": str(next(self.bilm.parameters()).device),
+            "precision": self.bilm.precision,
+        }
         return _reopen, (type(self), files, {**place, **settings})
 
     def _opened(self) -> SourceFiles:
         if self.source is None:
-            raise InputError("expected a biLM with its source", hint="use Elmo.from_files")
+            raise InputError(
+                "expected a biLM with its source", hint="use Elmo.from_files"
+            )
         return self.source
 
     def vector_model(self, layers: Layers, **options: Any) -> VectorModel:
@@ -225,8 +310,12 @@ class Elmo:
             options["output"] = layers
         elif isinstance(layers, int | np.integer) and not isinstance(layers, bool):
             if not 0 <= layers < self.bilm.n_layers:
-                raise InputError(f"layers: expected 0 to {self.bilm.n_layers - 1}, or {_CHOICES}, got {layers}")
-            options["mix"] = ScalarMix(self.bilm.n_layers, MixSettings(mix=f"layer:{layers}", gamma=False))
+                raise InputError(
+                    f"layers: expected 0 to {self.bilm.n_layers - 1}, or {_CHOICES}, got {layers}"
+                )
+            options["mix"] = ScalarMix(
+                self.bilm.n_layers, MixSettings(mix=f"layer:{layers}", gamma=False)
+            )
         else:
             layers = str(layers)
             if layers not in self._mixes:
@@ -238,12 +327,24 @@ class Elmo:
 
 def _texts(sentences: Sentences) -> list[list[str]]:
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-        raise InputError(f"expected a list of sentences, got {shown(sentences)}", hint="put it into a list")
+        raise InputError(
+            f"expected a list of sentences, got {shown(sentences)}",
+            hint="put it into a list",
+        )
     given = list(sentences)
-    texts = [one.split() if isinstance(one, str) else list(one) if isinstance(one, Iterable) else None for one in given]
+    texts = [
+        one.split()
+        if isinstance(one, str)
+        else list(one)
+        if isinstance(one, Iterable)
+        else None
+        for one in given
+    ]
     for number, (words, one) in enumerate(zip(texts, given, strict=True), start=1):
         if words is None or not all(isinstance(word, str) for word in words):
-            raise InputError(f"sentence {number}: expected a string or a list of words, got {shown(one)}")
+            raise InputError(
+                f"sentence {number}: expected a string or a list of words, got {shown(one)}"
+            )
     return [words for words in texts if words is not None]
 
 
@@ -254,19 +355,28 @@ def progress_bar(total: int | None = None, *, visible: bool = True) -> Iterator[
         from tqdm import tqdm
     except ImportError:
         if visible:
-            logger.warning("no progress is shown: this needs the package tqdm (pip install tqdm)")
+            logger.warning(
+                "no progress is shown: this needs the package tqdm (pip install tqdm)"
+            )
         yield SimpleNamespace(update=lambda tokens: None, reset=lambda total: None)
         return
     with tqdm(total=total, unit=" tokens", unit_scale=True, disable=not visible) as bar:
         yield bar
 
 
-def _reopen(kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, Any]) -> Elmo:
+def _reopen(
+    kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, Any]
+) -> Elmo:
     elmo = kind.from_files(*(path for path, _ in files), **settings)
     opened = elmo._opened()
-    for file, (path, sha256) in zip((opened.auxiliary_file, opened.weight_file), files, strict=True):
+    for file, (path, sha256) in zip(
+        (opened.auxiliary_file, opened.weight_file), files, strict=True
+    ):
         if file.sha256 != sha256:
-            raise InputError(f"the file has changed since the pickle was written, then sha256 {sha256}", file=path)
+            raise InputError(
+                f"the file has changed since the pickle was written, then sha256 {sha256}",
+                file=path,
+            )
     return elmo
 
 
@@ -278,14 +388,28 @@ def _open_mix(archive: str, bilm: LayerSource, source: SourceFiles) -> ScalarMix
         raise InputError(f"layers: expected {_CHOICES} or a number, got {archive!r}")
     config, state = _trained(Path(path))
     prefix = f".{place or 'input'}_mix."
-    found = {key.partition(prefix)[2]: value for key, value in state.items() if prefix in key}
+    found = {
+        key.partition(prefix)[2]: value for key, value in state.items() if prefix in key
+    }
     given = config.get("model", {}).get("elmo")
     problem = f"expected a model with ELMo at the {place or 'input'}, got none"
-    if not isinstance(given, dict) or given.get("at", "input") not in (place or "input", "both"):
+    if not isinstance(given, dict) or given.get("at", "input") not in (
+        place or "input",
+        "both",
+    ):
         raise InputError(problem, file=path)
     if given.get("layer_norm") == "batch":
-        raise InputError("expected vectors that do not depend on the batch, got layer_norm: batch", file=path)
-    source.require_same(*(SourceFiles.from_state(state[key]) for key in state if key.endswith(f"elmo.{STATE_KEY}")))
+        raise InputError(
+            "expected vectors that do not depend on the batch, got layer_norm: batch",
+            file=path,
+        )
+    source.require_same(
+        *(
+            SourceFiles.from_state(state[key])
+            for key in state
+            if key.endswith(f"elmo.{STATE_KEY}")
+        )
+    )
     mix = ScalarMix(bilm.n_layers, MixSettings.of(given))
     if found.keys() != mix.state_dict().keys():
         raise InputError(problem, file=path)
@@ -296,11 +420,15 @@ def _open_mix(archive: str, bilm: LayerSource, source: SourceFiles) -> ScalarMix
 def _trained(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     """The config and the state of an archive, or of the folder of a training."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder, weights = (Path(temporary), "weights.th") if path.is_file() else (path, "best.th")
+        folder, weights = (
+            (Path(temporary), "weights.th") if path.is_file() else (path, "best.th")
+        )
         try:
             if path.is_file():
                 unpack(path, temporary, ["config.json", weights], file=path)
             state = torch.load(folder / weights, map_location="cpu", weights_only=True)
             return json.loads((folder / "config.json").read_text("utf-8")), dict(state)
         except Exception as error:  # damaged files raise errors of any kind
-            raise InputError(f"cannot read the model: {type(error).__name__}: {error}", file=path) from None
+            raise InputError(
+                f"cannot read the model: {type(error).__name__}: {error}", file=path
+            ) from None

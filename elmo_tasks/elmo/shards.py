@@ -58,7 +58,9 @@ class Shard:
 
     def read(self, column: str) -> Iterator[tuple[str, int, str | list[str]]]:
         for place, file in enumerate(self.files):
-            for number, row in read_rows(file, column, first=1 if place else self.first_line):
+            for number, row in read_rows(
+                file, column, first=1 if place else self.first_line
+            ):
                 yield file, number, row
 
 
@@ -78,7 +80,10 @@ class ShardJob:
         """All that shards depend on, but for the text and the type of the CPU."""
         import pyarrow
 
-        model, sizes = self.elmo.vector_model(self.layers, stored=self.stored), self.elmo.sizes
+        model, sizes = (
+            self.elmo.vector_model(self.layers, stored=self.stored),
+            self.elmo.sizes,
+        )
         return {
             **self.elmo.provenance(),
             "tokenizer": line_parser(self.input_format)[1],
@@ -92,7 +97,10 @@ class ShardJob:
         }
 
 
-_PATHS = ("options_file", "weight_file")  # may differ when a call resumes: files may have moved
+_PATHS = (
+    "options_file",
+    "weight_file",
+)  # may differ when a call resumes: files may have moved
 
 Execute = Callable[[ShardJob, Sequence[Shard]], Iterator[Row]]
 """Has all shards written, in any order."""
@@ -123,7 +131,10 @@ def write_shards(
     require_sizes(shards=count, threads=job.threads)
     for file in files:
         if Path(file).resolve().parent == job.folder.resolve():
-            raise InputError("expected another folder for the shards than that of the input", file=file)
+            raise InputError(
+                "expected another folder for the shards than that of the input",
+                file=file,
+            )
     shards, text_sha256 = plan(files, count, job.column)
     total = sum(shard.lines for shard in shards)
     text = {"shards": len(shards), "sentences": total, "text_sha256": text_sha256}
@@ -149,11 +160,15 @@ def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], st
     sizes = [sum(1 for _ in read_rows(file, column)) for file in files]
     ends = list(accumulate(sizes))
     if not ends or not ends[-1]:
-        raise InputError("expected at least one sentence, got none", file=files[0] if files else None)
+        raise InputError(
+            "expected at least one sentence, got none", file=files[0] if files else None
+        )
     count = min(count, ends[-1])
     whole, shards = sha256(), []
     rows = chain.from_iterable(read_rows(file, column) for file in files)
-    for number, (first, end) in enumerate(pairwise(ends[-1] * cut // count for cut in range(count + 1))):
+    for number, (first, end) in enumerate(
+        pairwise(ends[-1] * cut // count for cut in range(count + 1))
+    ):
         place = bisect_right(ends, first)
         covered = tuple(files[place : bisect_right(ends, end - 1) + 1])
         digest = sha256()
@@ -161,7 +176,9 @@ def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], st
             digest.update(_encoded(row))
             whole.update(_encoded(row))
         first_line = 1 + first - (ends[place] - sizes[place])
-        shards.append(Shard(number, first, end - first, covered, first_line, digest.hexdigest()))
+        shards.append(
+            Shard(number, first, end - first, covered, first_line, digest.hexdigest())
+        )
     return shards, whole.hexdigest()
 
 
@@ -169,7 +186,9 @@ def _encoded(row: str | list[str]) -> bytes:
     return (row if isinstance(row, str) else json.dumps(row)).encode() + b"\n"
 
 
-def _begin(folder: Path, settings: dict[str, Any], shards: list[Shard], force: bool) -> None:
+def _begin(
+    folder: Path, settings: dict[str, Any], shards: list[Shard], force: bool
+) -> None:
     """Write the manifest, or check the one that is there."""
     if folder.exists() and not folder.is_dir():
         raise InputError("expected a folder for the shards, got a file", file=folder)
@@ -177,15 +196,27 @@ def _begin(folder: Path, settings: dict[str, Any], shards: list[Shard], force: b
     if manifest.exists() and not force:
         _require_same(read_manifest(folder)["settings"], settings, file=manifest)
     elif folder.exists() and any(folder.iterdir()) and not manifest.exists():
-        raise InputError("expected an empty folder, or one of vectors in shards", file=folder)
+        raise InputError(
+            "expected an empty folder, or one of vectors in shards", file=folder
+        )
     for old in [folder / SUCCESS, *(folder.glob("part-*.parquet") if force else ())]:
         old.unlink(missing_ok=True)
-    listed = [{**asdict(shard), "files": [_without_key(file) for file in shard.files]} for shard in shards]
-    content = {"format": FORMAT, "settings": settings, "cpu": cpu_type(), "shards": listed}
+    listed = [
+        {**asdict(shard), "files": [_without_key(file) for file in shard.files]}
+        for shard in shards
+    ]
+    content = {
+        "format": FORMAT,
+        "settings": settings,
+        "cpu": cpu_type(),
+        "shards": listed,
+    }
     write_text(manifest, json.dumps(content, indent=1))
 
 
-def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any], *, file: Path) -> None:
+def _require_same(
+    found: Mapping[str, Any], expected: Mapping[str, Any], *, file: Path
+) -> None:
     differing = [
         f"{key} was {shown(found.get(key))}, is {shown(value)}"
         for key, value in expected.items()
@@ -193,7 +224,9 @@ def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any], *, file
     ]
     if differing:
         hint = "use the same input and options to resume, another folder, or --force to start from scratch"
-        raise InputError("was begun by another call: " + "; ".join(differing), file=file, hint=hint)
+        raise InputError(
+            "was begun by another call: " + "; ".join(differing), file=file, hint=hint
+        )
 
 
 def _without_key(uri: str) -> str:
@@ -215,14 +248,20 @@ class ShardWriter:
 
     def write(self, shard: Shard) -> Row:
         """Write a shard unless it is there and undamaged."""
-        settings = {**self._settings, "shard": shard.number, "text_sha256": shard.sha256}
+        settings = {
+            **self._settings,
+            "shard": shard.number,
+            "text_sha256": shard.sha256,
+        }
         file = self._job.folder / part_name(shard.number)
         found = read_part(file, settings)
         if found is None:
             found, elmo = {"cpu": cpu_type()}, self._job.elmo
             model = elmo.vector_model(self._job.layers, stored=self._job.stored)
             metadata, sentences = {**settings, **found}, self._sentences(shard)
-            found["tokens"] = write_part(file, model, elmo.sizes, sentences, first=shard.first, settings=metadata)
+            found["tokens"] = write_part(
+                file, model, elmo.sizes, sentences, first=shard.first, settings=metadata
+            )
         return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
 
     @cached_property
@@ -230,7 +269,11 @@ class ShardWriter:
         job = self._open_job()
         if not (job.folder / MANIFEST).is_file():
             problem = f"the worker on {socket.gethostname()} does not find this folder"
-            raise InputError(problem, file=job.folder, hint="name one on storage that all machines share")
+            raise InputError(
+                problem,
+                file=job.folder,
+                hint="name one on storage that all machines share",
+            )
         torch.set_num_threads(job.threads)
         return job
 
@@ -238,9 +281,15 @@ class ShardWriter:
     def _settings(self) -> dict[str, Any]:
         settings = self._job.settings()
         try:
-            _require_same(read_manifest(self._job.folder)["settings"], settings, file=self._job.folder)
+            _require_same(
+                read_manifest(self._job.folder)["settings"],
+                settings,
+                file=self._job.folder,
+            )
         except InputError as error:
-            raise InputError(f"the worker on {socket.gethostname()} differs: {error}") from None
+            raise InputError(
+                f"the worker on {socket.gethostname()} differs: {error}"
+            ) from None
         return {key: value for key, value in settings.items() if key not in _PATHS}
 
     def _sentences(self, shard: Shard) -> Iterator[Sentence]:
@@ -252,13 +301,17 @@ class ShardWriter:
                 digest.update(_encoded(row))
                 yield file, number, row
 
-        yield from parsed(rows(), line_parser(self._job.input_format, self._job.column)[0])
+        yield from parsed(
+            rows(), line_parser(self._job.input_format, self._job.column)[0]
+        )
         if digest.hexdigest() != shard.sha256:
             problem = f"the text has changed since the call began, or differs on {socket.gethostname()}"
             raise InputError(problem, file=shard.files[0])
 
 
-def run_here(job: ShardJob, shards: Sequence[Shard], *, workers: int = 1) -> Iterator[Row]:
+def run_here(
+    job: ShardJob, shards: Sequence[Shard], *, workers: int = 1
+) -> Iterator[Row]:
     """Write shards in this process, or in `workers` new ones, which exit with it."""
     if workers == 1:
         threads = torch.get_num_threads()
@@ -267,8 +320,12 @@ def run_here(job: ShardJob, shards: Sequence[Shard], *, workers: int = 1) -> Ite
         finally:
             torch.set_num_threads(threads)
         return
-    with worker_pool(workers, ShardWriter, partial(pickle.loads, pickle.dumps(job))) as pool:
-        for future in as_completed([pool.submit(call_held, "write", shard) for shard in shards]):
+    with worker_pool(
+        workers, ShardWriter, partial(pickle.loads, pickle.dumps(job))
+    ) as pool:
+        for future in as_completed(
+            [pool.submit(call_held, "write", shard) for shard in shards]
+        ):
             yield future.result()
 
 
@@ -276,5 +333,12 @@ def cpu_type() -> str:
     """The model of the CPU and its vector instructions; vectors of two types agree up to rounding."""
     model = platform.processor() or platform.machine()
     with suppress(OSError), open("/proc/cpuinfo") as file:
-        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), model)
+        model = next(
+            (
+                line.split(":")[1].strip()
+                for line in file
+                if line.startswith("model name")
+            ),
+            model,
+        )
     return f"{model}, {torch.backends.cpu.get_cpu_capability()}"

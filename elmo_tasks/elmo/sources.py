@@ -33,8 +33,13 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.resources import embedded_bilm
 
-STATE_FILES = ("weights.th", "best.th")  # a model's state inside an archive, and inside the folder of a run
-STATE_KEY = "_extra_state"  # the suffix of torch's name for what a module adds to the state
+STATE_FILES = (
+    "weights.th",
+    "best.th",
+)  # a model's state inside an archive, and inside the folder of a run
+STATE_KEY = (
+    "_extra_state"  # the suffix of torch's name for what a module adds to the state
+)
 
 _EARLIER_MARK = b"elmo_tasks biLM 1\n"
 """Begins the state of earlier versions: JSON and the contents of files as one uint8 tensor."""
@@ -60,8 +65,12 @@ class SourceFiles:
 
     name: str  # the value of `source` in the config
     files: Mapping[str, File]
-    contents: Mapping[str, Tensor] = field(default_factory=dict)  # the bytes of each, uint8
-    names: Mapping[str, str] = field(default_factory=dict)  # what errors call the keys, if not by their own names
+    contents: Mapping[str, Tensor] = field(
+        default_factory=dict
+    )  # the bytes of each, uint8
+    names: Mapping[str, str] = field(
+        default_factory=dict
+    )  # what errors call the keys, if not by their own names
 
     @property
     def label(self) -> str:
@@ -95,13 +104,21 @@ class SourceFiles:
 
     def require_same(self, *trained: "SourceFiles") -> None:
         """Raise `InputError` naming each file that differs, unless the files belong to a trained model."""
-        if not trained or any(one.name == self.name and not self._differing(one) for one in trained):
+        if not trained or any(
+            one.name == self.name and not self._differing(one) for one in trained
+        ):
             return
         first = trained[0]
         if first.name != self.name:
-            files = " and ".join(f"{self._named(key)} to that with {file}" for key, file in first.files.items())
+            files = " and ".join(
+                f"{self._named(key)} to that with {file}"
+                for key, file in first.files.items()
+            )
             hint = f"set {self._named('source')} to {first.name}, and {files}"
-            raise InputError(f"this model was trained with the source {first.name}, got {self.name}", hint=hint)
+            raise InputError(
+                f"this model was trained with the source {first.name}, got {self.name}",
+                hint=hint,
+            )
         keys = " and ".join(map(self._named, first.files))
         problem = f"this model was trained on another {self.label}:{''.join(self._differing(first))}"
         raise InputError(problem, hint=f"set {keys} to that {self.label}'s files")
@@ -119,7 +136,10 @@ class SourceFiles:
 
 
 def open_source(
-    settings: SourceSettings, *, run_folder: str | None = None, names: Mapping[str, str] | None = None
+    settings: SourceSettings,
+    *,
+    run_folder: str | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> tuple[LayerSource, SourceFiles]:
     """
     Load a frozen source of layers and describe where it came from; for `names` see `SourceFiles`.
@@ -140,8 +160,14 @@ def open_source(
                 raise _missing(names.get(key, key), kind.files[key], path, then, find)
             files[key] = found[0]
             paths.append(found[1])
-        opened = kind.load(*paths, **{key: getattr(settings, key) for key in kind.options})
-        contents = dict(zip(given, map(_contents, paths), strict=True)) if settings.archive else {}
+        opened = kind.load(
+            *paths, **{key: getattr(settings, key) for key in kind.options}
+        )
+        contents = (
+            dict(zip(given, map(_contents, paths), strict=True))
+            if settings.archive
+            else {}
+        )
     opened = opened.eval().requires_grad_(False)
     return opened, SourceFiles(settings.source, files, contents, names)
 
@@ -156,11 +182,16 @@ def settings_of(model: str | Path) -> dict[str, Any]:
         return {"weight_file": text}
     path = model_path(text)
     if not text or not os.path.exists(path):
-        near = "".join(f"nearest: {name}; " for name in get_close_matches(text, MODELS, n=1))
+        near = "".join(
+            f"nearest: {name}; " for name in get_close_matches(text, MODELS, n=1)
+        )
         hint = f"{near}a file, folder or URL, or a name in `elmo-tasks models`; without one, the embedded biLM"
         raise InputError("no such model", file=text, hint=hint)
     if (path / "config.json").is_file() and not (path / "options.json").is_file():
-        return {"source": MANYLANGS if (path / WEIGHTS).is_file() else TRANSFORMER, "model": text}
+        return {
+            "source": MANYLANGS if (path / WEIGHTS).is_file() else TRANSFORMER,
+            "model": text,
+        }
     return {"weight_file": text}
 
 
@@ -169,20 +200,34 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
     for key, file in source.files.items():
         path = _finder(source.name, key)(file.path)
         if _sha256(path) != file.sha256:
-            raise InputError(f"the file has changed since it was opened, then sha256 {file.sha256}", file=file.path)
+            raise InputError(
+                f"the file has changed since it was opened, then sha256 {file.sha256}",
+                file=file.path,
+            )
         if path.is_dir():
             unpack(pack(path), folder)
         else:
             shutil.copy(path, folder / NAMES[key][0])
 
 
-def _locate(key: str, given: str, trained: SourceFiles | None, folder: Path, find: _Find) -> tuple[File, Path] | None:
+def _locate(
+    key: str, given: str, trained: SourceFiles | None, folder: Path, find: _Find
+) -> tuple[File, Path] | None:
     """A file and where to read it, which is in `folder` for contents of an archive; `None` if it is nowhere."""
     path = _existing(given, find)
     here = (
-        None if path is None else (File(given, given if "://" in given else os.path.abspath(path), _sha256(path)), path)
+        None
+        if path is None
+        else (
+            File(
+                given, given if "://" in given else os.path.abspath(path), _sha256(path)
+            ),
+            path,
+        )
     )
-    if trained is None or (here is not None and here[0].sha256 == trained.files[key].sha256):
+    if trained is None or (
+        here is not None and here[0].sha256 == trained.files[key].sha256
+    ):
         return here
     then = trained.files[key]
     path = _existing(then.path, find)
@@ -209,13 +254,21 @@ def _finder(source: str, key: str) -> _Find:
     )
 
 
-def _missing(key: str, what: str, given: str, trained: File | None, find: _Find) -> InputError:
+def _missing(
+    key: str, what: str, given: str, trained: File | None, find: _Find
+) -> InputError:
     find(given)  # raises the reason why a URL or a model cannot be fetched
     if trained is None:
-        where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
+        where = (
+            "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
+        )
         return InputError(f"no such file: {what}", file=given, hint=f"set {key}{where}")
     problem = f"no such file: {what}, on which this model was trained (then {trained})"
-    return InputError(problem, file=given, hint=f'restore it, or pass its new path: -o \'{{"{key}": "PATH"}}\'')
+    return InputError(
+        problem,
+        file=given,
+        hint=f'restore it, or pass its new path: -o \'{{"{key}": "PATH"}}\'',
+    )
 
 
 def _trained_on(given: dict[str, str], run_folder: str | None) -> SourceFiles | None:
@@ -223,12 +276,27 @@ def _trained_on(given: dict[str, str], run_folder: str | None) -> SourceFiles | 
     paths = [Path(run_folder) / name for name in STATE_FILES] if run_folder else []
     path = next((path for path in paths if path.is_file()), None)
     try:
-        state = {} if path is None else torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+        state = (
+            {}
+            if path is None
+            else torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+        )
     except (OSError, RuntimeError, EOFError, UnpicklingError):
         return None  # loading the model's state reports what is wrong with it
     items = state.items() if isinstance(state, Mapping) else ()
-    states = (SourceFiles.from_state(value) for key, value in items if str(key).endswith(STATE_KEY))
-    return next((one for one in states if {key: file.given for key, file in one.files.items()} == given), None)
+    states = (
+        SourceFiles.from_state(value)
+        for key, value in items
+        if str(key).endswith(STATE_KEY)
+    )
+    return next(
+        (
+            one
+            for one in states
+            if {key: file.given for key, file in one.files.items()} == given
+        ),
+        None,
+    )
 
 
 def _from_earlier(state: Tensor) -> SourceFiles:
@@ -239,14 +307,25 @@ def _from_earlier(state: Tensor) -> SourceFiles:
     fields = json.loads(head)
     name, sizes = fields.pop("source", None), fields.pop("sizes")
     files = {key: File(**value) for key, value in fields.items()}
-    parts = state[len(_EARLIER_MARK) + len(head) + 1 :].cpu().split(sizes) if sizes else ()
+    parts = (
+        state[len(_EARLIER_MARK) + len(head) + 1 :].cpu().split(sizes) if sizes else ()
+    )
     if name is None:
-        name = next((known for known, kind in SOURCES.items() if kind.files.keys() == files.keys()), "unknown")
+        name = next(
+            (
+                known
+                for known, kind in SOURCES.items()
+                if kind.files.keys() == files.keys()
+            ),
+            "unknown",
+        )
     return SourceFiles(name, files, dict(zip(files, parts, strict=False)))
 
 
 def _unknown_state() -> InputError:
-    return InputError("the model's state names no biLM: was it written by another version?")
+    return InputError(
+        "the model's state names no biLM: was it written by another version?"
+    )
 
 
 def _existing(given: str, find: _Find) -> Path | None:
@@ -263,4 +342,6 @@ def _sha256(path: Path) -> str:
 
 def _contents(path: Path) -> Tensor:
     """The bytes of a file, or of the files of a transformer, uint8."""
-    return pack(path) if path.is_dir() else torch.from_numpy(np.fromfile(path, np.uint8))
+    return (
+        pack(path) if path.is_dir() else torch.from_numpy(np.fromfile(path, np.uint8))
+    )

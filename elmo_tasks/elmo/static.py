@@ -5,12 +5,20 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_windows, workers
+from elmo_tasks.elmo.batching import (
+    BatchSizes,
+    Sentence,
+    blocks,
+    embed_windows,
+    workers,
+)
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, require_sizes
 
 
-def frequent_words(sentences: Iterable[Sequence[str]], *, min_count: int, most: int) -> list[str]:
+def frequent_words(
+    sentences: Iterable[Sequence[str]], *, min_count: int, most: int
+) -> list[str]:
     """
     The `most` most frequent words that occur `min_count` times, by falling frequency. Memory is bounded: where a text
     has more than ten times `most` words, the rarest so far are forgotten. Raises `InputError` if there is none.
@@ -23,7 +31,10 @@ def frequent_words(sentences: Iterable[Sequence[str]], *, min_count: int, most: 
             counts = Counter(dict(counts.most_common(5 * most)))
     words = [word for word, count in counts.most_common(most) if count >= min_count]
     if not words:
-        raise InputError(f"expected words that occur {min_count} times, got none", hint="a smaller --min-count")
+        raise InputError(
+            f"expected words that occur {min_count} times, got none",
+            hint="a smaller --min-count",
+        )
     if wrong := next((word for word in words if word.split() != [word]), None):
         raise InputError(f"expected words without white space, got {wrong!r:.60}")
     return words
@@ -45,17 +56,31 @@ def mean_vectors(
     if model.has_layers:
         raise InputError("layers: expected one vector per word, got all layers")
     rows = {word: row for row, word in enumerate(words)}
-    sums, counts = np.zeros((len(words), *model.shape(1)[1:]), np.float32), np.zeros(len(words), np.int64)
-    named = (Sentence("", tokens, f"line {number}") for number, tokens in enumerate(sentences, start=1))
+    sums, counts = (
+        np.zeros((len(words), *model.shape(1)[1:]), np.float32),
+        np.zeros(len(words), np.int64),
+    )
+    named = (
+        Sentence("", tokens, f"line {number}")
+        for number, tokens in enumerate(sentences, start=1)
+    )
     with workers(model, processes) as pool:
         for block in blocks(named, sizes):
-            for index, (_, _, first, last), vectors in embed_windows(model, sizes, block, pool):  # [T, D]
-                found = np.array([rows.get(word, -1) for word in block[index].tokens[first:last]], np.int64)  # [T]
+            for index, (_, _, first, last), vectors in embed_windows(
+                model, sizes, block, pool
+            ):  # [T, D]
+                found = np.array(
+                    [rows.get(word, -1) for word in block[index].tokens[first:last]],
+                    np.int64,
+                )  # [T]
                 np.add.at(sums, found[found >= 0], vectors[found >= 0])
                 np.add.at(counts, found[found >= 0], 1)
                 progress(last - first)
     if not counts.all():
-        raise InputError(f"the text has no word {words[int(counts.argmin())]!r}", hint="the text is read twice")
+        raise InputError(
+            f"the text has no word {words[int(counts.argmin())]!r}",
+            hint="the text is read twice",
+        )
     return sums / counts[:, None].astype(np.float32)
 
 
@@ -64,10 +89,14 @@ def check_components(width: int, *, remove: int, dimensions: int | None) -> None
     require_sizes(dimensions=dimensions)
     if not 0 <= remove <= width - (dimensions or 1):
         got = f"{remove} to remove and {dimensions or 1} to keep"
-        raise InputError(f"remove and dimensions: expected at most {width} components together, got {got}")
+        raise InputError(
+            f"remove and dimensions: expected at most {width} components together, got {got}"
+        )
 
 
-def reduce_dimensions(vectors: np.ndarray, *, remove: int = 0, dimensions: int | None = None) -> np.ndarray:
+def reduce_dimensions(
+    vectors: np.ndarray, *, remove: int = 0, dimensions: int | None = None
+) -> np.ndarray:
     """
     Vectors [V, D] without their mean and their first `remove` principal components (Mu and Viswanath 2018), float32; if
     `dimensions` is given, as the coordinates of the next ones, [V, dimensions]. Unchanged if neither is given.
@@ -78,7 +107,9 @@ def reduce_dimensions(vectors: np.ndarray, *, remove: int = 0, dimensions: int |
     if not remove and dimensions is None:
         return vectors
     centred = vectors - vectors.mean(0)
-    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1]  # [D, D], the first component first
+    axes = np.linalg.eigh(centred.T @ centred)[1][
+        :, ::-1
+    ]  # [D, D], the first component first
     if dimensions is not None:
         return centred @ axes[:, remove : remove + dimensions]
     return centred - centred @ axes[:, :remove] @ axes[:, :remove].T

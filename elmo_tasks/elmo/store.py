@@ -17,7 +17,9 @@ logger = logging.getLogger(__name__)
 LOCK = threading.RLock()
 """Held while a store is used."""
 
-_PAGE = 2**15  # bytes; with more, small values waste space, with fewer, large ones take longer
+_PAGE = (
+    2**15
+)  # bytes; with more, small values waste space, with fewer, large ones take longer
 _SECONDS = 600  # to wait for other processes
 _CREATE = "CREATE TABLE IF NOT EXISTS layers (key BLOB PRIMARY KEY, value BLOB, checksum INTEGER)"
 
@@ -27,7 +29,9 @@ class LayerStore:
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(file, timeout=_SECONDS, check_same_thread=False)
+        self._database = sqlite3.connect(
+            file, timeout=_SECONDS, check_same_thread=False
+        )
         self._database.execute(f"PRAGMA page_size = {_PAGE}")
         self._database.execute(_CREATE)
         self.file, self._warned = file, False
@@ -40,14 +44,18 @@ class LayerStore:
         found = {}
         with LOCK:
             for key, size in sizes.items():
-                row = self._database.execute("SELECT value, checksum FROM layers WHERE key = ?", (key,)).fetchone()
+                row = self._database.execute(
+                    "SELECT value, checksum FROM layers WHERE key = ?", (key,)
+                ).fetchone()
                 if row is None:
                     continue
                 if len(row[0]) == size and _checksum(key, row[0]) == row[1]:
                     found[key] = row[0]
                 elif not self._warned:
                     self._warned = True
-                    logger.warning("layer cache %s: damaged entries are computed again", self.file)
+                    logger.warning(
+                        "layer cache %s: damaged entries are computed again", self.file
+                    )
         return found
 
     def write(self, values: Mapping[bytes, bytes]) -> None:
@@ -55,8 +63,14 @@ class LayerStore:
         with LOCK, self._database:
             self._database.execute("BEGIN IMMEDIATE")
             there = self.read({key: len(value) for key, value in values.items()})
-            new = [(key, value, _checksum(key, value)) for key, value in values.items() if key not in there]
-            self._database.executemany("INSERT OR REPLACE INTO layers VALUES (?, ?, ?)", new)
+            new = [
+                (key, value, _checksum(key, value))
+                for key, value in values.items()
+                if key not in there
+            ]
+            self._database.executemany(
+                "INSERT OR REPLACE INTO layers VALUES (?, ?, ?)", new
+            )
 
 
 _stores: dict[tuple[Path, int], LayerStore] = {}
@@ -69,7 +83,9 @@ def open_store(file: Path, *, create: bool = False) -> LayerStore | None:
     with LOCK:
         if key not in _stores and (create or file.exists()):
             _stores[key] = LayerStore(file)
-            logger.info("layer cache %s: %d sentences of this biLM", file, len(_stores[key]))
+            logger.info(
+                "layer cache %s: %d sentences of this biLM", file, len(_stores[key])
+            )
         return _stores.get(key)
 
 

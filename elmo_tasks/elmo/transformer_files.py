@@ -46,20 +46,33 @@ def find_model(name: str) -> Path:
     except Exception as error:  # of the network or of the cache's folder, of any kind
         reason = str(error).strip().split("\n")[0]
         problem = f"no such folder, and no model of this name from the Hugging Face hub: {reason}"
-        raise InputError(problem, file=name, hint="set the key or option model") from None
+        raise InputError(
+            problem, file=name, hint="set the key or option model"
+        ) from None
     return folder
 
 
 def model_files(folder: Path) -> list[Path]:
     """The files that are read, sorted by name."""
-    weights = next((pattern for pattern in WEIGHTS if any(folder.glob(pattern))), WEIGHTS[0])
+    weights = next(
+        (pattern for pattern in WEIGHTS if any(folder.glob(pattern))), WEIGHTS[0]
+    )
     patterns = _MANYLANGS if (folder / "encoder.pkl").is_file() else (*OTHERS, weights)
-    return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+    return sorted(
+        {
+            path
+            for pattern in patterns
+            for path in folder.glob(pattern)
+            if path.is_file()
+        }
+    )
 
 
 def folder_sha256(folder: Path) -> str:
     """A digest of the names and contents of the files that are read."""
-    lines = "".join(f"{file_sha256(path)}  {path.name}\n" for path in model_files(folder))
+    lines = "".join(
+        f"{file_sha256(path)}  {path.name}\n" for path in model_files(folder)
+    )
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
@@ -75,7 +88,9 @@ def pack(folder: Path) -> Tensor:
 def unpack(packed: Tensor, folder: Path) -> None:
     """Write what `pack` returned to a folder."""
     names = (*OTHERS, *WEIGHTS, *_MANYLANGS)
-    unpacking.unpack(io.BytesIO(packed.numpy().data), folder, names, file="the archived model")
+    unpacking.unpack(
+        io.BytesIO(packed.numpy().data), folder, names, file="the archived model"
+    )
 
 
 def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
@@ -84,15 +99,32 @@ def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     file is missing or invalid, the tokenizer is slow, or the two are not of one model.
     """
     model, found, tokenizer = _loaded(folder, dtype)
-    if missing := [name for name in found["missing_keys"] if "pooler." not in name]:  # of no layer
-        raise InputError(f"expected the weights of {type(model).__name__}, got none for {missing[0]}", file=folder)
+    if missing := [
+        name for name in found["missing_keys"] if "pooler." not in name
+    ]:  # of no layer
+        raise InputError(
+            f"expected the weights of {type(model).__name__}, got none for {missing[0]}",
+            file=folder,
+        )
     if model.config.is_encoder_decoder:
-        raise InputError(f"expected an encoder or a decoder, got {type(model).__name__}, which has both", file=folder)
+        raise InputError(
+            f"expected an encoder or a decoder, got {type(model).__name__}, which has both",
+            file=folder,
+        )
     if not tokenizer.is_fast:
         hint = "save the fast one as tokenizer.json, with tokenizer.save_pretrained"
-        raise InputError(f"expected a fast tokenizer, got {type(tokenizer).__name__}", file=folder, hint=hint)
-    if (given := len(tokenizer)) > (known := model.get_input_embeddings().num_embeddings):
-        raise InputError(f"expected a tokenizer of at most {known} pieces as the model, got {given}", file=folder)
+        raise InputError(
+            f"expected a fast tokenizer, got {type(tokenizer).__name__}",
+            file=folder,
+            hint=hint,
+        )
+    if (given := len(tokenizer)) > (
+        known := model.get_input_embeddings().num_embeddings
+    ):
+        raise InputError(
+            f"expected a tokenizer of at most {known} pieces as the model, got {given}",
+            file=folder,
+        )
     return model.eval().requires_grad_(False), tokenizer
 
 
@@ -104,14 +136,28 @@ def _loaded(folder: Path, dtype: torch.dtype) -> tuple[Any, dict[str, Any], Any]
     local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(folder, **local)
-        config.use_cache = config.reference_compile = False  # keys of GPT-2 and of ModernBERT
-        options = {"config": config, "torch_dtype": dtype, "use_safetensors": any(folder.glob(WEIGHTS[0]))}
-        model, found = AutoModel.from_pretrained(folder, output_loading_info=True, **options, **local)
-        return model, found, AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **local)
+        config.use_cache = config.reference_compile = (
+            False  # keys of GPT-2 and of ModernBERT
+        )
+        options = {
+            "config": config,
+            "torch_dtype": dtype,
+            "use_safetensors": any(folder.glob(WEIGHTS[0])),
+        }
+        model, found = AutoModel.from_pretrained(
+            folder, output_loading_info=True, **options, **local
+        )
+        return (
+            model,
+            found,
+            AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **local),
+        )
     except Exception as error:  # damaged files raise errors of any kind
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         if "trust_remote_code" in reason:
             reason = "it needs the code in its own files (auto_map in config.json), which is never run"
-        raise InputError(f"cannot load the transformer: {reason}", file=folder) from None
+        raise InputError(
+            f"cannot load the transformer: {reason}", file=folder
+        ) from None
     finally:
         logging.set_verbosity(verbosity)

@@ -38,7 +38,9 @@ class VectorModel:
 
     def __post_init__(self) -> None:
         if self.stored not in STORED:
-            raise InputError(f"stored: expected one of {', '.join(STORED)}, got {self.stored!r}")
+            raise InputError(
+                f"stored: expected one of {', '.join(STORED)}, got {self.stored!r}"
+            )
         if self.bilm.state != "reset":
             raise InputError(f"expected a biLM with state reset, got {self.bilm.state}")
 
@@ -60,16 +62,29 @@ class VectorModel:
     def layer_names(self) -> list[str]:
         """The names of the layers, or of the one vector."""
         if self.mix is not None:
-            shares = ", ".join(f"{share:.3g}" for share in self.mix.layer_weights().tolist())
+            shares = ", ".join(
+                f"{share:.3g}" for share in self.mix.layer_weights().tolist()
+            )
             return [f"mix of the layers with the weights {shares}"]
         lowest = "context-free" if isinstance(self.bilm, BiLM) else "embeddings"
-        names = [f"layer 0, {lowest}", *(f"layer {layer}" for layer in range(1, self.bilm.n_layers))]
-        chosen = {"all": names, "top": names[-1:], "average": [f"mean of layers 0 to {self.bilm.n_layers - 1}"]}
+        names = [
+            f"layer 0, {lowest}",
+            *(f"layer {layer}" for layer in range(1, self.bilm.n_layers)),
+        ]
+        chosen = {
+            "all": names,
+            "top": names[-1:],
+            "average": [f"mean of layers 0 to {self.bilm.n_layers - 1}"],
+        }
         return chosen[self.output]
 
     def settings(self) -> dict[str, str]:
         """What vectors depend on, besides the source's files and the text."""
-        mix = {} if self.mix is None else {key: value.tolist() for key, value in self.mix.state_dict().items()}
+        mix = (
+            {}
+            if self.mix is None
+            else {key: value.tolist() for key, value in self.mix.state_dict().items()}
+        )
         return {
             **({"mix": json.dumps(mix)} if mix else {}),
             "state": self.bilm.state,
@@ -99,13 +114,17 @@ class VectorModel:
             raise InputError(problem, file=self.name, hint="use other weights")
         layers = layers.half() if self.stored == "float16" else layers
         if name := _first_not_finite(layers, names):
-            raise InputError(f"{name}: a value is too large for float16", hint="use float32")
+            raise InputError(
+                f"{name}: a value is too large for float16", hint="use float32"
+            )
         return layers.cpu().numpy()
 
     @torch.no_grad()
     def _layers(self, sentences: list[list[str]]) -> torch.Tensor:
         ids = batch_to_ids(sentences, longest=MOST_CHARACTERS).to(self.device)
-        layers, mask = self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
+        layers, mask = (
+            self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
+        )
         if self.mix is not None:
             return self.mix(layers, mask)[None]
         if self.output == "average":

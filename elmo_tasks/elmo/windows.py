@@ -22,6 +22,9 @@ def windows(length: int, *, limit: int, overlap: int) -> list[Window]:
     if length <= limit:
         return [Window(0, length, 0, length)] if length else []
     starts = [*range(0, length - limit, limit - overlap), length - limit]
-    middles = [(one + limit + other + 1) // 2 for one, other in zip(starts, starts[1:], strict=False)]
+    middles = [
+        (one + limit + other + 1) // 2
+        for one, other in zip(starts, starts[1:], strict=False)
+    ]
     bounds = zip(starts, [0, *middles], [*middles, length], strict=True)
     return [Window(start, start + limit, first, last) for start, first, last in bounds]

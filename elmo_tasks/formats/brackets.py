@@ -37,7 +37,10 @@ def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
             continue
         match = _CELL.fullmatch(cell)
         if match is None:
-            raise BracketError(f"expected brackets such as '(ARG0*', '*' or '*)', got {cell!r:.60}", token)
+            raise BracketError(
+                f"expected brackets such as '(ARG0*', '*' or '*)', got {cell!r:.60}",
+                token,
+            )
         stack.extend((token, label) for label in match[1].split("(")[1:])
         spans.extend(_close(stack, cell, token) for _ in match[2])
     return _sorted(spans, stack)
@@ -54,7 +57,10 @@ def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
         for part in () if cell in EMPTY else cell.split("|"):
             match = _MENTION.fullmatch(part)
             if match is None or not (match["open"] or match["close"]):
-                raise BracketError(f"expected brackets such as '(12', '12)' or '(12)|(3', got {cell!r:.60}", token)
+                raise BracketError(
+                    f"expected brackets such as '(12', '12)' or '(12)|(3', got {cell!r:.60}",
+                    token,
+                )
             stack = stacks.setdefault(match["label"], [])
             if match["open"]:
                 stack.append((token, match["label"]))
@@ -79,16 +85,25 @@ def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
     """
     opening: list[list[str]] = [[] for _ in range(length)]
     closing: list[list[str]] = [[] for _ in range(length)]
-    labelled = [(start, end, label) for label, cluster in enumerate(clusters) for start, end in dict.fromkeys(cluster)]
+    labelled = [
+        (start, end, label)
+        for label, cluster in enumerate(clusters)
+        for start, end in dict.fromkeys(cluster)
+    ]
     for start, end, label in sorted(labelled, key=lambda one: (one[0], -one[1])):
         if not 0 <= start < end <= length:
-            raise ValueError(f"expected mentions in a document of {length} words, got {start} to {end}")
+            raise ValueError(
+                f"expected mentions in a document of {length} words, got {start} to {end}"
+            )
         if end - start == 1:
             opening[start].append(f"({label})")
         else:
             opening[start].append(f"({label}")
             closing[end - 1].insert(0, f"{label})")
-    return ["|".join(begun + ended) or "-" for begun, ended in zip(opening, closing, strict=True)]
+    return [
+        "|".join(begun + ended) or "-"
+        for begun, ended in zip(opening, closing, strict=True)
+    ]
 
 
 def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
@@ -101,5 +116,7 @@ def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
 def _sorted(spans: list[Span], unclosed: list[tuple[int, str]]) -> tuple[Span, ...]:
     if unclosed:
         start, label = unclosed[-1]
-        raise BracketError(f"the bracket {'(' + label!r:.60} is not closed in its sentence", start)
+        raise BracketError(
+            f"the bracket {'(' + label!r:.60} is not closed in its sentence", start
+        )
     return tuple(sorted(spans, key=lambda span: (span.start, -span.end, span.label)))

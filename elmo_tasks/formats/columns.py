@@ -25,7 +25,9 @@ class ColumnSentence:
     line: int  # of the first token; token t is on line `line + t`
 
 
-def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None) -> Iterator[ColumnSentence]:
+def read_columns(
+    path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None
+) -> Iterator[ColumnSentence]:
     """
     Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a sentence. The first token line has
     at least `min_columns`, and all others have as many as that. `corpus_hint` is for `open_text`. Raises `InputError`
@@ -37,17 +39,24 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
         fields = split_columns(line)
         if fields and fields[0] != _DOCUMENT_START:
             first, width = first or number, width or len(fields)
-            check_width(len(fields), width, first, least=min_columns, file=path, line=number)
+            check_width(
+                len(fields), width, first, least=min_columns, file=path, line=number
+            )
             start = start if rows else number
             rows.append(fields)
             if len(rows) > LONGEST_SENTENCE:
                 problem = f"expected sentences of at most {LONGEST_SENTENCE:,} tokens, got a longer one"
-                raise InputError(problem, file=path, line=start, hint="an empty line ends a sentence")
+                raise InputError(
+                    problem, file=path, line=start, hint="an empty line ends a sentence"
+                )
         elif rows:
             yield ColumnSentence(tuple(zip(*rows, strict=True)), start)
             rows = []
     if not start:
-        raise InputError(f"expected token lines of {min_columns} or more columns, got none", file=path)
+        raise InputError(
+            f"expected token lines of {min_columns} or more columns, got none",
+            file=path,
+        )
 
 
 def split_columns(line: str) -> list[str]:
@@ -55,9 +64,17 @@ def split_columns(line: str) -> list[str]:
     return [intern(field) for field in _GAP.split(line) if field]
 
 
-def check_width(found: int, width: int, first: int, *, least: int, file: str | Path, line: int) -> None:
+def check_width(
+    found: int, width: int, first: int, *, least: int, file: str | Path, line: int
+) -> None:
     """Raises `InputError` unless a line has at least `least` columns, and `width` as the line `first` has."""
     if found < least:
-        raise InputError(f"expected at least {least} columns, got {found}", file=file, line=line)
+        raise InputError(
+            f"expected at least {least} columns, got {found}", file=file, line=line
+        )
     if found != width:
-        raise InputError(f"expected {width} columns as on line {first}, got {found}", file=file, line=line)
+        raise InputError(
+            f"expected {width} columns as on line {first}, got {found}",
+            file=file,
+            line=line,
+        )

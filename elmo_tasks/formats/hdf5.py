@@ -19,15 +19,21 @@ FLOAT32_MANTISSA = 23
 _LINKS = (h5py.SoftLink, h5py.ExternalLink)
 
 
-def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None) -> None:
+def write_hdf5(
+    arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None
+) -> None:
     """Writes float32 arrays atomically, optionally rounded to `mantissa_bits`."""
     image = io.BytesIO()  # HDF5 crashes the process on a full disk
     with h5py.File(image, "w") as file:
         for name, array in arrays.items():
             values = round_mantissa(array, mantissa_bits)
-            file.create_dataset(name, data=values, shuffle=True, compression="gzip", compression_opts=9)
+            file.create_dataset(
+                name, data=values, shuffle=True, compression="gzip", compression_opts=9
+            )
     with atomic_write(path) as aside:
-        aside.write_bytes(image.getvalue())  # not getbuffer(): a view in a traceback crashes Python 3.12
+        aside.write_bytes(
+            image.getvalue()
+        )  # not getbuffer(): a view in a traceback crashes Python 3.12
 
 
 def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
@@ -38,11 +44,15 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
     if not 0 <= bits <= FLOAT32_MANTISSA:
         raise InputError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
     significand, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(significand, bits + 1)), exponent - (bits + 1)).astype(np.float32, copy=False)
+    return np.ldexp(
+        np.rint(np.ldexp(significand, bits + 1)), exponent - (bits + 1)
+    ).astype(np.float32, copy=False)
 
 
 @contextmanager
-def reading(file: str | Path, problem: str, *, hint: str | None = None) -> Iterator[None]:
+def reading(
+    file: str | Path, problem: str, *, hint: str | None = None
+) -> Iterator[None]:
     """Raises `InputError`, which starts with `problem`, in place of h5py's errors for damaged files."""
     try:
         yield
@@ -58,11 +68,20 @@ def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
     """
     prefixes = accumulate(name.split("/"), "{}/{}".format)
-    is_linked = any(isinstance(file.get(prefix, getlink=True), _LINKS) for prefix in prefixes)
+    is_linked = any(
+        isinstance(file.get(prefix, getlink=True), _LINKS) for prefix in prefixes
+    )
     item = file if is_linked else file[name]
-    if is_linked or (isinstance(item, h5py.Dataset) and (item.external is not None or item.is_virtual)):
+    if is_linked or (
+        isinstance(item, h5py.Dataset)
+        and (item.external is not None or item.is_virtual)
+    ):
         hint = "store all values in the file"
-        raise InputError(f"expected {name!r} in the file itself, got a link to it", file=file.filename, hint=hint)
+        raise InputError(
+            f"expected {name!r} in the file itself, got a link to it",
+            file=file.filename,
+            hint=hint,
+        )
     return item
 
 
@@ -70,7 +89,9 @@ def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
     """`own_item`, which raises `TypeError` if it is not a dataset."""
     item = own_item(file, name)
     if not isinstance(item, h5py.Dataset):
-        raise TypeError(f"expected a dataset {name!r}, got a {type(item).__name__.lower()}")
+        raise TypeError(
+            f"expected a dataset {name!r}, got a {type(item).__name__.lower()}"
+        )
     return item
 
 
@@ -110,7 +131,11 @@ def new_hdf5(opened: Path, *, size: int, name: Path) -> Iterator[h5py.File]:
                 yield hdf5
         finally:
             if file.error is not None:
-                raise InputError(f"cannot write: {file.error.strerror}", file=name, hint="free some disk space")
+                raise InputError(
+                    f"cannot write: {file.error.strerror}",
+                    file=name,
+                    hint="free some disk space",
+                )
 
 
 def _reserve(file: io.FileIO, size: int, name: Path) -> None:
@@ -119,4 +144,8 @@ def _reserve(file: io.FileIO, size: int, name: Path) -> None:
             os.posix_fallocate(file.fileno(), 0, size)
         except OSError as error:
             problem = f"cannot reserve {size:,} bytes of disk space: {error.strerror}"
-            raise InputError(problem, file=name, hint="--int8, --float16, --top and --average need less") from None
+            raise InputError(
+                problem,
+                file=name,
+                hint="--int8, --float16, --top and --average need less",
+            ) from None

@@ -14,7 +14,13 @@ _MOST_BRACKETS = 10_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def parse_json(text: str, what: str = "JSON", *, file: str | Path | None = None, line: int | None = None) -> Any:
+def parse_json(
+    text: str,
+    what: str = "JSON",
+    *,
+    file: str | Path | None = None,
+    line: int | None = None,
+) -> Any:
     """
     The value of a JSON text, which errors call `what`. Raises `InputError` if it is invalid, with `line` or that of the
     problem; also if more than a tenth are brackets: lists take twenty times the memory.
@@ -24,9 +30,17 @@ def parse_json(text: str, what: str = "JSON", *, file: str | Path | None = None,
             raise ValueError("more than a tenth of it are brackets")
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # the second for deep nesting
-        at = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
-        problem = f"expected {what}, got {shown(text)}: {getattr(error, 'msg', error)}{at}"
-        raise InputError(problem, file=file, line=line or getattr(error, "lineno", None)) from None
+        at = (
+            f" at character {error.pos + 1}"
+            if isinstance(error, json.JSONDecodeError)
+            else ""
+        )
+        problem = (
+            f"expected {what}, got {shown(text)}: {getattr(error, 'msg', error)}{at}"
+        )
+        raise InputError(
+            problem, file=file, line=line or getattr(error, "lineno", None)
+        ) from None
 
 
 def _check_text(value: str) -> str:
@@ -45,7 +59,12 @@ WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])
 
 
 def validate(
-    adapter: TypeAdapter, value: Any, name: str, *, file: str | Path | None = None, line: int | None = None
+    adapter: TypeAdapter,
+    value: Any,
+    name: str,
+    *,
+    file: str | Path | None = None,
+    line: int | None = None,
 ) -> Any:
     """
     Validates a value, which error messages call `name`, in pydantic's strict mode. Raises `InputError` with the path of
@@ -55,10 +74,18 @@ def validate(
         return adapter.validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
+        path = "".join(
+            f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"]
+        )
         text = first["msg"].partition(" or instance")[0]
-        problem = text.replace("Input should be", "expected").replace("Field required", "missing")
-        raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
+        problem = text.replace("Input should be", "expected").replace(
+            "Field required", "missing"
+        )
+        raise InputError(
+            f"{name}{path}: {problem}, got {shown(first['input'])}",
+            file=file,
+            line=line,
+        ) from None
 
 
 def words_of(words: Any, name: str) -> list[str]:

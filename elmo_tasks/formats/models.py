@@ -21,8 +21,12 @@ class PublishedModel:
 
     language: str
     text: str  # that it was trained on
-    files: tuple[str, ...]  # URLs of options and weights of a biLM, or of the one ZIP of ELMoForManyLangs
-    millions: float | None = None  # of parameters, as its publisher or the name of its file says
+    files: tuple[
+        str, ...
+    ]  # URLs of options and weights of a biLM, or of the one ZIP of ELMoForManyLangs
+    millions: float | None = (
+        None  # of parameters, as its publisher or the name of its file says
+    )
 
     @property
     def is_bilm(self) -> bool:
@@ -31,16 +35,27 @@ class PublishedModel:
 
 
 def _bilm(
-    text: str, millions: float | None, prefix: str, *, weights: str = "weights", language: str = "English"
+    text: str,
+    millions: float | None,
+    prefix: str,
+    *,
+    weights: str = "weights",
+    language: str = "English",
 ) -> PublishedModel:
     names = (f"{prefix}_options.json", f"{prefix}_{weights}.hdf5")
-    return PublishedModel(language, text, tuple(f"{ELMO_MODELS}/{name}" for name in names), millions)
+    return PublishedModel(
+        language, text, tuple(f"{ELMO_MODELS}/{name}" for name in names), millions
+    )
 
 
 _NEWS, _BOTH = "1 Billion Word Benchmark", "Wikipedia and news, 5.5 billion words"
 _SMALL, _MEDIUM, _ORIGINAL = (
     f"{size}/elmo_{size}"
-    for size in ("2x1024_128_2048cnn_1xhighway", "2x2048_256_2048cnn_1xhighway", "2x4096_512_2048cnn_2xhighway")
+    for size in (
+        "2x1024_128_2048cnn_1xhighway",
+        "2x2048_256_2048cnn_1xhighway",
+        "2x4096_512_2048cnn_2xhighway",
+    )
 )
 _PUBMED = "contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway"
 _LANGUAGES = " ".join(_MANYLANGS.split()).split(", ")
@@ -49,12 +64,20 @@ MODELS: dict[str, PublishedModel] = {
     "elmo-original": _bilm(_NEWS, 93.6, _ORIGINAL),
     "elmo-small": _bilm(_NEWS, 13.6, _SMALL),
     "elmo-medium": _bilm(_NEWS, 28.0, _MEDIUM),
-    "elmo-5.5b": _bilm(_BOTH, 93.6, "2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B"),
+    "elmo-5.5b": _bilm(
+        _BOTH,
+        93.6,
+        "2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B",
+    ),
     "elmo-pubmed": _bilm("PubMed", 93.6, _PUBMED, weights="weights_PubMed_only"),
-    "elmo-portuguese": _bilm("contributed to AllenNLP", None, "contributed/pt/elmo_pt", language="Portuguese"),
+    "elmo-portuguese": _bilm(
+        "contributed to AllenNLP", None, "contributed/pt/elmo_pt", language="Portuguese"
+    ),
 } | {
     f"manylangs-{language.lower().replace(' ', '-').replace('å', 'a')}": PublishedModel(
-        language, "20 million words, Wikipedia and Common Crawl", (f"{_NLPL}/{number}.zip",)
+        language,
+        "20 million words, Wikipedia and Common Crawl",
+        (f"{_NLPL}/{number}.zip",),
     )
     for number, language in enumerate(_LANGUAGES, start=_MANYLANGS_FROM)
 }

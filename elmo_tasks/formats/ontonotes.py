@@ -24,7 +24,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.brackets import BracketError, mentions_from_brackets, spans_from_brackets
+from elmo_tasks.formats.brackets import (
+    BracketError,
+    mentions_from_brackets,
+    spans_from_brackets,
+)
 from elmo_tasks.formats.columns import check_width, split_columns
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.spans import Span
@@ -95,22 +99,31 @@ class OntonotesSentence:
         The frame of each word that has a frameset, in order. Raises `InputError` with file and line, if brackets are
         invalid, or the columns do not match the predicates.
         """
-        predicates = [token for token, frameset in enumerate(self.columns[7]) if frameset != NONE]
+        predicates = [
+            token for token, frameset in enumerate(self.columns[7]) if frameset != NONE
+        ]
         columns = range(_FIRST_FRAME, len(self.columns) - 1)
         if len(columns) != len(predicates):
             problem = f"expected a column of arguments for each of {len(predicates)} framesets, got {len(columns)}"
             raise self._error(problem, 0)
-        return tuple(self._frame(*pair) for pair in zip(predicates, columns, strict=True))
+        return tuple(
+            self._frame(*pair) for pair in zip(predicates, columns, strict=True)
+        )
 
     def _frame(self, predicate: int, column: int) -> Frame:
         try:
             arguments = spans_from_brackets(self.columns[column])
         except BracketError as error:
             raise self._error(f"column {column + 1}: {error}", error.token) from None
-        if not any(start <= predicate < end and label in PREDICATE_LABELS for start, end, label in arguments):
+        if not any(
+            start <= predicate < end and label in PREDICATE_LABELS
+            for start, end, label in arguments
+        ):
             problem = f"column {column + 1} has no '(V' over its predicate {self.words[predicate]!r}"
             raise self._error(problem, predicate)
-        return Frame(predicate, self.columns[6][predicate], self.columns[7][predicate], arguments)
+        return Frame(
+            predicate, self.columns[6][predicate], self.columns[7][predicate], arguments
+        )
 
     def _error(self, problem: str, token: int) -> InputError:
         return InputError(problem, file=self.file, line=self.line + token)
@@ -125,14 +138,18 @@ class OntonotesDocument:
     sentences: tuple[OntonotesSentence, ...]  # at least one
 
 
-def report_skipped(errors: Sequence[InputError], what: str, *, path: str, kept: int) -> None:
+def report_skipped(
+    errors: Sequence[InputError], what: str, *, path: str, kept: int
+) -> None:
     """Warns of sentences or documents (`what`) whose annotation is invalid. Raises the first error if none was kept."""
     if errors and not kept:
         raise errors[0]
     for error in errors[:_WARNINGS]:
         logger.warning("%s skipped: %s", what, error)
     if errors:
-        logger.warning("%s: %d %s with invalid annotation skipped", path, len(errors), what)
+        logger.warning(
+            "%s: %d %s with invalid annotation skipped", path, len(errors), what
+        )
 
 
 def find_files(path: str | Path) -> list[Path]:
@@ -143,7 +160,11 @@ def find_files(path: str | Path) -> list[Path]:
     target = Path(located(path))
     if not target.is_dir():
         return [target]
-    found = sorted(file for file in target.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file())
+    found = sorted(
+        file
+        for file in target.rglob("*")
+        if file.name.endswith(_SUFFIXES) and file.is_file()
+    )
     if not found:
         problem = "no file in this folder ends in .gold_conll or .v4_gold_conll"
         raise InputError(problem, file=path, hint=CORPUS_HINT)
@@ -157,7 +178,9 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     if a line has the wrong number of columns, a document occurs twice, or the file contains no sentence.
     """
     for header, sentences in groupby(_sentences(path), key=lambda pair: pair[0]):
-        yield OntonotesDocument(header.key, header.part, tuple(sentence for _, sentence in sentences))
+        yield OntonotesDocument(
+            header.key, header.part, tuple(sentence for _, sentence in sentences)
+        )
 
 
 class _Header(NamedTuple):
@@ -178,26 +201,45 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
         if fields and not mark:
             start = start if rows else number
             rows.append(fields)
-            check_width(len(fields), len(rows[0]), start, least=_MIN_COLUMNS, file=path, line=number)
+            check_width(
+                len(fields),
+                len(rows[0]),
+                start,
+                least=_MIN_COLUMNS,
+                file=path,
+                line=number,
+            )
             continue
         if rows:
-            sentence = OntonotesSentence(str(path), start, tuple(zip(*rows, strict=True)))
+            sentence = OntonotesSentence(
+                str(path), start, tuple(zip(*rows, strict=True))
+            )
             yield header or _Header(rows[0][0], _part(rows[0][1])), sentence
             rows = []
         if header and (line.startswith(_BEGIN) or not number):
             message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
             logger.warning(message, path, header.line)
         if mark:
-            header = _begin(line, number, path, begun) if line.startswith(_BEGIN) else None
+            header = (
+                _begin(line, number, path, begun) if line.startswith(_BEGIN) else None
+            )
     if not start:
-        raise InputError(f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path)
+        raise InputError(
+            f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path
+        )
 
 
-def _begin(line: str, number: int, path: str | Path, begun: dict[tuple[str, int], int]) -> _Header:
+def _begin(
+    line: str, number: int, path: str | Path, begun: dict[tuple[str, int], int]
+) -> _Header:
     """The header of a document that is not in `begun`, and is added there."""
     match = BEGIN_LINE.fullmatch(line)
     if match is None:
-        raise InputError(f"expected '#begin document (KEY); part 000', got {shown(line)}", file=path, line=number)
+        raise InputError(
+            f"expected '#begin document (KEY); part 000', got {shown(line)}",
+            file=path,
+            line=number,
+        )
     header = _Header(match[1], _part(match[2] or "0"), number)
     if (first := begun.setdefault(header[:2], number)) != number:
         problem = f"the document ({header.key[:60]}); part {header.part:03d} already begins on line {first}"

@@ -13,7 +13,9 @@ _MAGIC = b"PAR1"
 _ROWS = 1024  # read at a time
 
 
-def read_rows(file: str, column: str, *, first: int = 1) -> Iterator[tuple[int, str | list[str]]]:
+def read_rows(
+    file: str, column: str, *, first: int = 1
+) -> Iterator[tuple[int, str | list[str]]]:
     """
     The lines of a text, as of `open_text`, or the strings or lists of strings in a column of a Parquet file, from row
     `first` on, with their numbers, counted from 1. Parquet is detected by its first bytes.
@@ -27,7 +29,9 @@ def read_rows(file: str, column: str, *, first: int = 1) -> Iterator[tuple[int, 
     yield from open_text(file, first=first)
 
 
-def read_column(opened: BufferedReader, file: str | Path, column: str) -> Iterator[tuple[int, str | list[str]]]:
+def read_column(
+    opened: BufferedReader, file: str | Path, column: str
+) -> Iterator[tuple[int, str | list[str]]]:
     """As `read_rows`, for a Parquet file that is open."""
     with needs("pyarrow"):
         from pyarrow import ArrowException
@@ -36,11 +40,17 @@ def read_column(opened: BufferedReader, file: str | Path, column: str) -> Iterat
     try:
         table = ParquetFile(opened)
         if column not in (names := table.schema_arrow.names):
-            raise InputError(f"expected a column {column!r}, got {', '.join(names)}", file=file)
+            raise InputError(
+                f"expected a column {column!r}, got {', '.join(names)}", file=file
+            )
         batches = table.iter_batches(_ROWS, columns=[column])
-        for number, value in enumerate((value for batch in batches for value in batch.column(column)), start=1):
+        for number, value in enumerate(
+            (value for batch in batches for value in batch.column(column)), start=1
+        ):
             row = value.as_py()
-            is_tokens = isinstance(row, list) and all(isinstance(token, str) and token for token in row)
+            is_tokens = isinstance(row, list) and all(
+                isinstance(token, str) and token for token in row
+            )
             if not isinstance(row, str) and not is_tokens:
                 problem = f"expected a string or a list of strings in {column!r}, got {shown(row)}"
                 raise InputError(problem, file=file, line=number)
@@ -48,4 +58,6 @@ def read_column(opened: BufferedReader, file: str | Path, column: str) -> Iterat
     except InputError:
         raise
     except (ArrowException, OSError, ValueError) as error:
-        raise InputError(f"cannot read the table: {error}", file=file, line=number + 1) from None
+        raise InputError(
+            f"cannot read the table: {error}", file=file, line=number + 1
+        ) from None

@@ -41,7 +41,9 @@ def blank_pipeline(language: str) -> "Language":
         nlp = spacy.blank(language)
     except ImportError:
         hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
-        raise InputError(f"expected a language that spaCy has rules for, got {language!r}", hint=hint) from None
+        raise InputError(
+            f"expected a language that spaCy has rules for, got {language!r}", hint=hint
+        ) from None
     nlp.tokenizer, nlp.max_length = _LinearTokenizer(nlp.tokenizer), 2**31
     return nlp
 
@@ -67,13 +69,20 @@ def split_at_blanks(option: str) -> Callable[[str], list[str]]:
             if attached >= _FEW and attached > _ATTACHED_SHARE * tokens:
                 lines = _SAMPLED_LINES
                 share = f"{attached:,} of {tokens:,} tokens end in punctuation"
-                logger.warning("the text seems not to be tokenised: %s, such as %r; %s", share, words[-1], option)
+                logger.warning(
+                    "the text seems not to be tokenised: %s, such as %r; %s",
+                    share,
+                    words[-1],
+                    option,
+                )
         return words
 
     return split
 
 
-def line_parser(input_format: str, column: str = "tokens") -> tuple[Callable[[str], list[str]], str]:
+def line_parser(
+    input_format: str, column: str = "tokens"
+) -> tuple[Callable[[str], list[str]], str]:
     """
     The function that splits a line into tokens, which raises `InputError` for an invalid one, and its name.
 
@@ -83,7 +92,9 @@ def line_parser(input_format: str, column: str = "tokens") -> tuple[Callable[[st
     if input_format == "text":
         tokenizer = blank_pipeline("en").tokenizer
         name = f"spaCy {version('spacy')}, blank English"
-        return lambda line: [token.text for token in tokenizer(line) if not token.is_space], name
+        return lambda line: [
+            token.text for token in tokenizer(line) if not token.is_space
+        ], name
     if input_format == "json":
         return partial(_tokens_of_json, column=column), "JSON"
     return split_at_blanks("--input-format text splits raw text"), "white space"
@@ -99,8 +110,12 @@ def _tokens_of_json(line: str, *, column: str) -> list[str]:
     tokens = value.get(column) if isinstance(value, dict) else value
     if isinstance(value, dict) and isinstance(tokens, str):
         return tokens.split()
-    if not isinstance(tokens, list) or not all(isinstance(token, str) and token for token in tokens):
-        raise InputError(f"expected a JSON list of tokens, or an object with {column!r}, got {shown(line)}")
+    if not isinstance(tokens, list) or not all(
+        isinstance(token, str) and token for token in tokens
+    ):
+        raise InputError(
+            f"expected a JSON list of tokens, or an object with {column!r}, got {shown(line)}"
+        )
     return tokens
 
 
@@ -116,11 +131,23 @@ class _LinearTokenizer:
             return self._tokenizer(text)
         from spacy.tokens import Doc
 
-        tokens = [token for start, end in pairwise(cuts) for token in self._tokenizer(text[start:end])]
-        words, spaces = [token.text for token in tokens], [bool(token.whitespace_) for token in tokens]
+        tokens = [
+            token
+            for start, end in pairwise(cuts)
+            for token in self._tokenizer(text[start:end])
+        ]
+        words, spaces = (
+            [token.text for token in tokens],
+            [bool(token.whitespace_) for token in tokens],
+        )
         return Doc(self._tokenizer.vocab, words=words, spaces=spaces)
 
 
 def _cuts(text: str) -> list[int]:
     """The places between the pieces of long runs."""
-    return [place for run in _RUN.finditer(text) for place in range(run.start(), run.end(), _PIECE) if place]
+    return [
+        place
+        for run in _RUN.finditer(text)
+        for place in range(run.start(), run.end(), _PIECE)
+        if place
+    ]

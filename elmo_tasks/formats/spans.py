@@ -45,7 +45,11 @@ class Scheme(Enum):
         first, inside, last, single = self.value
         tags, before = [OUTSIDE] * length, (0, "")
         for start, end, label in spans:
-            letters = [first, *inside * (end - start - 2), last] if end - start > 1 else [single]
+            letters = (
+                [first, *inside * (end - start - 2), last]
+                if end - start > 1
+                else [single]
+            )
             if self is Scheme.IOB1 and before == (start, label):
                 letters[0] = "B"
             tags[start:end] = [f"{letter}-{label}" for letter in letters]
@@ -62,7 +66,9 @@ def split_tag(tag: str) -> tuple[str, str]:
         return OUTSIDE, ""
     letter, _, label = tag.partition("-")
     if letter not in _LETTERS or not label:
-        raise ValueError(f"expected a tag such as 'O' or 'B-PER' (letters B, I, U, L, S, E), got {tag!r:.60}")
+        raise ValueError(
+            f"expected a tag such as 'O' or 'B-PER' (letters B, I, U, L, S, E), got {tag!r:.60}"
+        )
     return letter, label
 
 
@@ -87,7 +93,9 @@ def to_bioul(tags: Sequence[str]) -> list[str]:
     return Scheme.BIOUL.encode(spans_from_tags(tags), len(tags))
 
 
-def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None) -> Scheme:
+def detect_scheme(
+    sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None
+) -> Scheme:
     """
     Detects the scheme that encodes the spans of a corpus with the same tags, from the line of the first token and the
     tags of each sentence; `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid; if no scheme
@@ -98,15 +106,21 @@ def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str |
         _check_tags(tags, line, file)
         spans = spans_from_tags(tags)
         for scheme in Scheme:
-            for place, (tag, legal) in enumerate(zip(tags, scheme.encode(spans, len(tags)), strict=True)):
+            for place, (tag, legal) in enumerate(
+                zip(tags, scheme.encode(spans, len(tags)), strict=True)
+            ):
                 if tag != legal:
                     counts[scheme] += 1
-                    first.setdefault(scheme, (line + place, f"{tag!r:.60} in place of {legal!r:.60}"))
+                    first.setdefault(
+                        scheme, (line + place, f"{tag!r:.60} in place of {legal!r:.60}")
+                    )
     best = min(Scheme, key=lambda scheme: counts[scheme])
     if counts[best]:
         listed = ", ".join(f"{scheme.name} {counts[scheme]}" for scheme in Scheme)
         problem = f"expected tags of one scheme, got {first[best][1]} of the closest, {best.name}"
-        raise InputError(f"{problem} (illegal tags: {listed})", file=file, line=first[best][0])
+        raise InputError(
+            f"{problem} (illegal tags: {listed})", file=file, line=first[best][0]
+        )
     return best
 
 

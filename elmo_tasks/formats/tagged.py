@@ -7,7 +7,9 @@ from typing import NamedTuple
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import not_empty, open_text
 
-CORPUS_HINT = "UD English EWT: https://universaldependencies.org; the Penn Treebank: LDC99T42"
+CORPUS_HINT = (
+    "UD English EWT: https://universaldependencies.org; the Penn Treebank: LDC99T42"
+)
 
 _COLUMNS = 10
 _ID, _FORM, _FEATURES = 0, 1, 5
@@ -52,18 +54,35 @@ def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
         yield sentence
 
 
-def _add_row(sentence: TaggedSentence, columns: list[str], tag: str, file: str | Path, number: int) -> None:
+def _add_row(
+    sentence: TaggedSentence,
+    columns: list[str],
+    tag: str,
+    file: str | Path,
+    number: int,
+) -> None:
     if len(columns) != _COLUMNS:
         problem = f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"
         raise InputError(problem, file=file, line=number)
     index, word = columns[_ID], columns[_FORM]
-    if any(separator in index and index.replace(separator, "", 1).isdecimal() for separator in "-."):
+    if any(
+        separator in index and index.replace(separator, "", 1).isdecimal()
+        for separator in "-."
+    ):
         return
     if index != str(len(sentence.words) + 1):
-        raise InputError(f"expected ID {len(sentence.words) + 1}, got {index!r}", file=file, line=number)
+        raise InputError(
+            f"expected ID {len(sentence.words) + 1}, got {index!r}",
+            file=file,
+            line=number,
+        )
     found = _tag(columns, tag)
     if not word.strip() or not found or (found == _NONE and tag in _TAG_COLUMNS):
-        raise InputError(f"expected a word and its {tag}, got {word!r} and {found!r}", file=file, line=number)
+        raise InputError(
+            f"expected a word and its {tag}, got {word!r} and {found!r}",
+            file=file,
+            line=number,
+        )
     sentence.words.append(word)
     sentence.tags.append(found)
 
@@ -71,5 +90,7 @@ def _add_row(sentence: TaggedSentence, columns: list[str], tag: str, file: str |
 def _tag(columns: list[str], tag: str) -> str:
     if tag in _TAG_COLUMNS:
         return columns[_TAG_COLUMNS[tag]]
-    features = dict(feature.partition("=")[::2] for feature in columns[_FEATURES].split("|"))
+    features = dict(
+        feature.partition("=")[::2] for feature in columns[_FEATURES].split("|")
+    )
     return features.get(tag.removeprefix(_FEATURE), _NONE)

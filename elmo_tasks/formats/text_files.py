@@ -28,7 +28,11 @@ _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
 
 def open_text(
-    path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE, first: int = 1
+    path: str | Path,
+    *,
+    corpus_hint: str | None = None,
+    longest: int | None = LONGEST_LINE,
+    first: int = 1,
 ) -> Iterator[tuple[int, str]]:
     """
     Streams the lines of a UTF-8 text file, from line `first` on.
@@ -47,11 +51,18 @@ def open_text(
                 raise line
             if longest is not None and len(line) > longest:
                 problem = f"expected lines of at most {longest:,} characters, got one of {len(line):,}"
-                raise InputError(problem, file=path, line=number, hint="does the file have line breaks?")
+                raise InputError(
+                    problem,
+                    file=path,
+                    line=number,
+                    hint="does the file have line breaks?",
+                )
             yield number, line
 
 
-def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, str | InputError]]:
+def lines_of(
+    opened: BufferedReader, name: str | Path
+) -> Iterator[tuple[int, str | InputError]]:
     """
     Like `open_text`, for a file that is already open; `name` is for error messages. A line that is not UTF-8 or binary
     is replaced by its error.
@@ -74,10 +85,17 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
         for number, raw in enumerate(unpacked(opened, name), start=1):
             yield number, raw
     except (EOFError, zlib.error, BadGzipFile) as error:
-        problem, hint = "the gzip stream is truncated or damaged from here on", "fetch or compress the file again"
+        problem, hint = (
+            "the gzip stream is truncated or damaged from here on",
+            "fetch or compress the file again",
+        )
         raise InputError(problem, file=name, line=number + 1, hint=hint) from error
     except OSError as error:
-        raise InputError(f"cannot read the file: {error.strerror or error}", file=name, line=number + 1) from error
+        raise InputError(
+            f"cannot read the file: {error.strerror or error}",
+            file=name,
+            line=number + 1,
+        ) from error
 
 
 def read_json(path: str | Path, what: str) -> Any:
@@ -85,13 +103,18 @@ def read_json(path: str | Path, what: str) -> Any:
     try:
         require_regular(path)
         if (size := Path(path).stat().st_size) > _MOST_JSON:
-            raise InputError(f"expected {what}, got a file of {size:,} bytes", file=path)
+            raise InputError(
+                f"expected {what}, got a file of {size:,} bytes", file=path
+            )
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {what}: {error}", file=path) from None
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep brackets
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also numbers of thousands of digits, and deep brackets
         problem, line = getattr(error, "msg", error), getattr(error, "lineno", None)
         raise InputError(f"not JSON: {problem}", file=path, line=line) from None
 
@@ -123,10 +146,18 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
             require_regular(found)
         return open(found, "rb")
     except FileNotFoundError:
-        where = "in the config or on the command line" if corpus_hint is None else f"and the data root; {corpus_hint}"
-        raise InputError("no such file", file=path, hint=f"check the path {where}") from None
+        where = (
+            "in the config or on the command line"
+            if corpus_hint is None
+            else f"and the data root; {corpus_hint}"
+        )
+        raise InputError(
+            "no such file", file=path, hint=f"check the path {where}"
+        ) from None
     except OSError as error:
-        raise InputError(f"cannot open the file: {error.strerror or error}", file=path) from error
+        raise InputError(
+            f"cannot open the file: {error.strerror or error}", file=path
+        ) from error
     except InputError:
         raise
     except ValueError as error:  # NUL or a surrogate, or an unknown kind of URI
@@ -147,9 +178,15 @@ def list_files(pattern: str) -> list[str]:
             found = files.get_file_info(FileSelector(place, allow_not_found=True))
         except (OSError, ValueError) as error:
             raise InputError(f"cannot list the files: {error}", file=pattern) from None
-        names = [f"{folder}/{one.base_name}" for one in found if one.is_file and fnmatchcase(one.base_name, name)]
+        names = [
+            f"{folder}/{one.base_name}"
+            for one in found
+            if one.is_file and fnmatchcase(one.base_name, name)
+        ]
     else:
-        matches = [pattern] if os.path.isfile(pattern) else glob(pattern, recursive=True)
+        matches = (
+            [pattern] if os.path.isfile(pattern) else glob(pattern, recursive=True)
+        )
         names = [os.path.abspath(name) for name in matches if not os.path.isdir(name)]
         for name in names:
             require_regular(name)
@@ -166,7 +203,9 @@ def decode_line(raw: bytes, path: str | Path, number: int) -> str:
     if number == 1:
         raw = raw.removeprefix(_BYTE_ORDER_MARK)
     if 0 in raw:
-        raise InputError("expected text, got binary data (a NUL byte)", file=path, line=number)
+        raise InputError(
+            "expected text, got binary data (a NUL byte)", file=path, line=number
+        )
     try:
         return raw.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:

@@ -18,10 +18,23 @@ from elmo_tasks.formats.text_files import not_empty, open_text
 
 CORPUS_HINT = "the Stanford Sentiment Treebank in PTB trees comes from https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
 
-NAMES = {"0": "very negative", "1": "negative", "2": "neutral", "3": "positive", "4": "very positive"}
+NAMES = {
+    "0": "very negative",
+    "1": "negative",
+    "2": "neutral",
+    "3": "positive",
+    "4": "very positive",
+}
 """The labels of the trees, and their names in predictions."""
 
-_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+_ESCAPES = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+}
 # `\s` would also split at no-break spaces, which are part of some words.
 _PIECE = re.compile(r"\([ \t\r]*([^() \t\r]*)|(\))|([^() \t\r]+)")
 """A bracket and its label, a closing bracket, or a word."""
@@ -57,22 +70,36 @@ def read_trees(path: str | Path) -> Iterator[SentimentTree]:
     Yields the trees of a file, plain or gzip; blank lines are skipped. Raises `InputError` with file and line, if a
     line is not a tree, or the file contains none or cannot be read.
     """
-    lines = ((number, line) for number, line in open_text(path, corpus_hint=CORPUS_HINT) if line.strip())
+    lines = (
+        (number, line)
+        for number, line in open_text(path, corpus_hint=CORPUS_HINT)
+        if line.strip()
+    )
     trees = (parse_tree(line, file=path, line=number) for number, line in lines)
-    yield from not_empty(trees, "expected lines such as (3 (2 It) (3 works)), got none", path)
+    yield from not_empty(
+        trees, "expected lines such as (3 (2 It) (3 works)), got none", path
+    )
 
 
-def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = None) -> SentimentTree:
+def parse_tree(
+    text: str, *, file: str | Path | None = None, line: int | None = None
+) -> SentimentTree:
     """Parses a tree of any depth; file and line are for the `InputError` if the text is none."""
-    invalid = partial(InputError, file=file, line=line, hint="a tree looks like (3 (2 It) (3 works))")
+    invalid = partial(
+        InputError, file=file, line=line, hint="a tree looks like (3 (2 It) (3 works))"
+    )
     words: list[str] = []
     phrases: list[Phrase] = []
     stack: list[tuple[str, int]] = []  # label and start of each open node
     leaf = False  # whether the open node has a word
     for piece in _PIECE.finditer(text):
         label, closed, word = piece.groups()
-        if label is not None and (label not in NAMES or leaf or (phrases and not stack)):
-            raise invalid(f"expected a label from 0 to 4 in a node of one tree, got {shown(piece[0])}")
+        if label is not None and (
+            label not in NAMES or leaf or (phrases and not stack)
+        ):
+            raise invalid(
+                f"expected a label from 0 to 4 in a node of one tree, got {shown(piece[0])}"
+            )
         if label is not None:
             stack.append((label, len(words)))
         elif closed and stack and len(words) > stack[-1][1]:
@@ -82,7 +109,9 @@ def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = 
             words.append(unescape(word))
             leaf = True
         else:
-            raise invalid(f"expected a node with a word or with nodes, got {shown(piece[0])}")
+            raise invalid(
+                f"expected a node with a word or with nodes, got {shown(piece[0])}"
+            )
     if stack or not phrases:
         raise invalid("expected a closing bracket, got the end of the line")
     return SentimentTree(tuple(words), tuple(phrases), line)

@@ -20,7 +20,14 @@ from elmo_tasks.errors import InputError, needs
 MOST_RATIO = 100  # how many times its size a compressed file may unpack to
 SMALL = 2**21  # bytes that any compressed text may unpack to, however short it is
 
-ARCHIVED = ("config.json", "meta.json", "requirements.txt", "options.json", "*.th", "vocabulary/*")
+ARCHIVED = (
+    "config.json",
+    "meta.json",
+    "requirements.txt",
+    "options.json",
+    "*.th",
+    "vocabulary/*",
+)
 """The members of the archive of a model that are unpacked."""
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -32,7 +39,9 @@ _HINT = "`tar tzf` lists its members; copy or write it again"
 def compression(opened: io.BufferedReader) -> str | None:
     """`gzip` or `zstd` if a file begins as these do. Does not move the position."""
     start = opened.peek(4)
-    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+    return next(
+        (name for magic, name in _MAGIC.items() if start.startswith(magic)), None
+    )
 
 
 def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
@@ -40,24 +49,42 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
     to more than a hundred times its size; `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
-    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if compression(opened) else opened
+    return (
+        io.BufferedReader(_Bounded(opened, file, SMALL), 2**16)
+        if compression(opened)
+        else opened
+    )
 
 
-def check_ratio(size: int, packed: int, file: str | Path, *, least: int = SMALL) -> None:
+def check_ratio(
+    size: int, packed: int, file: str | Path, *, least: int = SMALL
+) -> None:
     """Raises `InputError` if `packed` bytes unpack to `size`, more than `least` and a hundred times as many."""
     if size > max(least, MOST_RATIO * packed):
         problem = f"the file unpacks to more than {MOST_RATIO} times its size"
-        raise InputError(problem, file=file, hint="if this is intended, unpack it yourself")
+        raise InputError(
+            problem, file=file, hint="if this is intended, unpack it yourself"
+        )
 
 
 def require_regular(file: str | Path) -> None:
     """Raises `InputError` if a path is a pipe or a device; opening a pipe would wait for ever. `OSError` if missing."""
     mode = os.stat(file).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise InputError("expected a regular file, got a pipe or a device", file=file, hint="save it to a file")
+        raise InputError(
+            "expected a regular file, got a pipe or a device",
+            file=file,
+            hint="save it to a file",
+        )
 
 
-def unpack(source: Path | BinaryIO, folder: str | Path, names: Sequence[str], *, file: str | Path) -> None:
+def unpack(
+    source: Path | BinaryIO,
+    folder: str | Path,
+    names: Sequence[str],
+    *,
+    file: str | Path,
+) -> None:
     """
     Unpack a tar file, which errors call `file`, plain or compressed, to a folder that nobody else writes to. `names`
     are patterns of the members, where `*` does not match a slash; others are ignored.
@@ -68,14 +95,28 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Sequence[str], *,
     try:
         if isinstance(source, Path):
             require_regular(source)
-        with source.open("rb") if isinstance(source, Path) else nullcontext(source) as raw:
+        with (
+            source.open("rb")
+            if isinstance(source, Path)
+            else nullcontext(source) as raw
+        ):
             stream = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 _unpack(archive, Path(folder), names, file)
     except InputError:
         raise
-    except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError, RecursionError) as error:
-        raise InputError(f"the archive cannot be unpacked: {error}", file=file, hint=_HINT) from error
+    except (
+        tarfile.TarError,
+        EOFError,
+        zlib.error,
+        OSError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        raise InputError(
+            f"the archive cannot be unpacked: {error}", file=file, hint=_HINT
+        ) from error
 
 
 def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
@@ -88,27 +129,44 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
     """
     try:
         with zipfile.ZipFile(source) as archive:
-            members = [one for one in archive.infolist() if _is_known(_file_name(one), names)]
-            size = sum(member.file_size for member in members)  # no member unpacks to more than that
+            members = [
+                one for one in archive.infolist() if _is_known(_file_name(one), names)
+            ]
+            size = sum(
+                member.file_size for member in members
+            )  # no member unpacks to more than that
             check_ratio(size, source.stat().st_size, source, least=_SMALL_ARCHIVE)
             for member in members:
-                with archive.open(member) as content, (folder / _file_name(member)).open("xb") as out:
+                with (
+                    archive.open(member) as content,
+                    (folder / _file_name(member)).open("xb") as out,
+                ):
                     shutil.copyfileobj(content, out)
     except InputError:
         raise
     except FileExistsError as error:
-        raise InputError(f"the ZIP has two members {Path(error.filename).name}", file=source) from None
+        raise InputError(
+            f"the ZIP has two members {Path(error.filename).name}", file=source
+        ) from None
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"the ZIP cannot be unpacked: {error}"
-        raise InputError(problem, file=source, hint="copy or download it again") from None
+        raise InputError(
+            problem, file=source, hint="copy or download it again"
+        ) from None
 
 
-def _unpack(archive: tarfile.TarFile, folder: Path, names: Sequence[str], file: str | Path) -> None:
+def _unpack(
+    archive: tarfile.TarFile, folder: Path, names: Sequence[str], file: str | Path
+) -> None:
     for number, member in enumerate(archive):
-        is_plain = member.isdir() or (member.isreg() and not member.issparse() and member.size >= 0)
+        is_plain = member.isdir() or (
+            member.isreg() and not member.issparse() and member.size >= 0
+        )
         if number == _MOST_MEMBERS or not is_plain:
             problem = f"expected at most {_MOST_MEMBERS:,} files and folders in the archive, no links and devices"
-            raise InputError(f"{problem}, got {member.name!r:.100}", file=file, hint=_HINT)
+            raise InputError(
+                f"{problem}, got {member.name!r:.100}", file=file, hint=_HINT
+            )
         name = member.name.removeprefix("./")
         content = archive.extractfile(member) if _is_known(name, names) else None
         if content is not None:
@@ -119,7 +177,9 @@ def _unpack(archive: tarfile.TarFile, folder: Path, names: Sequence[str], file: 
 
 def _is_known(name: str, patterns: Sequence[str]) -> bool:
     is_hidden = name.startswith(".")
-    return not is_hidden and any(fnmatchcase(name, one) and name.count("/") == one.count("/") for one in patterns)
+    return not is_hidden and any(
+        fnmatchcase(name, one) and name.count("/") == one.count("/") for one in patterns
+    )
 
 
 def _file_name(member: zipfile.ZipInfo) -> str:

@@ -20,7 +20,9 @@ VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a
 _LATER_FIELD = re.compile("(?<= )[^ ]*")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
-_CACHED = 2**16  # words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions
+_CACHED = (
+    2**16
+)  # words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions
 
 
 def read_vectors(
@@ -34,18 +36,25 @@ def read_vectors(
     Raises `InputError` as `open_text` does; with the line, if it does not have `width` numbers, if one is not finite,
     or if the word is empty or begins or ends with a blank; if the number of vectors is not the header's.
     """
-    for number, word, values in _entries(open_text(file, corpus_hint=VECTORS_HINT), width, file):
+    for number, word, values in _entries(
+        open_text(file, corpus_hint=VECTORS_HINT), width, file
+    ):
         if words is None or word in words:
             yield word, _vector(values, file, number)
 
 
-def write_word_vectors(file: str | Path, words: Sequence[str], vectors: np.ndarray) -> None:
+def write_word_vectors(
+    file: str | Path, words: Sequence[str], vectors: np.ndarray
+) -> None:
     """
     Write words and their vectors [V, D] atomically in word2vec's format: as text, which is compressed if the name ends
     in `.gz`, or binary if it ends in `.bin`. Words must not contain white space.
     """
     name = str(file)
-    with atomic_write(file) as aside, gzip.open(aside, "wb") if name.endswith(".gz") else aside.open("wb") as out:
+    with (
+        atomic_write(file) as aside,
+        gzip.open(aside, "wb") if name.endswith(".gz") else aside.open("wb") as out,
+    ):
         out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors.astype("<f4"), strict=True):
             text = " ".join(f"{value:.6g}" for value in vector)
@@ -63,11 +72,15 @@ def width_of(file: str | Path) -> int:
     header = _HEADER.fullmatch(text)
     width = int(header[2]) if header else text.count(" ")
     if not width:
-        raise InputError(f"expected a word and its numbers, got {shown(text)}", file=file, line=1)
+        raise InputError(
+            f"expected a word and its numbers, got {shown(text)}", file=file, line=1
+        )
     return width
 
 
-def _entries(lines: Iterable[tuple[int, str]], width: int, file: str | Path) -> Iterator[tuple[int, str, str]]:
+def _entries(
+    lines: Iterable[tuple[int, str]], width: int, file: str | Path
+) -> Iterator[tuple[int, str, str]]:
     """Line number, word, and its numbers as text."""
     found, header = 0, None
     for number, line in lines:
@@ -83,25 +96,39 @@ def _entries(lines: Iterable[tuple[int, str]], width: int, file: str | Path) -> 
         problem = f"expected {header[1]} vectors as line 1 says, got {found}"
         raise InputError(problem, file=file, hint="is the file complete?")
     if not found:
-        raise InputError(f"expected lines of a word and {width} numbers, got none", file=file)
+        raise InputError(
+            f"expected lines of a word and {width} numbers, got none", file=file
+        )
 
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
     """Word and numbers. Some of GloVe's words contain blanks; a number there is one too many."""
     blanks = text.count(" ")
     word, *values = text.split(" ", 1) if blanks == width else text.rsplit(" ", width)
-    if blanks < width or (blanks > width and all(_is_number(field[0]) for field in _LATER_FIELD.finditer(word))):
+    if blanks < width or (
+        blanks > width
+        and all(_is_number(field[0]) for field in _LATER_FIELD.finditer(word))
+    ):
         raise _width_error(blanks, width, text, file, number)
     if not word or word != word.strip(" "):
-        problem = f"expected a word, one blank and {width} numbers, got the word {word!r:.60}"
+        problem = (
+            f"expected a word, one blank and {width} numbers, got the word {word!r:.60}"
+        )
         raise InputError(problem, file=file, line=number)
     return word, " ".join(values)
 
 
-def _width_error(found: int, width: int, text: str, file: str | Path, number: int) -> InputError:
+def _width_error(
+    found: int, width: int, text: str, file: str | Path, number: int
+) -> InputError:
     hint = "set embedding_dim of the word vectors to the file's dimension, or use another file"
     hint = _TABS if "\t" in text else hint
-    return InputError(f"expected a word and {width} numbers, got {found} numbers", file=file, line=number, hint=hint)
+    return InputError(
+        f"expected a word and {width} numbers, got {found} numbers",
+        file=file,
+        line=number,
+        hint=hint,
+    )
 
 
 def _is_number(field: str) -> bool:
@@ -118,7 +145,11 @@ def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
         vector = np.array([float(field) for field in fields], np.float32)  # [D]
         if np.isfinite(vector).all():
             return vector
-    raise InputError(f"expected {len(fields)} finite numbers, got {shown(values)}", file=file, line=number)
+    raise InputError(
+        f"expected {len(fields)} finite numbers, got {shown(values)}",
+        file=file,
+        line=number,
+    )
 
 
 class VectorFile:
@@ -156,7 +187,11 @@ class VectorFile:
         start = 0
         with open_binary(self.file, VECTORS_HINT) as opened:
             if compression(opened):
-                raise InputError("expected plain text, got a compressed file", file=self.file, hint="unpack it")
+                raise InputError(
+                    "expected plain text, got a compressed file",
+                    file=self.file,
+                    hint="unpack it",
+                )
             for number, raw in raw_lines(opened, self.file):
                 starts.append(start)
                 start += len(raw)

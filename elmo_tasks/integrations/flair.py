@@ -21,12 +21,27 @@ class ElmoEmbeddings(TokenEmbeddings):
     """
 
     def __init__(
-        self, options_file: str | None = None, weight_file: str | None = None, layers: Layers = "all", **settings: Any
+        self,
+        options_file: str | None = None,
+        weight_file: str | None = None,
+        layers: Layers = "all",
+        **settings: Any,
     ) -> None:
-        self._params = {"options_file": options_file, "weight_file": weight_file, "layers": layers, **settings}
-        self.name, self.static_embeddings = f"elmo_tasks-{weight_file or 'default'}-{layers}", True
+        self._params = {
+            "options_file": options_file,
+            "weight_file": weight_file,
+            "layers": layers,
+            **settings,
+        }
+        self.name, self.static_embeddings = (
+            f"elmo_tasks-{weight_file or 'default'}-{layers}",
+            True,
+        )
         super().__init__()
-        self._elmo, self._layers = Elmo.from_files(options_file, weight_file, **settings), layers
+        self._elmo, self._layers = (
+            Elmo.from_files(options_file, weight_file, **settings),
+            layers,
+        )
         self._length = self._vectors([["word"]])[0].shape[-1]
 
     @property
@@ -41,11 +56,16 @@ class ElmoEmbeddings(TokenEmbeddings):
         return cls(**params)
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
-        vectors = self._vectors([[token.text for token in sentence] for sentence in sentences])
+        vectors = self._vectors(
+            [[token.text for token in sentence] for sentence in sentences]
+        )
         for sentence, rows in zip(sentences, vectors, strict=True):
             for token, row in zip(sentence, rows.to(flair.device), strict=True):
                 token.set_embedding(self.name, row)
 
     def _vectors(self, words: list[list[str]]) -> list[torch.Tensor]:
         vectors = self._elmo.embed(words, layers=self._layers, tensors=True)
-        return [array.movedim(0, -2).flatten(-2) if array.dim() == 3 else array for array in vectors]
+        return [
+            array.movedim(0, -2).flatten(-2) if array.dim() == 3 else array
+            for array in vectors
+        ]

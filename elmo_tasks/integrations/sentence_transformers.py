@@ -34,7 +34,9 @@ class ElmoModule(InputModule):
         """Width of a vector: 2P."""
         return self.elmo.bilm.output_dim
 
-    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **options: Any) -> dict[str, Any]:
+    def preprocess(
+        self, inputs: Sequence[Any], prompt: str | None = None, **options: Any
+    ) -> dict[str, Any]:
         """The words of each text, and their mask [B, T]."""
         words = [f"{prompt or ''}{text}".split() for text in inputs]
         lengths = torch.tensor([len(one) for one in words])

@@ -37,7 +37,9 @@ class TaskComponent:
 
             import elmo_tasks.plugin  # noqa: F401
             from elmo_tasks.training.archives import load_archive
-        return Predictor.from_archive(load_archive(self.archive, cuda_device=self.cuda_device))
+        return Predictor.from_archive(
+            load_archive(self.archive, cuda_device=self.cuda_device)
+        )
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))
@@ -48,13 +50,22 @@ class TaskComponent:
         if task is None or task.spacy is None:
             known = ", ".join(task.title for task in TASKS.values() if task.spacy)
             found = type(self.predictor).__name__
-            raise InputError(f"expected a model of {known}, got a {found}", file=self.archive)
+            raise InputError(
+                f"expected a model of {known}, got a {found}", file=self.archive
+            )
         whole, key = task.spacy == "document", task.page.fields[0][0]
         for docs in minibatch(stream, batch_size):
-            parts = ([doc[:]] if whole or not doc.has_annotation("SENT_START") else doc.sents for doc in docs)
+            parts = (
+                [doc[:]] if whole or not doc.has_annotation("SENT_START") else doc.sents
+                for doc in docs
+            )
             units = [unit for unit in chain.from_iterable(parts) if unit.text.strip()]
             inputs = [{key: unit.text} for unit in units]
-            for unit, output in zip(units, self.predictor.predict_batch_json(inputs) if units else (), strict=True):
+            for unit, output in zip(
+                units,
+                self.predictor.predict_batch_json(inputs) if units else (),
+                strict=True,
+            ):
                 _set_output(unit, output)
             yield from docs
 
@@ -82,7 +93,9 @@ class VectorComponent:
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
-            vectors = self.elmo.embed([[token.text for token in doc] for doc in docs], layers=self.layers)
+            vectors = self.elmo.embed(
+                [[token.text for token in doc] for doc in docs], layers=self.layers
+            )
             for doc, array in zip(docs, vectors, strict=True):
                 doc.tensor = array
                 doc.user_token_hooks["vector"] = lambda token: token.doc.tensor[token.i]
@@ -94,7 +107,12 @@ def _set_output(unit: Span, output: dict[str, Any]) -> None:
     doc, shift = unit.doc, unit.start_char
 
     def span(found: dict[str, Any], label: str) -> Span:
-        return doc.char_span(found["start"] + shift, found["end"] + shift, label=label, alignment_mode="expand")
+        return doc.char_span(
+            found["start"] + shift,
+            found["end"] + shift,
+            label=label,
+            alignment_mode="expand",
+        )
 
     if "entities" in output:
         found = [span(entity, entity["type"]) for entity in output["entities"]]
@@ -106,15 +124,21 @@ def _set_output(unit: Span, output: dict[str, Any]) -> None:
             for mention in doc.spans[name]:
                 mention._.cluster = number
     elif "frames" in output:
-        for argument in (argument for frame in output["frames"] for argument in frame["arguments"]):
-            argument.update(start=argument["start"] + shift, end=argument["end"] + shift)
+        for argument in (
+            argument for frame in output["frames"] for argument in frame["arguments"]
+        ):
+            argument.update(
+                start=argument["start"] + shift, end=argument["end"] + shift
+            )
         doc._.frames = [*(doc._.frames or []), *output["frames"]]
     else:
         doc.cats.update(output["probabilities"])
 
 
 @Language.factory("elmo_tasks", default_config={"cuda_device": -1})
-def make_task(nlp: Language, name: str, archive: str, cuda_device: int) -> TaskComponent:
+def make_task(
+    nlp: Language, name: str, archive: str, cuda_device: int
+) -> TaskComponent:
     """`nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`. A saved pipeline has a copy of the archive."""
     is_loaded = name in nlp._meta.get("components", ())
     if not is_loaded and not Path(archive).exists():
@@ -122,7 +146,11 @@ def make_task(nlp: Language, name: str, archive: str, cuda_device: int) -> TaskC
     return TaskComponent(archive, cuda_device)
 
 
-@Language.factory("elmo_tasks_vectors", default_config={"layers": "average", "files": {}})
-def make_vectors(nlp: Language, name: str, layers: str | int, files: dict[str, str]) -> VectorComponent:
+@Language.factory(
+    "elmo_tasks_vectors", default_config={"layers": "average", "files": {}}
+)
+def make_vectors(
+    nlp: Language, name: str, layers: str | int, files: dict[str, str]
+) -> VectorComponent:
     """`nlp.add_pipe("elmo_tasks_vectors", config={"files": ...})`, with the arguments of `Elmo.from_files`."""
     return VectorComponent(Elmo.from_files(**files), layers)

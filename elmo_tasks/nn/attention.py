@@ -16,7 +16,9 @@ class Trilinear(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.left, self.right, self.product = (nn.Parameter(torch.empty(width)) for _ in range(3))
+        self.left, self.right, self.product = (
+            nn.Parameter(torch.empty(width)) for _ in range(3)
+        )
         bound = (3 / width**0.5) ** 0.5
         for weights in (self.left, self.right, self.product):
             nn.init.uniform_(weights, -bound, bound)
@@ -38,13 +40,23 @@ class BiAttention(nn.Module):
         super().__init__()
         self.similarity = Trilinear(width)
 
-    def forward(self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor) -> Tensor:
+    def forward(
+        self,
+        passage: Tensor,
+        passage_mask: Tensor,
+        question: Tensor,
+        question_mask: Tensor,
+    ) -> Tensor:
         """Passage [B, T, D] and question [B, U, D], each with its mask, bool -> [B, T, 4D]."""
         scores = self.similarity(passage, question)  # [B, T, U]
-        over_question = masked_softmax(scores, question_mask[:, None, :], memory_efficient=True)  # [B, T, U]
+        over_question = masked_softmax(
+            scores, question_mask[:, None, :], memory_efficient=True
+        )  # [B, T, U]
         c2q = weighted_sum(question, over_question)  # [B, T, D]
         best = masked_max(scores, question_mask[:, None, :], dim=2)  # [B, T]
-        over_passage = masked_softmax(best, passage_mask, memory_efficient=True)  # [B, T]
+        over_passage = masked_softmax(
+            best, passage_mask, memory_efficient=True
+        )  # [B, T]
         q2c = weighted_sum(passage, over_passage)[:, None, :]  # [B, 1, D]
         return torch.cat([passage, c2q, passage * c2q, passage * q2c], -1)
 

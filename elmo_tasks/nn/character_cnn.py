@@ -16,7 +16,14 @@ class CharacterCnn(Seq2VecEncoder):
     of characters have width `embedding_dim` (E) and `dropout`, those of words `num_filters` (F).
     """
 
-    def __init__(self, *, embedding_dim: Size, num_filters: Size, width: Size, dropout: Probability = 0.0) -> None:
+    def __init__(
+        self,
+        *,
+        embedding_dim: Size,
+        num_filters: Size,
+        width: Size,
+        dropout: Probability = 0.0,
+    ) -> None:
         super().__init__()
         self.convolution = glorot(nn.Conv1d(embedding_dim, num_filters, width))
         self.dropout = nn.Dropout(dropout)
@@ -27,9 +34,13 @@ class CharacterCnn(Seq2VecEncoder):
         `character_encoding` gives it -> [N, F]; zero for a word without characters.
         """
         mask = mask.bool()
-        characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(1, 2)  # [N, E, C]
+        characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(
+            1, 2
+        )  # [N, E, C]
         padding = self.convolution.kernel_size[0] - 1
-        features = self.convolution(nn.functional.pad(characters, (0, padding))).relu()  # [N, F, C]
+        features = self.convolution(
+            nn.functional.pad(characters, (0, padding))
+        ).relu()  # [N, F, C]
         return (features * mask[:, None, :]).amax(2)  # after ReLU, 0 is the minimum
 
     def get_input_dim(self) -> int:
@@ -52,17 +63,31 @@ class PaddedCnn(CnnEncoder):
     def forward(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
         """Characters [N, C, E] and their mask [N, C], padded on the right -> features [N, F]."""
         mask = torch.ones_like(tokens[:, :, 0]) if mask is None else mask
-        inputs, lengths = (tokens * mask[:, :, None]).transpose(1, 2), mask.sum(1)  # [N, E, C], [N]
+        inputs, lengths = (
+            (tokens * mask[:, :, None]).transpose(1, 2),
+            mask.sum(1),
+        )  # [N, E, C], [N]
         pooled = [
-            _maximum(self._activation(getattr(self, f"conv_layer_{number}")(inputs)), lengths - size + 1)
+            _maximum(
+                self._activation(getattr(self, f"conv_layer_{number}")(inputs)),
+                lengths - size + 1,
+            )
             for number, size in enumerate(self._ngram_filter_sizes)
         ]
         features = torch.cat(pooled, 1)
-        return features if self.projection_layer is None else self.projection_layer(features)
+        return (
+            features
+            if self.projection_layer is None
+            else self.projection_layer(features)
+        )
 
 
 def _maximum(activations: Tensor, count: Tensor) -> Tensor:
     """The maximum of the first `count` [N] positions of [N, F, P]: [N, F]; 0 if there are none."""
     positions = torch.arange(activations.shape[2], device=activations.device)
     outside = (positions >= count[:, None])[:, None]  # [N, 1, P]
-    return torch.where((count > 0)[:, None], activations.masked_fill(outside, -torch.inf).max(2).values, 0.0)
+    return torch.where(
+        (count > 0)[:, None],
+        activations.masked_fill(outside, -torch.inf).max(2).values,
+        0.0,
+    )

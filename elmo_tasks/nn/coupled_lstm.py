@@ -27,11 +27,22 @@ class CoupledLstm(Encoder):
     """
 
     def __init__(
-        self, *, input_size: Size, hidden_size: Size, dropout: Probability = 0.0, orthonormal_input: bool = True
+        self,
+        *,
+        input_size: Size,
+        hidden_size: Size,
+        dropout: Probability = 0.0,
+        orthonormal_input: bool = True,
     ) -> None:
         super().__init__(input_dim=input_size, output_dim=DIRECTIONS * hidden_size)
-        self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout
-        self.kernel = nn.Parameter(torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size))
+        self.input_size, self.hidden_size, self.dropout = (
+            input_size,
+            hidden_size,
+            dropout,
+        )
+        self.kernel = nn.Parameter(
+            torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size)
+        )
         self.bias = nn.Parameter(torch.empty(DIRECTIONS, 3 * hidden_size))
         self.first_cell = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
         self.first_hidden = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
@@ -39,22 +50,32 @@ class CoupledLstm(Encoder):
 
     def reset_parameters(self, *, orthonormal_input: bool = True) -> None:
         for direction in range(DIRECTIONS):
-            inputs, recurrence = self.kernel.data[direction].split([self.input_size, self.hidden_size])
-            for gate in (self.kernel.data[direction] if orthonormal_input else recurrence).chunk(3, 1):
+            inputs, recurrence = self.kernel.data[direction].split(
+                [self.input_size, self.hidden_size]
+            )
+            for gate in (
+                self.kernel.data[direction] if orthonormal_input else recurrence
+            ).chunk(3, 1):
                 nn.init.orthogonal_(gate)
             for parameter in (self.bias, self.first_cell, self.first_hidden):
                 glorot_uniform_(parameter.data[direction])
             if not orthonormal_input:
                 glorot_uniform_(inputs)
-                self.bias.data[direction] += glorot_uniform_(torch.empty(3 * self.hidden_size))
+                self.bias.data[direction] += glorot_uniform_(
+                    torch.empty(3 * self.hidden_size)
+                )
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         rows, longest = mask.shape
         places, batch_sizes = _packed_places(mask)  # [2, N]
         flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]
-        outputs = self._scan(self._input_products(flat, places), batch_sizes, rows)  # [2, N, H]
+        outputs = self._scan(
+            self._input_products(flat, places), batch_sizes, rows
+        )  # [2, N, H]
         unpacked = [
-            outputs.new_zeros(len(flat), self.hidden_size).index_copy(0, places[direction], outputs[direction])
+            outputs.new_zeros(len(flat), self.hidden_size).index_copy(
+                0, places[direction], outputs[direction]
+            )
             for direction in range(DIRECTIONS)
         ]
         return torch.cat(unpacked, 1).view(rows, longest, -1)  # [B, T, 2H]
@@ -75,9 +96,13 @@ class CoupledLstm(Encoder):
         hidden = self.first_hidden.expand(-1, rows, -1)  # [2, B, H]
         kept = functional.dropout(torch.ones_like(hidden), self.dropout, self.training)
         outputs = []
-        for step, running in zip(products.split(batch_sizes, 1), batch_sizes, strict=True):
+        for step, running in zip(
+            products.split(batch_sizes, 1), batch_sizes, strict=True
+        ):
             received = hidden[:, :running] * kept[:, :running]
-            gates = torch.baddbmm(step, received, weight).to(cell.dtype)  # autocast returns fewer bits
+            gates = torch.baddbmm(step, received, weight).to(
+                cell.dtype
+            )  # autocast returns fewer bits
             i, j, o = gates.chunk(3, 2)  # [2, running, H] each
             cell = torch.lerp(cell[:, :running], j.tanh(), i.sigmoid())
             hidden = o.sigmoid() * cell.tanh()
@@ -91,8 +116,13 @@ def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     backward, and the number of sentences at each step.
     """
     lengths, order = mask.sum(1).sort(descending=True, stable=True)  # [B]
-    steps = torch.arange(max(1, int(lengths[0])), device=mask.device)[:, None]  # [steps, 1]
+    steps = torch.arange(max(1, int(lengths[0])), device=mask.device)[
+        :, None
+    ]  # [steps, 1]
     running = steps < lengths  # [steps, B]
     starts = order * mask.shape[1]  # [B]
-    forward, backward = (starts + steps)[running], (starts + lengths - 1 - steps)[running]
+    forward, backward = (
+        (starts + steps)[running],
+        (starts + lengths - 1 - steps)[running],
+    )
     return torch.stack([forward, backward]), running.sum(1).tolist()

@@ -16,7 +16,14 @@ from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import FILE_KEYS, LayerSource, SourceSettings
 from elmo_tasks.elmo.sources import SourceFiles, open_source
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Probability, Settings, Wrong, annotations, require_none, wrong_in
+from elmo_tasks.settings import (
+    Probability,
+    Settings,
+    Wrong,
+    annotations,
+    require_none,
+    wrong_in,
+)
 
 REGISTERED_AS = "elmo_tasks"
 
@@ -25,13 +32,22 @@ REGISTERED_AS = "elmo_tasks"
 class Places(Settings):
     """Where a model uses ELMo vectors."""
 
-    at: Annotated[Literal["input", "output", "both"], "of the encoder (section 3.3)"] = "input"
-    dropout: Annotated[Probability, "of the elements of the ELMo vectors, independently for each place"] = 0.0
+    at: Annotated[
+        Literal["input", "output", "both"], "of the encoder (section 3.3)"
+    ] = "input"
+    dropout: Annotated[
+        Probability, "of the elements of the ELMo vectors, independently for each place"
+    ] = 0.0
 
 
 DEFAULT_PLACES = Places()
 
-SETTINGS: tuple[type[Settings], ...] = (SourceSettings, Places, MixSettings, CacheSettings)  # keys of `model.elmo`
+SETTINGS: tuple[type[Settings], ...] = (
+    SourceSettings,
+    Places,
+    MixSettings,
+    CacheSettings,
+)  # keys of `model.elmo`
 
 
 @TokenEmbedder.register(REGISTERED_AS)
@@ -47,7 +63,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     instead; loading a state with other files is an error. Without `files`, the state holds nothing about the source.
     """
 
-    config_keys: ClassVar[tuple[str, ...]] = tuple(key for cls in SETTINGS for key in annotations(cls))
+    config_keys: ClassVar[tuple[str, ...]] = tuple(
+        key for cls in SETTINGS for key in annotations(cls)
+    )
 
     def __init__(
         self,
@@ -58,7 +76,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
         files: SourceFiles | None = None,
     ) -> None:
         super().__init__()
-        self.frozen = source if isinstance(source, FrozenSource) else FrozenSource(source)
+        self.frozen = (
+            source if isinstance(source, FrozenSource) else FrozenSource(source)
+        )
         self.settings, self.places, self.files = mix, places, files
         n_layers = self.source.n_layers
         self.input_mix = ScalarMix(n_layers, mix) if places.at != "output" else None
@@ -66,7 +86,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
         self.dropout = nn.Dropout(places.dropout)
 
     @classmethod
-    def open(cls, *, run_folder: str | None = None, config_path: str | None = None, **settings: Any) -> Self:
+    def open(
+        cls,
+        *,
+        run_folder: str | None = None,
+        config_path: str | None = None,
+        **settings: Any,
+    ) -> Self:
         """
         With a source from its files; by default the embedded biLM. `settings` are the keys of `model.elmo`, which
         docs/LAYERS.md lists, and which errors call by the dotted path `config_path`. `run_folder` is that of a run or
@@ -75,12 +101,23 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Raises `InputError` listing all invalid values, or naming a file that is missing or not a biLM.
         """
         require_none(problems_of(settings), "elmo: ")
-        names = {key: f"{config_path}.{key}" for key in (*FILE_KEYS, "source") if config_path}
-        source, files = open_source(SourceSettings.of(settings), run_folder=run_folder, names=names)
+        names = {
+            key: f"{config_path}.{key}" for key in (*FILE_KEYS, "source") if config_path
+        }
+        source, files = open_source(
+            SourceSettings.of(settings), run_folder=run_folder, names=names
+        )
         chosen, cache = CacheSettings.of(settings), None
         if chosen.cache_dir is not None:
-            cache = LayerCache(chosen.cache_dir, files, limit_gb=chosen.cache_limit_gb, read_only=True)
-        return cls(FrozenSource(source, cache), MixSettings.of(settings), Places.of(settings), files=files)
+            cache = LayerCache(
+                chosen.cache_dir, files, limit_gb=chosen.cache_limit_gb, read_only=True
+            )
+        return cls(
+            FrozenSource(source, cache),
+            MixSettings.of(settings),
+            Places.of(settings),
+            files=files,
+        )
 
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
@@ -92,7 +129,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
         params.params.clear()
         require_none(cls.config_problems(config), "elmo: ")
         config.pop("type", None)
-        embedder = cls.open(run_folder=extras.get("serialization_dir"), config_path=path, **config)
+        embedder = cls.open(
+            run_folder=extras.get("serialization_dir"), config_path=path, **config
+        )
         if "constructor_to_call" in extras:
             embedder._check_places()
         return embedder
@@ -102,7 +141,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
         """All unknown keys and invalid values of a config, as far as they can be checked without the files."""
         given = {**config}
         kind = given.pop("type", REGISTERED_AS)
-        wrong_type = [Wrong("type", REGISTERED_AS, kind)] if kind != REGISTERED_AS else []
+        wrong_type = (
+            [Wrong("type", REGISTERED_AS, kind)] if kind != REGISTERED_AS else []
+        )
         return wrong_type + problems_of(given)
 
     @property
@@ -149,7 +190,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
         for place, mix in self.mixes():
             if mix.weights is not None:
                 shares = mix.layer_weights().tolist()
-                learned.update({f"elmo_{place}_s{layer}": share for layer, share in enumerate(shares)})
+                learned.update(
+                    {
+                        f"elmo_{place}_s{layer}": share
+                        for layer, share in enumerate(shares)
+                    }
+                )
             if mix.gamma is not None:
                 learned[f"elmo_{place}_gamma"] = mix.gamma.item()
         return learned
@@ -179,24 +225,41 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def _vectors(self, mix: ScalarMix | None, output: BiLMOutput) -> Tensor:
         if mix is None:
-            raise ValueError(f"there are no vectors for this place: at is {self.places.at!r}")
+            raise ValueError(
+                f"there are no vectors for this place: at is {self.places.at!r}"
+            )
         return self.dropout(mix(output.layers, output.mask))  # [B, T, D]
 
     def _check_places(self) -> None:
-        for key, expected, value in (("at", "input", self.places.at), ("l2", None, self.settings.l2 or None)):
+        for key, expected, value in (
+            ("at", "input", self.places.at),
+            ("l2", None, self.settings.l2 or None),
+        ):
             if value != expected:
                 problem = f"token embedder {REGISTERED_AS}: {key}: expected {expected or 'null'}, got {value!r}"
-                raise InputError(problem, hint="the models of this package take it under model.elmo")
+                raise InputError(
+                    problem, hint="the models of this package take it under model.elmo"
+                )
 
 
 def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
     """All unknown keys and invalid values among the keys of `model.elmo`."""
     known = ElmoTokenEmbedder.config_keys
-    found = [Wrong(key, f"one of the keys {', '.join(known)}", key) for key in settings if key not in known]
+    found = [
+        Wrong(key, f"one of the keys {', '.join(known)}", key)
+        for key in settings
+        if key not in known
+    ]
     found += [wrong for cls in SETTINGS for wrong in wrong_in(cls, settings)]
     invalid = {wrong.key for wrong in found}
     for key, value in (("state", "carry"), ("layer_norm", "batch")):
-        if settings.get("cache_dir") is not None and settings.get(key) == value and "cache_dir" not in invalid:
-            because = f"null where {key} is {value}: vectors then depend on other sentences"
+        if (
+            settings.get("cache_dir") is not None
+            and settings.get(key) == value
+            and "cache_dir" not in invalid
+        ):
+            because = (
+                f"null where {key} is {value}: vectors then depend on other sentences"
+            )
             found.append(Wrong("cache_dir", because, settings["cache_dir"]))
     return found

@@ -20,17 +20,23 @@ class CharacterIndexer(TokenIndexer):
     Instances hold one reference per token to an array that all occurrences of a word share.
     """
 
-    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+    def count_vocab_items(
+        self, token: Token, counter: dict[str, dict[str, int]]
+    ) -> None:
         """Characters have fixed ids."""
 
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
+    def tokens_to_indices(
+        self, tokens: list[Token], vocabulary: Vocabulary
+    ) -> dict[str, list[Any]]:
         """`{"elmo_tokens": rows}`: for each of T tokens its ids, uint16, shape [C]."""
         return {KEY: [shared_ids(token.ensure_text()) for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
         return {KEY: []}
 
-    def get_padding_lengths(self, indexed_tokens: dict[str, list[Any]]) -> dict[str, int]:
+    def get_padding_lengths(
+        self, indexed_tokens: dict[str, list[Any]]
+    ) -> dict[str, int]:
         slots = max(map(len, indexed_tokens[KEY]), default=MAX_CHARACTERS)
         return {**super().get_padding_lengths(indexed_tokens), SLOTS: slots}
 
@@ -39,4 +45,8 @@ class CharacterIndexer(TokenIndexer):
     ) -> dict[str, torch.Tensor]:
         """`{"elmo_tokens": ids}`: `LongTensor`, shape [T, C] with C >= 50, zero for padding."""
         n_tokens = padding_lengths[KEY]
-        return {KEY: torch.from_numpy(pad_rows(tokens[KEY][:n_tokens], (n_tokens, padding_lengths[SLOTS])))}
+        return {
+            KEY: torch.from_numpy(
+                pad_rows(tokens[KEY][:n_tokens], (n_tokens, padding_lengths[SLOTS]))
+            )
+        }

@@ -7,7 +7,9 @@ from torch import Tensor, nn
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.settings import Size
 
-INITIAL_DEVIATION = 0.05  # of the initial weights, truncated at two deviations (Clark and Gardner 2017)
+INITIAL_DEVIATION = (
+    0.05  # of the initial weights, truncated at two deviations (Clark and Gardner 2017)
+)
 
 
 @Seq2SeqEncoder.register("elmo_tasks_gru")
@@ -19,16 +21,23 @@ class Gru(Encoder):
 
     def __init__(self, *, input_size: Size, hidden_size: Size) -> None:
         super().__init__(input_dim=input_size, output_dim=2 * hidden_size)
-        self.onward, self.backward = (initialized(nn.GRU(input_size, hidden_size, batch_first=True)) for _ in range(2))
+        self.onward, self.backward = (
+            initialized(nn.GRU(input_size, hidden_size, batch_first=True))
+            for _ in range(2)
+        )
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         # On a CPU this takes less time to train than a packed sequence.
         inputs = torch.where(mask[:, :, None], inputs, 0.0)  # [B, T, D]
         order = reversed_indices(mask)[:, :, None]  # [B, T, 1]
         onward, _ = self.onward(inputs)  # [B, T, H]
-        backward, _ = self.backward(inputs.gather(1, order.expand_as(inputs)))  # [B, T, H]
+        backward, _ = self.backward(
+            inputs.gather(1, order.expand_as(inputs))
+        )  # [B, T, H]
         backward = backward.gather(1, order.expand_as(backward))
-        return torch.where(mask[:, :, None], torch.cat([onward, backward], -1), 0.0)  # [B, T, 2H]
+        return torch.where(
+            mask[:, :, None], torch.cat([onward, backward], -1), 0.0
+        )  # [B, T, 2H]
 
 
 def reversed_indices(mask: Tensor) -> Tensor:

@@ -47,11 +47,15 @@ class HighwayLstm(Encoder):
         precision: str | None = None,
     ) -> None:
         if precision is not None and precision not in PRECISIONS:
-            raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")
+            raise InputError(
+                f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}"
+            )
         super().__init__(input_dim=input_size, output_dim=hidden_size)
         widths = [input_size, *[hidden_size] * num_layers]
         layers = (
-            HighwayLstmLayer(input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1)
+            HighwayLstmLayer(
+                input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1
+            )
             for depth, width in enumerate(widths[:-1])
         )
         self.layers = nn.ModuleList(layers)
@@ -59,23 +63,37 @@ class HighwayLstm(Encoder):
         self._precision = None if precision is None else PRECISIONS[precision]
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
-        packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+        lengths = (
+            mask.sum(1).clamp(min=1).cpu()
+        )  # [B], an empty row runs for one step, which is masked below
+        packed = pack_padded_sequence(
+            inputs, lengths, batch_first=True, enforce_sorted=False
+        )
         batch_sizes = packed.batch_sizes.tolist()
         hidden = packed.data  # [N, D]
         for layer in self.layers:
             kept = self._dropout_mask(hidden, rows=batch_sizes[0])  # [B, H]
-            hidden = layer(hidden, batch_sizes, kept, precision=self._precision)  # [N, H]
+            hidden = layer(
+                hidden, batch_sizes, kept, precision=self._precision
+            )  # [N, H]
             if self.training and self._dropout and self._dropout_outputs:
-                hidden = hidden * torch.cat([kept[:rows] for rows in batch_sizes]).to(hidden.dtype)
+                hidden = hidden * torch.cat([kept[:rows] for rows in batch_sizes]).to(
+                    hidden.dtype
+                )
         unpacked = PackedSequence(hidden, *packed[1:])
-        padded, _ = pad_packed_sequence(unpacked, batch_first=True, total_length=mask.shape[1])
+        padded, _ = pad_packed_sequence(
+            unpacked, batch_first=True, total_length=mask.shape[1]
+        )
         return padded * mask[:, :, None]  # [B, T, H]
 
     def _dropout_mask(self, hidden: Tensor, *, rows: int) -> Tensor:
         """A layer's mask [B, H]: 0 or 1 / (1 - p) during training, 1 otherwise."""
         ones = torch.ones(rows, self._output_dim, device=hidden.device)  # [B, H]
-        return get_dropout_mask(self._dropout, ones) if self.training and self._dropout else ones
+        return (
+            get_dropout_mask(self._dropout, ones)
+            if self.training and self._dropout
+            else ones
+        )
 
 
 class HighwayLstmLayer(nn.Module):
@@ -113,11 +131,16 @@ class HighwayLstmLayer(nn.Module):
         dropout mask m [B, H] and the precision (see `HighwayLstm`) -> [N, H].
         """
         ends = torch.tensor(batch_sizes).cumsum(0).tolist()
-        spans = tuple(slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True))
+        spans = tuple(
+            slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True)
+        )
         ordered = tuple(reversed(spans)) if self.backward else spans
         dtype = precision or product_type(inputs)
         with torch.autocast(inputs.device.type, enabled=False):
-            parts = (part.to(dtype) for part in (inputs, self.input_weight, self.hidden_weight, self.bias))
+            parts = (
+                part.to(dtype)
+                for part in (inputs, self.input_weight, self.hidden_weight, self.bias)
+            )
             outputs: Tensor = _Layer.apply(*parts, kept, ordered)
             return outputs.to(self.bias.dtype)
 
@@ -132,17 +155,26 @@ class _Record(NamedTuple):
 
 
 def _scan(
-    inputs: Tensor, input_weight: Tensor, hidden_weight: Tensor, bias: Tensor, kept: Tensor, spans: Sequence[slice]
+    inputs: Tensor,
+    input_weight: Tensor,
+    hidden_weight: Tensor,
+    bias: Tensor,
+    kept: Tensor,
+    spans: Sequence[slice],
 ) -> tuple[Tensor, _Record]:
     """
     Outputs [N, H] and record of one layer, which processes the steps in the order of `spans`. The input products of all
     steps are computed at once. Rows that start late, in a backward layer, find zeros in the state.
     """
     rows, width = kept.shape
-    gates = packed_linear(input_weight, bias)(inputs).to(torch.promote_types(inputs.dtype, torch.float32))  # [N, 6H]
+    gates = packed_linear(input_weight, bias)(inputs).to(
+        torch.promote_types(inputs.dtype, torch.float32)
+    )  # [N, 6H]
     recur = packed_linear(hidden_weight)
     received = inputs.new_zeros(len(inputs), width)  # [N, H]
-    carried, squashed, outputs = (gates.new_empty(len(inputs), width) for _ in range(3))  # [N, H]
+    carried, squashed, outputs = (
+        gates.new_empty(len(inputs), width) for _ in range(3)
+    )  # [N, H]
     cell, hidden = gates.new_zeros(rows, width), gates.new_zeros(rows, width)
     for number, span in enumerate(spans):
         running = slice(span.stop - span.start)
@@ -176,7 +208,9 @@ class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> Tensor:
         inputs, input_weight, hidden_weight, bias, kept, ctx.spans = arguments
-        outputs, record = _scan(inputs, input_weight, hidden_weight, bias, kept, ctx.spans)
+        outputs, record = _scan(
+            inputs, input_weight, hidden_weight, bias, kept, ctx.spans
+        )
         ctx.save_for_backward(inputs, input_weight, hidden_weight, kept, *record)
         return outputs
 
@@ -184,7 +218,9 @@ class _Layer(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         inputs, input_weight, hidden_weight, kept, *parts = ctx.saved_tensors
         record = _Record(*parts)
-        d_gates = _scan_back(gradients[0], record, hidden_weight, kept, ctx.spans)  # [N, 6H]
+        d_gates = _scan_back(
+            gradients[0], record, hidden_weight, kept, ctx.spans
+        )  # [N, 6H]
         d_recurrent = d_gates[:, : hidden_weight.shape[0]]  # [N, 5H]
         return (
             packed_linear(input_weight.t())(d_gates),  # [N, D]
@@ -202,7 +238,11 @@ def _outer(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _scan_back(
-    d_outputs: Tensor, record: _Record, hidden_weight: Tensor, kept: Tensor, spans: Sequence[slice]
+    d_outputs: Tensor,
+    record: _Record,
+    hidden_weight: Tensor,
+    kept: Tensor,
+    spans: Sequence[slice],
 ) -> Tensor:
     """The gradient [N, 6H] with respect to the pre-activations of the gates, from that of the outputs [N, H]."""
     gates, _, carried, squashed = record
@@ -213,16 +253,24 @@ def _scan_back(
     for number, span in reversed(list(enumerate(spans))):
         running = slice(span.stop - span.start)
         d_output = d_hidden[running].add_(d_outputs[span])
-        d_gates[span] = _step_back(d_output, d_cell[running], gates[span], carried[span], squashed[span])
+        d_gates[span] = _step_back(
+            d_output, d_cell[running], gates[span], carried[span], squashed[span]
+        )
         if number:
-            torch.mul(recur(d_gates[span, : 5 * width]), kept[running], out=d_hidden[running])
+            torch.mul(
+                recur(d_gates[span, : 5 * width]), kept[running], out=d_hidden[running]
+            )
     return d_gates
 
 
-def _step_back(d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor, squashed: Tensor) -> Tensor:
+def _step_back(
+    d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor, squashed: Tensor
+) -> Tensor:
     """One step of `_scan_back`: returns its gradient [rows, 6H] and updates `d_cell` [rows, H] in place."""
     i, f, g, o, t, k = gates.chunk(6, 1)
-    d_gates = torch.addcmul(gates, gates, gates, value=-1.0)  # the sigmoid's derivative x (1 - x)
+    d_gates = torch.addcmul(
+        gates, gates, gates, value=-1.0
+    )  # the sigmoid's derivative x (1 - x)
     d_i, d_f, d_g, d_o, d_t, d_k = d_gates.chunk(6, 1)
     d_exposed = d_output * t  # [rows, H]
     torch.sub(d_output, d_exposed, out=d_k)

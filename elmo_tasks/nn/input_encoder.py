@@ -18,12 +18,17 @@ from elmo_tasks.nn.word_indexer import SPELLING
 from elmo_tasks.nn.word_vectors import WordVectors
 from elmo_tasks.settings import Probability
 
-WORDS, CHARACTERS = "tokens", "elmo"  # the text field's keys for word ids and for the biLM's character ids
+WORDS, CHARACTERS = (
+    "tokens",
+    "elmo",
+)  # the text field's keys for word ids and for the biLM's character ids
 
 LazyEncoder = Union[Lazy[Seq2SeqEncoder], Seq2SeqEncoder]
 """An encoder, or that of a config, whose width follows from other parts."""
 
-NOTHING_LEFT = "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
+NOTHING_LEFT = (
+    "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
+)
 
 
 class InputEncoderOutput(NamedTuple):
@@ -69,19 +74,27 @@ class InputEncoder(nn.Module):
         variational_dropout: bool = True,
     ) -> None:
         super().__init__()
-        embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
+        embedder = (
+            text_field_embedder if word_vectors else without_words(text_field_embedder)
+        )
         encoder = construct(encoder, input_width(embedder, elmo))
         if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
             elmo_output_encoder = construct(elmo_output_encoder, elmo.get_output_dim())
         else:
             elmo_output_encoder = None
         self.embedder, self.elmo = embedder, elmo
-        has_words = not isinstance(embedder, BasicTextFieldEmbedder) or WORDS in embedder._token_embedders
+        has_words = (
+            not isinstance(embedder, BasicTextFieldEmbedder)
+            or WORDS in embedder._token_embedders
+        )
         self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
         self._looks_up = any(isinstance(part, WordVectors) for part in self.modules())
         self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
-        self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
+        self.input_dropout, self.output_dropout = (
+            dropout(input_dropout),
+            dropout(output_dropout),
+        )
 
     def get_input_dim(self) -> int:
         return self.encoder.get_input_dim()
@@ -90,7 +103,9 @@ class InputEncoder(nn.Module):
         appended: Seq2SeqEncoder | ElmoTokenEmbedder | None = self.elmo_output_encoder
         if appended is None and self.elmo is not None and self.elmo.has_output:
             appended = self.elmo
-        return self.encoder.get_output_dim() + (0 if appended is None else appended.get_output_dim())
+        return self.encoder.get_output_dim() + (
+            0 if appended is None else appended.get_output_dim()
+        )
 
     def describe(self) -> dict[str, float]:
         """ELMo's learned weights, as metrics."""
@@ -114,7 +129,10 @@ class InputEncoder(nn.Module):
         if CHARACTERS not in tokens:
             found = ", ".join(sorted(tokens))
             hint = f"give the reader a token indexer elmo_tasks_characters under the key {CHARACTERS}"
-            raise InputError(f"expected the key {CHARACTERS} for ELMo in the text field, got {found}", hint=hint)
+            raise InputError(
+                f"expected the key {CHARACTERS} for ELMo in the text field, got {found}",
+                hint=hint,
+            )
         (ids,) = tokens[CHARACTERS].values()  # [B, T, C]
         return self.elmo.layers(ids)
 
@@ -123,7 +141,14 @@ class InputEncoder(nn.Module):
         if self.embedder is not None:
             kept = {key: tokens[key] for key in tokens if key not in self._ignored}
             if not self._looks_up:
-                kept = {key: {name: part for name, part in kept[key].items() if name != SPELLING} for key in kept}
+                kept = {
+                    key: {
+                        name: part
+                        for name, part in kept[key].items()
+                        if name != SPELLING
+                    }
+                    for key in kept
+                }
             parts.append(self.embedder(kept))
         if self.elmo is not None and layers is not None and self.elmo.has_input:
             parts.append(self.elmo.input_vectors(layers))
@@ -133,14 +158,22 @@ class InputEncoder(nn.Module):
 def without_words(embedder: TextFieldEmbedder | None) -> TextFieldEmbedder | None:
     """The embedder without word vectors; `None` if it has nothing else."""
     if not isinstance(embedder, BasicTextFieldEmbedder):
-        raise InputError(f"word_vectors can be false only for the type 'basic', got {type(embedder).__name__}")
-    kept = {key: part for key, part in embedder._token_embedders.items() if key != WORDS}
+        raise InputError(
+            f"word_vectors can be false only for the type 'basic', got {type(embedder).__name__}"
+        )
+    kept = {
+        key: part for key, part in embedder._token_embedders.items() if key != WORDS
+    }
     return BasicTextFieldEmbedder(kept) if kept else None
 
 
-def input_width(embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | None) -> int:
+def input_width(
+    embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | None
+) -> int:
     embedded = 0 if embedder is None else embedder.get_output_dim()
-    return embedded + (elmo.get_output_dim() if elmo is not None and elmo.has_input else 0)
+    return embedded + (
+        elmo.get_output_dim() if elmo is not None and elmo.has_input else 0
+    )
 
 
 def construct(encoder: LazyEncoder, width: int) -> Seq2SeqEncoder:
@@ -150,8 +183,15 @@ def construct(encoder: LazyEncoder, width: int) -> Seq2SeqEncoder:
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)
-    made = encoder.construct(input_size=width, input_dim=width) if isinstance(encoder, Lazy) else encoder
+    made = (
+        encoder.construct(input_size=width, input_dim=width)
+        if isinstance(encoder, Lazy)
+        else encoder
+    )
     if made.get_input_dim() != width:
         problem = f"expected an encoder for vectors of width {width}, got {made.get_input_dim()}"
-        raise InputError(problem, hint="leave input_size and input_dim out of a config: they are inferred")
+        raise InputError(
+            problem,
+            hint="leave input_size and input_dim out of a config: they are inferred",
+        )
     return made

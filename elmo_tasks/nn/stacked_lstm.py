@@ -35,13 +35,17 @@ class FeedForwardLstm(Encoder):
         dropout: Probability = 0.0,
     ) -> None:
         feedforward = glorot(nn.Linear(input_size, feedforward_size))
-        lstm = StackedLstm(input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout)
+        lstm = StackedLstm(
+            input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout
+        )
         super().__init__(input_dim=input_size, output_dim=lstm.get_output_dim())
         self.feedforward, self.lstm = feedforward, lstm
         self.feedforward_dropout = nn.Dropout(feedforward_dropout)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        hidden = self.feedforward_dropout(self.feedforward(inputs).relu())  # [B, T, feedforward_size]
+        hidden = self.feedforward_dropout(
+            self.feedforward(inputs).relu()
+        )  # [B, T, feedforward_size]
         return self.lstm(hidden, mask)
 
 
@@ -63,7 +67,9 @@ class StackedLstm(Encoder):
     - `dropout`: variational dropout on the input of each layer.
     """
 
-    def __init__(self, *, input_size: Size, hidden_sizes: list[Size], dropout: Probability = 0.0) -> None:
+    def __init__(
+        self, *, input_size: Size, hidden_sizes: list[Size], dropout: Probability = 0.0
+    ) -> None:
         if not hidden_sizes:
             raise InputError("expected one or more hidden_sizes, got none")
         super().__init__(input_dim=input_size, output_dim=2 * hidden_sizes[-1])
@@ -78,13 +84,19 @@ class StackedLstm(Encoder):
             initialize(layer)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
+        lengths = (
+            mask.sum(1).clamp(min=1).cpu()
+        )  # [B], an empty row runs for one step, which is masked below
         hidden = inputs
         for layer in self.layers:
             # On a CPU, torch's LSTM does not cast its inputs under autocast.
             hidden = self.dropout(hidden).to(product_type(hidden))
-            packed = pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
-            hidden, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.shape[1])
+            packed = pack_padded_sequence(
+                hidden, lengths, batch_first=True, enforce_sorted=False
+            )
+            hidden, _ = pad_packed_sequence(
+                layer(packed)[0], batch_first=True, total_length=mask.shape[1]
+            )
         return hidden * mask[:, :, None]  # [B, T, 2H]
 
 
@@ -100,4 +112,6 @@ def initialize(layer: nn.LSTM) -> None:
             else:
                 parameter.zero_()
                 if name.startswith("bias_ih"):
-                    parameter.chunk(4)[1].fill_(FORGET_BIAS)  # torch's order of gates: input, forget, cell, output
+                    parameter.chunk(4)[1].fill_(
+                        FORGET_BIAS
+                    )  # torch's order of gates: input, forget, cell, output

@@ -22,14 +22,20 @@ class WordIndexer(TokenIndexer):
     and the spelling of words that are not in the vocabulary, so that `WordVectors` can look them up in a file.
     """
 
-    def __init__(self, *, namespace: str = "tokens", token_min_padding_length: int = 0) -> None:
+    def __init__(
+        self, *, namespace: str = "tokens", token_min_padding_length: int = 0
+    ) -> None:
         super().__init__(token_min_padding_length)
         self._namespace = namespace
 
-    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+    def count_vocab_items(
+        self, token: Token, counter: dict[str, dict[str, int]]
+    ) -> None:
         counter[self._namespace][token.ensure_text()] += 1
 
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, Any]:
+    def tokens_to_indices(
+        self, tokens: list[Token], vocabulary: Vocabulary
+    ) -> dict[str, Any]:
         """
         `{"tokens": ids, "spelling": spellings}`: an id for each of T tokens, never that of the padding; indices and
         UTF-8 of the tokens that are not in the vocabulary.
@@ -37,26 +43,43 @@ class WordIndexer(TokenIndexer):
         ids = vocabulary.get_token_to_index_vocabulary(self._namespace)
         unknown = vocabulary.get_token_index(vocabulary._oov_token, self._namespace)
         words = [token.ensure_text() for token in tokens]
-        new = ((index, word.encode("utf-8", "surrogatepass")) for index, word in enumerate(words) if word not in ids)
+        new = (
+            (index, word.encode("utf-8", "surrogatepass"))
+            for index, word in enumerate(words)
+            if word not in ids
+        )
         return {
             # A text may contain the padding token; its id would be masked.
             IDS: [ids.get(word) or ids.get(word.lower()) or unknown for word in words],
-            SPELLING: tuple((index, spelling) for index, spelling in new if len(spelling) <= MAX_BYTES),
+            SPELLING: tuple(
+                (index, spelling)
+                for index, spelling in new
+                if len(spelling) <= MAX_BYTES
+            ),
         }
 
     def get_empty_token_list(self) -> dict[str, Any]:
         return {IDS: [], SPELLING: ()}
 
     def get_padding_lengths(self, indexed_tokens: dict[str, Any]) -> dict[str, int]:
-        longest = max((len(spelling) for _, spelling in indexed_tokens[SPELLING]), default=0)
-        return {**super().get_padding_lengths({IDS: indexed_tokens[IDS]}), SPELLING: longest}
+        longest = max(
+            (len(spelling) for _, spelling in indexed_tokens[SPELLING]), default=0
+        )
+        return {
+            **super().get_padding_lengths({IDS: indexed_tokens[IDS]}),
+            SPELLING: longest,
+        }
 
-    def as_padded_tensor_dict(self, tokens: dict[str, Any], padding_lengths: dict[str, int]) -> dict[str, torch.Tensor]:
+    def as_padded_tensor_dict(
+        self, tokens: dict[str, Any], padding_lengths: dict[str, int]
+    ) -> dict[str, torch.Tensor]:
         """`tokens`, int64, [T]; `spelling`, uint8, [T, C], zero-padded, unless all words of the batch have ids."""
         padded = super().as_padded_tensor_dict({IDS: tokens[IDS]}, padding_lengths)
         if longest := padding_lengths[SPELLING]:
             rows = np.zeros(padding_lengths[IDS], f"S{longest}")
             for index, spelling in tokens[SPELLING]:
                 rows[index] = spelling
-            padded[SPELLING] = torch.from_numpy(rows.view(np.uint8).reshape(-1, longest))
+            padded[SPELLING] = torch.from_numpy(
+                rows.view(np.uint8).reshape(-1, longest)
+            )
         return padded

@@ -60,8 +60,16 @@ class WordVectors(TokenEmbedder):
     ) -> None:
         super().__init__()
         self._unknown_id = vocab.get_token_index(vocab._oov_token, vocab_namespace)
-        _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
-        vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained, normalize=normalize)
+        _, _, *in_data = vocab.get_token_to_index_vocabulary(
+            vocab_namespace
+        )  # after padding and unknown words
+        vectors = _read(
+            pretrained_file,
+            in_data,
+            embedding_dim,
+            keep_all=keep_all_pretrained,
+            normalize=normalize,
+        )
         first_fixed = vocab.add_token_to_namespace(FIXED, vocab_namespace)
         if keep_all_pretrained:
             for word in vectors:
@@ -85,8 +93,12 @@ class WordVectors(TokenEmbedder):
         """
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
-        fixed = nn.functional.embedding((tokens - trained).clamp(min=0), self.fixed)  # [B, T, D]
-        vectors = nn.functional.embedding(tokens.clamp(max=trained - 1), self.weight, padding_idx=0)  # [B, T, D]
+        fixed = nn.functional.embedding(
+            (tokens - trained).clamp(min=0), self.fixed
+        )  # [B, T, D]
+        vectors = nn.functional.embedding(
+            tokens.clamp(max=trained - 1), self.weight, padding_idx=0
+        )  # [B, T, D]
         vectors = torch.where(beyond, fixed, vectors)
         if spelling is not None and self._lookup is not None:
             self._lookup.fill(vectors, tokens == self._unknown_id, spelling)
@@ -102,8 +114,20 @@ class ConcatenatedVectors(TokenEmbedder):
 
     def __init__(self, parts: list[TokenEmbedder]) -> None:
         super().__init__()
-        if len({len(part.weight) + len(part.fixed) for part in parts if isinstance(part, WordVectors)}) != 1:
-            raise InputError("parts: expected vectors of the same words, got others", hint="remove keep_all_pretrained")
+        if (
+            len(
+                {
+                    len(part.weight) + len(part.fixed)
+                    for part in parts
+                    if isinstance(part, WordVectors)
+                }
+            )
+            != 1
+        ):
+            raise InputError(
+                "parts: expected vectors of the same words, got others",
+                hint="remove keep_all_pretrained",
+            )
         self.parts = nn.ModuleList(parts)
         self._dim = sum(part.get_output_dim() for part in parts)
 
@@ -131,7 +155,11 @@ class _Lookup:
             return None
 
     def get(self, word: str) -> np.ndarray | None:
-        vector = None if self._vectors is None else self._vectors.get(word.encode("utf-8", "surrogatepass"))
+        vector = (
+            None
+            if self._vectors is None
+            else self._vectors.get(word.encode("utf-8", "surrogatepass"))
+        )
         return vector if vector is None or not self._normalize else _unit(vector)
 
     def fill(self, vectors: Tensor, unknown: Tensor, spelling: Tensor) -> None:
@@ -140,16 +168,22 @@ class _Lookup:
         where `unknown` [B, T]: otherwise it is in the vocabulary.
         """
         places = spelling[..., 0].nonzero(as_tuple=True)  # [N], [N]
-        spellings = spelling[places].cpu().numpy().view(f"S{spelling.shape[2]}")[:, 0]  # [N]
+        spellings = (
+            spelling[places].cpu().numpy().view(f"S{spelling.shape[2]}")[:, 0]
+        )  # [N]
         found = {}
-        for index, (word, is_unknown) in enumerate(zip(spellings.tolist(), unknown[places].tolist(), strict=True)):
+        for index, (word, is_unknown) in enumerate(
+            zip(spellings.tolist(), unknown[places].tolist(), strict=True)
+        ):
             text = word.decode("utf-8", "surrogatepass")
             vector = _look_up(self, text) if is_unknown else self.get(text)
             if vector is not None:
                 found[index] = vector
         if found:
             batch, token = (place[list(found)] for place in places)
-            vectors[batch, token] = torch.from_numpy(np.stack(list(found.values()))).to(vectors)
+            vectors[batch, token] = torch.from_numpy(np.stack(list(found.values()))).to(
+                vectors
+            )
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
@@ -157,7 +191,12 @@ def _unit(vector: np.ndarray) -> np.ndarray:
 
 
 def _read(
-    file: str | None, words: Collection[str], width: int, *, keep_all: bool, normalize: bool
+    file: str | None,
+    words: Collection[str],
+    width: int,
+    *,
+    keep_all: bool,
+    normalize: bool,
 ) -> dict[str, np.ndarray]:
     """The file's vectors of these words, or of all, perhaps scaled to length 1; the first if a word occurs twice."""
     if file is None:
@@ -168,10 +207,22 @@ def _read(
         vectors.setdefault(word, _unit(vector) if normalize else vector)
     exact = sum(word in vectors for word in words)
     lowered = sum(word not in vectors and word.lower() in vectors for word in words)
-    logger.info("%s: vectors of %d of %d words, %d more in lower case", file, exact, len(words), lowered)
+    logger.info(
+        "%s: vectors of %d of %d words, %d more in lower case",
+        file,
+        exact,
+        len(words),
+        lowered,
+    )
     if exact + lowered < len(words) / 4:
         advice = "does the dataset reader take the right column, and is it the right language?"
-        logger.warning("%s has vectors of only %d of %d words: %s", file, exact + lowered, len(words), advice)
+        logger.warning(
+            "%s has vectors of only %d of %d words: %s",
+            file,
+            exact + lowered,
+            len(words),
+            advice,
+        )
     return vectors
 
 
@@ -180,17 +231,27 @@ def _look_up(vectors: dict[str, np.ndarray] | _Lookup, word: str) -> np.ndarray 
     return vectors.get(word.lower()) if found is None else found
 
 
-def _table(words: list[str], vectors: dict[str, np.ndarray], width: int, unknown: str) -> Tensor:
+def _table(
+    words: list[str], vectors: dict[str, np.ndarray], width: int, unknown: str
+) -> Tensor:
     """The vectors of all words by id, shape [words, D]."""
     if vectors:
         rows = [_look_up(vectors, word) for word in words]
-        found = np.stack([row for row in rows if row is not None] or list(vectors.values()))  # [found, D]
+        found = np.stack(
+            [row for row in rows if row is not None] or list(vectors.values())
+        )  # [found, D]
         mean = found.mean(axis=0)
         if unknown == "random":
-            start = torch.normal(float(found.mean()), float(found.std()), (len(words), width)).numpy()
+            start = torch.normal(
+                float(found.mean()), float(found.std()), (len(words), width)
+            ).numpy()
         else:
-            start = np.broadcast_to(mean if unknown == "mean" else np.zeros_like(mean), (len(words), width))
-        filled = [new if row is None else row for row, new in zip(rows, start, strict=True)]
+            start = np.broadcast_to(
+                mean if unknown == "mean" else np.zeros_like(mean), (len(words), width)
+            )
+        filled = [
+            new if row is None else row for row, new in zip(rows, start, strict=True)
+        ]
         table = torch.from_numpy(np.stack(filled).astype(np.float32))
     else:
         table = torch.randn(len(words), width) / width**0.5

@@ -57,17 +57,32 @@ class LmProgress(TrainerCallback):
             self._log(trainer, math.log(batch_metrics["perplexity"]))
 
     def on_epoch(
-        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: Any,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         prefix = "validation_"
-        found = {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
+        found = {
+            name.removeprefix(prefix): value
+            for name, value in metrics.items()
+            if name.startswith(prefix)
+        }
         if not found:
             return
         loss = math.log(metrics["training_perplexity"])
-        point = {"step": self.steps, "tokens": self.tokens, "seconds": round(self._seconds(), 1)}
+        point = {
+            "step": self.steps,
+            "tokens": self.tokens,
+            "seconds": round(self._seconds(), 1),
+        }
         self._points.append(point | {"training_loss": round(loss, 5)} | found)
         if is_primary:
-            logger.info("validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(found))
+            logger.info(
+                "validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(found)
+            )
             lines = "".join(f"{json.dumps(point)}\n" for point in self._points)
             write_text(Path(self.serialization_dir) / CURVE_FILE, lines)
 
@@ -76,7 +91,12 @@ class LmProgress(TrainerCallback):
         trainer.data_loader.release()
 
     def state_dict(self) -> dict[str, Any]:
-        return {"steps": self.steps, "tokens": self.tokens, "seconds": self._seconds(), "points": list(self._points)}
+        return {
+            "steps": self.steps,
+            "tokens": self.tokens,
+            "seconds": self._seconds(),
+            "points": list(self._points),
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.steps, self.tokens = state_dict["steps"], state_dict["tokens"]
@@ -87,11 +107,19 @@ class LmProgress(TrainerCallback):
         return self._seconds_before + time.perf_counter() - self._started
 
     def _log(self, trainer: Any, loss: float) -> None:
-        total = trainer._num_epochs * math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
+        total = trainer._num_epochs * math.ceil(
+            len(trainer.data_loader) / trainer._num_gradient_accumulation_steps
+        )
         meter = "step {n_fmt} of {total_fmt}, time left {remaining}"
         step = tqdm.format_meter(self.steps, total, self._seconds(), bar_format=meter)
         speed = self.tokens / self._seconds()
-        logger.info("%s: %s tokens, loss %.4f, %.0f tokens/s", step, f"{self.tokens:,}", loss, speed)
+        logger.info(
+            "%s: %s tokens, loss %.4f, %.0f tokens/s",
+            step,
+            f"{self.tokens:,}",
+            loss,
+            speed,
+        )
 
 
 EXPORTED, PERPLEXITIES = "exported", "perplexities.json"
@@ -122,28 +150,46 @@ class Tuning(TrainerCallback):
             return
         save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
         before = {"perplexity_before": _measure(trainer)} if model.knows_words else {}
-        logger.info("before fine-tuning: perplexity %s", before.get("perplexity_before", "unknown, the softmax is new"))
+        logger.info(
+            "before fine-tuning: perplexity %s",
+            before.get("perplexity_before", "unknown, the softmax is new"),
+        )
         write_text(folder / PERPLEXITIES, json.dumps(before, indent=1))
 
     def on_epoch(
-        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: Any,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         """Called after an epoch: freezes the biLM for the next, or no longer."""
         if self._softmax_epochs:
-            trainer.model.language_model.bilm.requires_grad_(epoch + 1 >= self._softmax_epochs)
+            trainer.model.language_model.bilm.requires_grad_(
+                epoch + 1 >= self._softmax_epochs
+            )
 
     def on_end(
-        self, trainer: Any, metrics: dict[str, Any] | None = None, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: Any,
+        metrics: dict[str, Any] | None = None,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         """Called after the trainer has loaded the best weights; also after an error, and then does nothing."""
         if not is_primary or metrics is None:
             return
         model, folder = trainer.model, Path(self.serialization_dir)
-        found = json.loads((folder / PERPLEXITIES).read_text("utf-8")) | {"perplexity": _measure(trainer)}
+        found = json.loads((folder / PERPLEXITIES).read_text("utf-8")) | {
+            "perplexity": _measure(trainer)
+        }
         write_text(folder / PERPLEXITIES, json.dumps(found, indent=1))
         logger.info("after fine-tuning: %s", found)
         if found["perplexity"] > found.get("perplexity_before", found["perplexity"]):
-            logger.warning("fine-tuning increased the perplexity of this text: lower the learning rate")
+            logger.warning(
+                "fine-tuning increased the perplexity of this text: lower the learning rate"
+            )
         (folder / EXPORTED).mkdir(exist_ok=True)
         write_exported(model.language_model, model.vocab.to_words(), folder / EXPORTED)
 

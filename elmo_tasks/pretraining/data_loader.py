@@ -16,11 +16,22 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
 from elmo_tasks.pretraining.evaluation import first_sentences
-from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files, share_of_files
+from elmo_tasks.pretraining.sentences import (
+    check_text,
+    count_predictions,
+    expand_files,
+    share_of_files,
+)
 from elmo_tasks.pretraining.stream import LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import Size
-from elmo_tasks.training.distributed import all_gather_objects, node_count, node_rank, process_count, process_rank
+from elmo_tasks.training.distributed import (
+    all_gather_objects,
+    node_count,
+    node_rank,
+    process_count,
+    process_rank,
+)
 from elmo_tasks.training.subsampling import every_instance
 
 logger = logging.getLogger(__name__)
@@ -59,11 +70,19 @@ class LmVocabulary(Vocabulary):
         to a maximum number (`size`) or with a minimum frequency (`min_count`); or load `file`, a `vocabulary.txt`.
         Raises `InputError` if these do not go together, or a file cannot be read.
         """
-        if (files is None) == (file is None) or (file is not None and (size or min_count)):
-            raise InputError("vocabulary elmo_tasks_words: expected file, or files with size or min_count")
+        if (files is None) == (file is None) or (
+            file is not None and (size or min_count)
+        ):
+            raise InputError(
+                "vocabulary elmo_tasks_words: expected file, or files with size or min_count"
+            )
         if file is not None:
             return cls.of(WordVocabulary.from_file(file))
-        return cls.of(WordVocabulary.count(text_files(reader, files or []), size=size, min_count=min_count))
+        return cls.of(
+            WordVocabulary.count(
+                text_files(reader, files or []), size=size, min_count=min_count
+            )
+        )
 
     @classmethod
     def of(cls, words: WordVocabulary) -> "LmVocabulary":
@@ -89,14 +108,20 @@ class LmVocabulary(Vocabulary):
 
 
 def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
-    return reader.text_files(data_path) if isinstance(reader, LmReader) else expand_files(data_path)
+    return (
+        reader.text_files(data_path)
+        if isinstance(reader, LmReader)
+        else expand_files(data_path)
+    )
 
 
 def _check_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> None:
     pairs = enumerate(zip_longest(saved.words, found.words), start=1)
     for line, (old, new) in pairs:
         if old != new:
-            problem = f"expected the words that this run started with: {old!r}, got {new!r}"
+            problem = (
+                f"expected the words that this run started with: {old!r}, got {new!r}"
+            )
             hint = "restore the vocabulary's text or file, or start a new run in another folder"
             raise InputError(problem, file=file, line=line, hint=hint)
 
@@ -141,14 +166,18 @@ class LmDataLoader(DataLoader):
     ) -> None:
         self.endless = shuffle
         if (max_tokens if shuffle else steps_per_epoch) is not None:
-            raise InputError("data loader elmo_tasks_lm: steps_per_epoch requires shuffle true, max_tokens false")
+            raise InputError(
+                "data loader elmo_tasks_lm: steps_per_epoch requires shuffle true, max_tokens false"
+            )
         share, rest = divmod(batch_size, process_count())
         if rest:
             problem = f"expected a batch_size that is a multiple of the {process_count()} processes, got {batch_size}"
             raise InputError(f"data loader elmo_tasks_lm: {problem}")
         self.reader = reader  # owns the files that it has written
         self.files = text_files(reader, data_path)
-        self._nodes = node_count() if self.endless and len(self.files) >= node_count() else 1
+        self._nodes = (
+            node_count() if self.endless and len(self.files) >= node_count() else 1
+        )
         if self._nodes > 1:
             self.files = share_of_files(self.files, node_rank(), self._nodes)
             logger.info("this node reads %s", ", ".join(map(str, self.files)))
@@ -167,21 +196,38 @@ class LmDataLoader(DataLoader):
             raise TypeError("the length of a single pass is not known in advance")
         if self._steps is None:
             counted = all_gather_objects((node_rank(), count_predictions(self.files)))
-            predictions = sum(dict(counted).values()) if self._nodes > 1 else counted[0][1]
+            predictions = (
+                sum(dict(counted).values()) if self._nodes > 1 else counted[0][1]
+            )
             self._steps = max(1, predictions // (self.batch_size * self.unroll))
-            logger.info("%s predictions per pass: %s steps per epoch", f"{predictions:,}", f"{self._steps:,}")
+            logger.info(
+                "%s predictions per pass: %s steps per epoch",
+                f"{predictions:,}",
+                f"{self._steps:,}",
+            )
         return self._steps
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         skipped, self._to_skip = self._to_skip, 0
         if self.endless:
-            yield from ({} for _ in range(skipped))  # the trainer counts these batches without using them
+            yield from (
+                {} for _ in range(skipped)
+            )  # the trainer counts these batches without using them
             for _ in range(len(self) - skipped):
                 yield {"batch": next(self._training_stream()).to(self._device)}
         else:
-            forward, backward = (first_sentences(self.files, max_tokens=self.max_tokens) for _ in range(2))
-            sizes: dict[str, Any] = {"batch_size": self.batch_size, "unroll": self.unroll, "own": self._own}
-            for number, batch in enumerate(LmStream(forward, backward, self._words, **sizes)):
+            forward, backward = (
+                first_sentences(self.files, max_tokens=self.max_tokens)
+                for _ in range(2)
+            )
+            sizes: dict[str, Any] = {
+                "batch_size": self.batch_size,
+                "unroll": self.unroll,
+                "own": self._own,
+            }
+            for number, batch in enumerate(
+                LmStream(forward, backward, self._words, **sizes)
+            ):
                 yield {} if number < skipped else {"batch": batch.to(self._device)}
 
     def iter_instances(self) -> Iterator[Instance]:
@@ -251,7 +297,9 @@ class TaskTextReader(LmReader):
         for instance in every_instance(self._task_reader, data_path):
             for name in self._names:
                 if name not in instance.fields:
-                    raise InputError(f"expected a field {name!r}, got {', '.join(sorted(instance.fields))}")
+                    raise InputError(
+                        f"expected a field {name!r}, got {', '.join(sorted(instance.fields))}"
+                    )
                 lines = list(_sentences(instance.fields[name], name))
                 if lines != last.get(name):
                     yield from lines
@@ -260,9 +308,13 @@ class TaskTextReader(LmReader):
 
 def _sentences(field: Field, name: str) -> Iterator[str]:
     if isinstance(field, TextField):
-        yield " ".join(word for token in field.tokens for word in token.ensure_text().split())
+        yield " ".join(
+            word for token in field.tokens for word in token.ensure_text().split()
+        )
     elif isinstance(field, ListField):
         for part in field:
             yield from _sentences(part, name)
     else:
-        raise InputError(f"expected a text field {name!r}, got a {type(field).__name__}")
+        raise InputError(
+            f"expected a text field {name!r}, got a {type(field).__name__}"
+        )

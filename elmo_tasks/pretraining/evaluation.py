@@ -55,7 +55,9 @@ class Perplexity(Metric):
                 )
         self._unknown += unknown
         self._nll = [total + own for total, own in zip(self._nll, nll, strict=True)]
-        self._targets = [total + own for total, own in zip(self._targets, targets, strict=True)]
+        self._targets = [
+            total + own for total, own in zip(self._targets, targets, strict=True)
+        ]
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`perplexity` (the geometric mean), that of each direction, and `unknown`; empty before the first token."""
@@ -73,17 +75,28 @@ class Perplexity(Metric):
 
     def report(self) -> PerplexityReport:
         """The perplexities of what was counted, at least one token in each direction."""
-        means = [nll / targets for nll, targets in zip(self._nll, self._targets, strict=True)]
+        means = [
+            nll / targets for nll, targets in zip(self._nll, self._targets, strict=True)
+        ]
         (forward, backward), geometric = map(_exp, means), _exp(sum(means) / 2)
         tokens = sum(self._targets)
-        return PerplexityReport(forward, backward, geometric, (forward + backward) / 2, self._unknown / tokens, tokens)
+        return PerplexityReport(
+            forward,
+            backward,
+            geometric,
+            (forward + backward) / 2,
+            self._unknown / tokens,
+            tokens,
+        )
 
 
 def _exp(value: float) -> float:
     return math.inf if value >= 709.0 else math.exp(value)  # beyond, a float overflows
 
 
-def first_sentences(files: Iterable[str | Path], *, max_tokens: int | None = None) -> Iterator[list[str]]:
+def first_sentences(
+    files: Iterable[str | Path], *, max_tokens: int | None = None
+) -> Iterator[list[str]]:
     """
     The sentences of the files in order; with `max_tokens`, whole sentences from the start of each file until its share
     of so many predictions is reached. Raises `InputError` as `read_sentences` does.
@@ -121,10 +134,14 @@ def perplexity(
     total = Perplexity()
     for path in paths:
         counts = Perplexity()
-        forward, backward = (first_sentences([path], max_tokens=max_tokens) for _ in range(2))
+        forward, backward = (
+            first_sentences([path], max_tokens=max_tokens) for _ in range(2)
+        )
         states: States = {}
         stream = LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll)
-        for batch in tqdm(stream, desc=path.name, unit=" batches", disable=None, leave=False):
+        for batch in tqdm(
+            stream, desc=path.name, unit=" batches", disable=None, leave=False
+        ):
             output = model(batch.to(model.softmax.bias.device), states)
             states = output.states
             counts(output, batch.unknown)

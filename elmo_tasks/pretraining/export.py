@@ -43,7 +43,9 @@ class TrainedModel(NamedTuple):
     source: Path  # the file of its weights
 
 
-def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | None = None) -> Path:
+def export_run(
+    run: str | Path, out_dir: str | Path, *, mantissa_bits: int | None = None
+) -> Path:
     """
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and `softmax.hdf5` (`softmax/W` [V, P],
     `softmax/b` [V]) of a run's folder, finished or not, all or none; other files of the folder are kept. Returns the
@@ -52,17 +54,28 @@ def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | Non
     """
     trained = _load_run(Path(run))
     with atomic_write_folder(Path(out_dir)) as folder:
-        write_exported(trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits)
+        write_exported(
+            trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits
+        )
     return trained.source
 
 
 def write_exported(
-    model: BiLanguageModel, vocabulary: WordVocabulary, folder: Path, *, mantissa_bits: int | None = None
+    model: BiLanguageModel,
+    vocabulary: WordVocabulary,
+    folder: Path,
+    *,
+    mantissa_bits: int | None = None,
 ) -> None:
     """Write the four files of `export_run` into an existing folder, each atomically."""
-    model.bilm.save_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE, mantissa_bits=mantissa_bits)
+    model.bilm.save_files(
+        folder / OPTIONS_FILE, folder / WEIGHT_FILE, mantissa_bits=mantissa_bits
+    )
     vocabulary.save(folder / VOCABULARY_FILE)
-    arrays = {name: tensor.detach().float().cpu().numpy() for name, tensor in _softmax_arrays(model.softmax).items()}
+    arrays = {
+        name: tensor.detach().float().cpu().numpy()
+        for name, tensor in _softmax_arrays(model.softmax).items()
+    }
     write_hdf5(arrays, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
 
 
@@ -75,18 +88,27 @@ def load_trained(place: str | Path) -> TrainedModel:
     if str(place).startswith("hf://"):
         place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
     folder = Path(place)
-    is_exported = not (folder / "config.json").is_file() and any((folder / name).is_file() for name in EXPORTED)
+    is_exported = not (folder / "config.json").is_file() and any(
+        (folder / name).is_file() for name in EXPORTED
+    )
     return _load_exported(folder) if is_exported else _load_run(folder)
 
 
 def _load_exported(folder: Path) -> TrainedModel:
     if missing := [name for name in EXPORTED if not (folder / name).is_file()]:
-        raise InputError(f"expected an exported language model, missing: {', '.join(missing)}", file=folder)
-    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE).requires_grad_(True)
+        raise InputError(
+            f"expected an exported language model, missing: {', '.join(missing)}",
+            file=folder,
+        )
+    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE).requires_grad_(
+        True
+    )
     vocabulary = WordVocabulary.from_file(folder / VOCABULARY_FILE)
     softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
     _load_softmax(softmax, folder / SOFTMAX_FILE)
-    return TrainedModel(BiLanguageModel(bilm, softmax).eval(), vocabulary, folder / WEIGHT_FILE)
+    return TrainedModel(
+        BiLanguageModel(bilm, softmax).eval(), vocabulary, folder / WEIGHT_FILE
+    )
 
 
 def _load_run(folder: Path) -> TrainedModel:
@@ -96,7 +118,9 @@ def _load_run(folder: Path) -> TrainedModel:
         raise InputError(problem, file=folder)
     options = _options(folder)
     vocabulary = WordVocabulary.from_file(folder / "vocabulary" / "words.txt")
-    model = BiLanguageModel(BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)).eval()
+    model = BiLanguageModel(
+        BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)
+    ).eval()
     _load_weights(model, weights)
     return TrainedModel(model, vocabulary, weights)
 
@@ -106,22 +130,34 @@ def _options(folder: Path) -> BiLMOptions:
         model = json.loads((folder / "config.json").read_text("utf-8"))["model"]
         kind, options = model["type"], model.get("options", {})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"it has no model: {error}", file=folder / "config.json") from None
+        raise InputError(
+            f"it has no model: {error}", file=folder / "config.json"
+        ) from None
     if kind not in MODEL_TYPES:
-        raise InputError(f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=folder)
+        raise InputError(
+            f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=folder
+        )
     if kind == TUNED_TYPE:
         own = folder / OPTIONS_FILE
-        return BiLMOptions.from_file(own if own.is_file() else Path(str(model.get("bilm"))) / OPTIONS_FILE)
+        return BiLMOptions.from_file(
+            own if own.is_file() else Path(str(model.get("bilm"))) / OPTIONS_FILE
+        )
     return BiLMOptions.from_dict(options)
 
 
 def _load_weights(model: BiLanguageModel, weights: Path) -> None:
     try:
         state = torch.load(weights, map_location="cpu", weights_only=True)
-        own = {key.removeprefix(_PREFIX): value for key, value in state.items() if key.startswith(_PREFIX)}
+        own = {
+            key.removeprefix(_PREFIX): value
+            for key, value in state.items()
+            if key.startswith(_PREFIX)
+        }
         model.load_state_dict(own)
     except (RuntimeError, OSError, pickle.UnpicklingError, AttributeError) as error:
-        raise InputError(f"it does not have this model's weights: {error}", file=weights) from None
+        raise InputError(
+            f"it does not have this model's weights: {error}", file=weights
+        ) from None
 
 
 def _softmax_arrays(softmax: OutputSoftmax) -> dict[str, torch.Tensor]:
@@ -134,8 +170,12 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
         for name, parameter in _softmax_arrays(softmax).items():
             dataset = own_dataset(stored, name)
             shape = tuple(parameter.shape)
-            if dataset.shape != shape:  # checked before it is read: a damaged file may declare any size
-                raise InputError(f"expected {name} of shape {shape}, got {dataset.shape}", file=file)
+            if (
+                dataset.shape != shape
+            ):  # checked before it is read: a damaged file may declare any size
+                raise InputError(
+                    f"expected {name} of shape {shape}, got {dataset.shape}", file=file
+                )
             values = np.asarray(dataset[...], dtype=np.float32)
             if not np.isfinite(values).all():
                 raise InputError(f"expected finite numbers in {name}", file=file)
@@ -150,7 +190,9 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
     """
     if isinstance(source, dict):
         if source.keys() != {"options_file", "weight_file"}:
-            raise InputError(f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}")
+            raise InputError(
+                f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}"
+            )
         return BiLM.from_files(source["options_file"], source["weight_file"]), None
     folder = Path(str(source))
     ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
@@ -161,17 +203,24 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
 
 
 @torch.no_grad()
-def fill_softmax(softmax: OutputSoftmax, words: WordVocabulary, start: TrainedModel | None) -> bool:
+def fill_softmax(
+    softmax: OutputSoftmax, words: WordVocabulary, start: TrainedModel | None
+) -> bool:
     """
     Copy the rows of the softmax of `start` into a new one: for words in both vocabularies their row, for new words the
     row of `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
     Nothing is copied if there is no softmax. New words are logged. Returns whether both vocabularies are equal.
     """
     if start is None:
-        logger.warning("the biLM has no softmax: initializing one for %s words at random", f"{len(words):,}")
+        logger.warning(
+            "the biLM has no softmax: initializing one for %s words at random",
+            f"{len(words):,}",
+        )
         return False
     known, old = start.vocabulary, start.model.softmax
-    rows = torch.tensor([known.id(word) for word in words.words])  # [V], ids in the old softmax
+    rows = torch.tensor(
+        [known.id(word) for word in words.words]
+    )  # [V], ids in the old softmax
     softmax.weight.copy_(old.weight[rows])
     softmax.bias.copy_(old.bias[rows])
     if words.words == known.words:
@@ -179,5 +228,7 @@ def fill_softmax(softmax: OutputSoftmax, words: WordVocabulary, start: TrainedMo
     new = sum(word not in known.ids for word in words.words)
     softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
     counts = f"{len(words):,} words instead of {len(known):,}"
-    logger.warning("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
+    logger.warning(
+        "new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}"
+    )
     return False

@@ -43,10 +43,19 @@ class BiLanguageModel(nn.Module):
       float32. In evaluation mode the biLM's own precision holds.
     """
 
-    def __init__(self, bilm: BiLM, softmax: OutputSoftmax, *, dropout: float = 0.1, precision: str = "float32") -> None:
+    def __init__(
+        self,
+        bilm: BiLM,
+        softmax: OutputSoftmax,
+        *,
+        dropout: float = 0.1,
+        precision: str = "float32",
+    ) -> None:
         super().__init__()
         if precision not in PRECISIONS:
-            raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")
+            raise InputError(
+                f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}"
+            )
         self.bilm, self.softmax = bilm, softmax
         self.dropout, self.precision = dropout, PRECISIONS[precision]
 
@@ -54,11 +63,16 @@ class BiLanguageModel(nn.Module):
         """Continues from the states of the previous batch (default: zeros), also within a sentence."""
         tokens = self._encode(batch.characters)  # [U, P]
         results = {
-            direction: self._run(direction, tokens, inputs, (states or {}).get(direction))
+            direction: self._run(
+                direction, tokens, inputs, (states or {}).get(direction)
+            )
             for direction, inputs in zip(DIRECTIONS, batch.inputs, strict=True)
         }
         tops = (top for top, _ in results.values())
-        nll = [self._nll(*of_direction) for of_direction in zip(tops, batch.targets, batch.mask, strict=True)]
+        nll = [
+            self._nll(*of_direction)
+            for of_direction in zip(tops, batch.targets, batch.mask, strict=True)
+        ]
         finals = {direction: final for direction, (_, final) in results.items()}
         return LmOutput(torch.stack(nll), batch.mask.sum((1, 2)), finals)
 
@@ -76,7 +90,13 @@ class BiLanguageModel(nn.Module):
         states = states or stack.initial_states(rows)
         packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
         dropout = self.dropout if self.training else 0.0
-        outputs, finals = stack(packed, [rows] * steps, states, dropout=dropout, precision=self._product_dtype)
+        outputs, finals = stack(
+            packed,
+            [rows] * steps,
+            states,
+            dropout=dropout,
+            precision=self._product_dtype,
+        )
         top = functional.dropout(outputs[-1], dropout)  # [T * B, P]
         return top, [(cell.detach(), hidden.detach()) for cell, hidden in finals]
 

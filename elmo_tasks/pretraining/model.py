@@ -64,8 +64,12 @@ class BiLMModel(Model):
         if loss_scale <= 0.0:
             raise InputError(f"expected loss_scale above 0, got {loss_scale}")
         bilm = BiLM(BiLMOptions.from_dict(options))
-        softmax = OutputSoftmax(len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives)
-        self.language_model = BiLanguageModel(bilm, softmax, dropout=dropout, precision=precision)
+        softmax = OutputSoftmax(
+            len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives
+        )
+        self.language_model = BiLanguageModel(
+            bilm, softmax, dropout=dropout, precision=precision
+        )
         self.loss_scale = loss_scale
         self.knows_words = False
         """Whether the softmax has been trained on exactly these words."""
@@ -86,9 +90,13 @@ class BiLMModel(Model):
         used for the words that both vocabularies have.
         """
         found, trained = load_start(bilm)
-        model = cls(vocab, found.options.to_dict(), negatives, dropout, precision, loss_scale)
+        model = cls(
+            vocab, found.options.to_dict(), negatives, dropout, precision, loss_scale
+        )
         model.language_model.bilm.load_state_dict(found.state_dict())
-        model.knows_words = fill_softmax(model.language_model.softmax, vocab.to_words(), trained)
+        model.knows_words = fill_softmax(
+            model.language_model.softmax, vocab.to_words(), trained
+        )
         return model
 
     def forward(self, batch: LmBatch) -> dict[str, Any]:
@@ -103,7 +111,9 @@ class BiLMModel(Model):
         self._perplexity(total, unknown)
         share = output._replace(counts=total.counts)
         return {
-            "loss": share.loss * process_count() * self.loss_scale,  # DDP takes the mean of the processes' gradients
+            "loss": share.loss
+            * process_count()
+            * self.loss_scale,  # DDP takes the mean of the processes' gradients
             "nll": total.loss,
             "tokens": int(total.counts[0]),
         }
@@ -117,5 +127,7 @@ def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:
     own = output._replace(nll=output.nll.detach())
     if process_count() == 1:
         return own, unknown
-    total = dist_reduce_sum(torch.tensor([*own.nll, *own.counts, unknown], dtype=torch.float64))
+    total = dist_reduce_sum(
+        torch.tensor([*own.nll, *own.counts, unknown], dtype=torch.float64)
+    )
     return LmOutput(total[:2], total[2:4].long(), own.states), int(total[4])

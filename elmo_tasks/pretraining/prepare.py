@@ -15,7 +15,11 @@ from tqdm import tqdm
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.parquet import read_column
-from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
+from elmo_tasks.formats.raw_text import (
+    blank_pipeline,
+    sentence_pipeline,
+    split_at_blanks,
+)
 from elmo_tasks.formats.text_files import lines_of, open_binary
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.processes import worker_pool
@@ -58,15 +62,31 @@ def prepare(
         blank_pipeline(language)
     folder = Path(out)
     if any(folder.glob("train.*")):
-        raise InputError("the folder has files of a training text", file=out, hint="name another, or remove it")
-    files = list({file.resolve(): file for entry in inputs for file in _files(entry)}.values())
-    work = partial(_prepare_file, folder=folder, language=language, text_field=text_field, heldout=heldout)
+        raise InputError(
+            "the folder has files of a training text",
+            file=out,
+            hint="name another, or remove it",
+        )
+    files = list(
+        {file.resolve(): file for entry in inputs for file in _files(entry)}.values()
+    )
+    work = partial(
+        _prepare_file,
+        folder=folder,
+        language=language,
+        text_field=text_field,
+        heldout=heldout,
+    )
     with worker_pool(workers) if workers > 1 else nullcontext() as pool:
         written = (map if pool is None else pool.map)(work, files, count())
         for _ in tqdm(written, total=len(files), desc="files", disable=None):
             pass
     if heldout and not any(folder.glob("heldout.*")):
-        logger.warning("%s: nothing is held out, there are fewer than %d paragraphs", out, BLOCK + 1)
+        logger.warning(
+            "%s: nothing is held out, there are fewer than %d paragraphs",
+            out,
+            BLOCK + 1,
+        )
 
 
 def read_documents(file: Path, text_field: str) -> Iterator[str]:
@@ -84,9 +104,18 @@ def read_documents(file: Path, text_field: str) -> Iterator[str]:
             if isinstance(line, InputError):
                 skipped.append(line)
             else:
-                yield _json_text(line, text_field, file, number) if ".jsonl" in file.suffixes else line
+                yield (
+                    _json_text(line, text_field, file, number)
+                    if ".jsonl" in file.suffixes
+                    else line
+                )
     if skipped:
-        logger.warning("%s: skipped lines that are no text: %d, the first is %s", file, len(skipped), skipped[0])
+        logger.warning(
+            "%s: skipped lines that are no text: %d, the first is %s",
+            file,
+            len(skipped),
+            skipped[0],
+        )
 
 
 def _splitter(language: str | None) -> Callable[[str], Iterator[list[str]]]:
@@ -106,24 +135,47 @@ def _splitter(language: str | None) -> Callable[[str], Iterator[list[str]]]:
 def _files(entry: str) -> list[Path]:
     if not Path(entry).is_dir():
         return expand_files(entry)
-    found = sorted(path for path in Path(entry).rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+    found = sorted(
+        path
+        for path in Path(entry).rglob("*")
+        if path.suffix in _SUFFIXES and path.is_file()
+    )
     if not found:
-        raise InputError(f"expected files that end in {', '.join(_SUFFIXES)}, found none", file=entry)
+        raise InputError(
+            f"expected files that end in {', '.join(_SUFFIXES)}, found none", file=entry
+        )
     return found
 
 
-def _prepare_file(file: Path, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int) -> None:
+def _prepare_file(
+    file: Path,
+    place: int,
+    *,
+    folder: Path,
+    language: str | None,
+    text_field: str,
+    heldout: int,
+) -> None:
     """Write the two files of one. The number keeps equal names apart."""
     split, sentences = _splitter(language), [0, 0]
     name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
     outputs = folder / f"train.{name}", folder / f"heldout.{name}"
     with atomic_write(outputs[0]) as train, atomic_write(outputs[1]) as held:
-        with gzip.open(train, "wb", 4) as train_out, gzip.open(held, "wb", 4) as held_out:
+        with (
+            gzip.open(train, "wb", 4) as train_out,
+            gzip.open(held, "wb", 4) as held_out,
+        ):
             texts = read_documents(file, text_field)
-            for number, paragraph in enumerate(part for text in texts for part in text.splitlines() if part.strip()):
-                is_held_out = heldout > 0 and (place + number // BLOCK) % heldout == 1  # also of many short files
+            for number, paragraph in enumerate(
+                part for text in texts for part in text.splitlines() if part.strip()
+            ):
+                is_held_out = (
+                    heldout > 0 and (place + number // BLOCK) % heldout == 1
+                )  # also of many short files
                 for words in filter(None, split(paragraph)):
-                    (held_out if is_held_out else train_out).write(" ".join(words).encode() + b"\n")
+                    (held_out if is_held_out else train_out).write(
+                        " ".join(words).encode() + b"\n"
+                    )
                     sentences[is_held_out] += 1
         if not any(sentences):
             raise InputError("expected text, got none", file=file)
@@ -136,12 +188,18 @@ def _json_text(line: str, text_field: str, file: Path, number: int) -> str:
     try:
         text = json.loads(line)[text_field]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise InputError(f"expected a JSON object with {text_field!r}", file=file, line=number) from None
+        raise InputError(
+            f"expected a JSON object with {text_field!r}", file=file, line=number
+        ) from None
     return _checked(text, text_field, file, number)
 
 
 def _checked(text: Any, text_field: str, file: Path, number: int) -> str:
     """A text without lone surrogates and NUL, which JSON can have."""
     if not isinstance(text, str):
-        raise InputError(f"expected {text_field!r} to be a text, got {text!r:.60}", file=file, line=number)
+        raise InputError(
+            f"expected {text_field!r} to be a text, got {text!r:.60}",
+            file=file,
+            line=number,
+        )
     return text.replace("\0", "").encode(errors="ignore").decode()

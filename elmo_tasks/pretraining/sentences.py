@@ -19,10 +19,22 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     or separated by commas. Raises `InputError` if a pattern matches no file.
     """
     entries = [patterns] if isinstance(patterns, str) else patterns
-    parts = [part.strip() for entry in entries for part in ([entry] if Path(entry).is_file() else entry.split(","))]
-    found = {path.resolve(): path for part in parts if part for path in map(Path, list_files(located(part)))}
+    parts = [
+        part.strip()
+        for entry in entries
+        for part in ([entry] if Path(entry).is_file() else entry.split(","))
+    ]
+    found = {
+        path.resolve(): path
+        for part in parts
+        if part
+        for path in map(Path, list_files(located(part)))
+    }
     if not found:
-        raise InputError("expected a text file, got no name", hint="give a path, a glob or a list of them")
+        raise InputError(
+            "expected a text file, got no name",
+            hint="give a path, a glob or a list of them",
+        )
     return sorted(found.values())
 
 
@@ -38,7 +50,10 @@ def share_of_files(files: Sequence[Path], index: int, count: int) -> list[Path]:
 
 
 def read_sentences(
-    files: Iterable[str | Path], *, rng: random.Random | None = None, block_lines: int = _SHUFFLED_LINES
+    files: Iterable[str | Path],
+    *,
+    rng: random.Random | None = None,
+    block_lines: int = _SHUFFLED_LINES,
 ) -> Iterator[list[str]]:
     """
     The tokens of each line that has any, of plain or gzip text with one tokenized sentence per line. With `rng`, lines
@@ -47,15 +62,25 @@ def read_sentences(
     """
     for file in files:
         lines = (line for _, line in open_text(file))
-        sentences = filter(None, map(str.split, lines if rng is None else shuffled_in_blocks(lines, block_lines, rng)))
+        sentences = filter(
+            None,
+            map(
+                str.split,
+                lines if rng is None else shuffled_in_blocks(lines, block_lines, rng),
+            ),
+        )
         yield from not_empty(sentences, "no sentence in this file", file)
 
 
-def shuffled_in_blocks(lines: Iterator[str], size: int, rng: random.Random) -> Iterator[str]:
+def shuffled_in_blocks(
+    lines: Iterator[str], size: int, rng: random.Random
+) -> Iterator[str]:
     """The same lines, shuffled within blocks of `size`; never reads more than a block ahead."""
     while block := list(islice(lines, size)):
         rng.shuffle(block)
-        while block:  # popped, so that the block's memory is freed while the next one is read
+        while (
+            block
+        ):  # popped, so that the block's memory is freed while the next one is read
             yield block.pop()
 
 
@@ -70,7 +95,9 @@ def count_predictions(files: Iterable[str | Path]) -> int:
     return sum(len(sentence) + 1 for sentence in read_sentences(files))
 
 
-def shuffled_sentences(files: Sequence[Path], *, seed: int, cycle: int) -> Iterator[list[str]]:
+def shuffled_sentences(
+    files: Sequence[Path], *, seed: int, cycle: int
+) -> Iterator[list[str]]:
     """
     Every sentence once, in an order that depends on seed and cycle.
 
@@ -86,7 +113,12 @@ def shuffled_sentences(files: Sequence[Path], *, seed: int, cycle: int) -> Itera
         while waiting and len(opened) < _OPEN_FILES:
             file = waiting.pop()
             own_rng = random.Random(f"{seed} {cycle}")
-            opened.append((read_sentences([file], rng=own_rng, block_lines=block_lines), file.stat().st_size))
+            opened.append(
+                (
+                    read_sentences([file], rng=own_rng, block_lines=block_lines),
+                    file.stat().st_size,
+                )
+            )
         (index,) = rng.choices(range(len(opened)), [size for _, size in opened])
         sentence = next(opened[index][0], None)
         if sentence is None:

@@ -19,7 +19,9 @@ from elmo_tasks.training.distributed import from_first_process, process_rank
 
 NO_HIT = -1  # instead of a column: the row's target is not among the negatives
 _LOG2_E = math.log2(math.e)
-_BLOCK = 2**21  # logits at a time, 8 MiB: they fit into a CPU's cache and give efficient matrix products
+_BLOCK = (
+    2**21
+)  # logits at a time, 8 MiB: they fit into a CPU's cache and give efficient matrix products
 _GPU_BLOCK = 2**28  # the same on a GPU, for the exact softmax: 1 GiB
 _LEAST_ROWS = 64  # positions at a time for the exact softmax; with fewer, reading the weights takes the time
 
@@ -38,8 +40,12 @@ class LogUniformSampler(nn.Module):
         super().__init__()
         self.vocabulary_size, self.negatives = vocabulary_size, negatives
         ranks = torch.arange(vocabulary_size, dtype=torch.float64)
-        self.probabilities = torch.log1p(1.0 / (ranks + 1.0)) / math.log(vocabulary_size + 1.0)  # [V]
-        self.register_buffer("_log_misses", torch.log1p(-self.probabilities), persistent=False)  # [V]
+        self.probabilities = torch.log1p(1.0 / (ranks + 1.0)) / math.log(
+            vocabulary_size + 1.0
+        )  # [V]
+        self.register_buffer(
+            "_log_misses", torch.log1p(-self.probabilities), persistent=False
+        )  # [V]
         self._block = self._expected_tries()
 
     def draw(self) -> tuple[Tensor, int]:
@@ -62,7 +68,9 @@ class LogUniformSampler(nn.Module):
 
     def _draws(self, count: int) -> np.ndarray:
         uniform = torch.rand(count, dtype=torch.float64).numpy()
-        ids = np.exp(uniform * math.log(self.vocabulary_size + 1.0)).astype(np.int64) - 1
+        ids = (
+            np.exp(uniform * math.log(self.vocabulary_size + 1.0)).astype(np.int64) - 1
+        )
         return np.minimum(ids, self.vocabulary_size - 1)
 
     def _expected_tries(self) -> int:
@@ -81,7 +89,9 @@ class OutputSoftmax(nn.Module):
     full one.
     """
 
-    def __init__(self, vocabulary_size: int, dim: int, *, negatives: int | None = None) -> None:
+    def __init__(
+        self, vocabulary_size: int, dim: int, *, negatives: int | None = None
+    ) -> None:
         super().__init__()
         if negatives is not None and negatives < 2:
             raise InputError(f"expected at least 2 negatives, got {negatives}")
@@ -94,7 +104,9 @@ class OutputSoftmax(nn.Module):
         nn.init.normal_(self.weight, std=self.dim**-0.5)
         nn.init.zeros_(self.bias)
 
-    def loss(self, hidden: Tensor, targets: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
+    def loss(
+        self, hidden: Tensor, targets: Tensor, *, precision: torch.dtype | None = None
+    ) -> Tensor:
         """
         The training loss [N] in nats for `hidden` [N, P] and word ids [N]: the sampled softmax if there are negatives,
         else the full one. Products are in `precision` (default: the type of `hidden`), sums at least in float32.
@@ -102,12 +114,17 @@ class OutputSoftmax(nn.Module):
         precision = precision or hidden.dtype
         if self.sampler is not None:
             return self._sampled_loss(hidden, targets, self.sampler, precision)
-        weight, bias = self.weight.index_select(0, targets), self.bias.index_select(0, targets)
+        weight, bias = (
+            self.weight.index_select(0, targets),
+            self.bias.index_select(0, targets),
+        )
         true = (hidden * weight).sum(1) + bias  # [N]
         return _LogSumExp.apply(hidden, self.weight, self.bias, None, precision) - true
 
     @torch.no_grad()
-    def exact_nll(self, hidden: Tensor, targets: Tensor, *, chunk: int = 2048) -> Tensor:
+    def exact_nll(
+        self, hidden: Tensor, targets: Tensor, *, chunk: int = 2048
+    ) -> Tensor:
         """
         Negative log-likelihoods [N] of the full softmax for `hidden` [N, P] and word ids [N], in nats and float32,
         without gradients; at most `chunk` positions at a time.
@@ -117,7 +134,9 @@ class OutputSoftmax(nn.Module):
         device_block = _BLOCK if hidden.device.type == "cpu" else _GPU_BLOCK
         rows = min(chunk, max(_LEAST_ROWS, device_block // self.vocabulary_size))
         losses = []
-        for part, words in zip(hidden.float().split(rows), targets.split(rows), strict=True):
+        for part, words in zip(
+            hidden.float().split(rows), targets.split(rows), strict=True
+        ):
             logits = logits_of(part * _LOG2_E).add_(bias)  # [rows, V]
             own = logits.gather(1, words[:, None])[:, 0]  # [rows]
             top, total = _to_powers(logits)
@@ -125,7 +144,11 @@ class OutputSoftmax(nn.Module):
         return torch.cat(losses)
 
     def _sampled_loss(
-        self, hidden: Tensor, targets: Tensor, sampler: LogUniformSampler, precision: torch.dtype
+        self,
+        hidden: Tensor,
+        targets: Tensor,
+        sampler: LogUniformSampler,
+        precision: torch.dtype,
     ) -> Tensor:
         ids, tries = sampler.draw()
         negatives = ids.to(targets.device)  # [S]
@@ -151,7 +174,12 @@ class _LogSumExp(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, hits: Tensor | None, precision: torch.dtype
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        hits: Tensor | None,
+        precision: torch.dtype,
     ) -> Tensor:
         scaled, low_weight = (hidden * _LOG2_E).to(precision), weight.to(precision)
         bias = bias * _LOG2_E
@@ -160,7 +188,9 @@ class _LogSumExp(torch.autograd.Function):
         step = max(1, _BLOCK // len(weight))
         for start in range(0, len(hidden), step):
             rows = slice(start, start + step)
-            logits = functional.linear(scaled[rows], low_weight).to(bias.dtype).add_(bias)  # [rows, S]
+            logits = (
+                functional.linear(scaled[rows], low_weight).to(bias.dtype).add_(bias)
+            )  # [rows, S]
             if hits is not None:
                 _mask_hits(logits, hits[rows])
             top[rows], total[rows] = _to_powers(logits)
@@ -176,9 +206,17 @@ class _LogSumExp(torch.autograd.Function):
         hidden_type, weight_type = ctx.dtypes
         factor = (gradients[0] / total)[:, None]  # [N, 1]
         d_hidden = (powers @ weight).to(hidden_type) * factor
-        small = torch.cat([scaled * (factor / _LOG2_E), factor], 1).to(powers.dtype)  # [N, P + 1]
+        small = torch.cat([scaled * (factor / _LOG2_E), factor], 1).to(
+            powers.dtype
+        )  # [N, P + 1]
         d_both = powers.t() @ small  # [S, P + 1]
-        return d_hidden, d_both[:, :-1].to(weight_type), d_both[:, -1].to(total.dtype), None, None
+        return (
+            d_hidden,
+            d_both[:, :-1].to(weight_type),
+            d_both[:, -1].to(total.dtype),
+            None,
+            None,
+        )
 
 
 def _to_powers(logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -196,5 +234,7 @@ def _hits(targets: Tensor, negatives: Tensor) -> Tensor:
 def _mask_hits(logits: Tensor, hits: Tensor) -> None:
     """Set each row's hit to minus infinity, in place."""
     rows = torch.arange(len(hits), device=hits.device)
-    old = logits[rows, hits]  # [rows]; a row without a hit reads its last column and writes it back
+    old = logits[
+        rows, hits
+    ]  # [rows]; a row without a hit reads its last column and writes it back
     logits[rows, hits] = old.masked_fill(hits >= 0, -math.inf)

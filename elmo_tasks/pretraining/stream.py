@@ -17,7 +17,12 @@ import numpy as np
 import torch
 
 from elmo_tasks.bilm.bilm import DIRECTIONS, States
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, pad_rows, shared_ids
+from elmo_tasks.bilm.characters import (
+    BEGIN_OF_SENTENCE,
+    END_OF_SENTENCE,
+    pad_rows,
+    shared_ids,
+)
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
@@ -41,10 +46,20 @@ class TokenRows:
     too, so that a row's text does not depend on the number of processes.
     """
 
-    def __init__(self, sentences: Iterator[list[str]], own: range, *, rows: int, unroll: int, backward: bool) -> None:
+    def __init__(
+        self,
+        sentences: Iterator[list[str]],
+        own: range,
+        *,
+        rows: int,
+        unroll: int,
+        backward: bool,
+    ) -> None:
         self._sentences, self._own, self._unroll = sentences, own, unroll
         self._order = -1 if backward else 1
-        self._rest: list[Pairs] = [[] for _ in range(rows)]  # of each row's current sentence
+        self._rest: list[Pairs] = [
+            [] for _ in range(rows)
+        ]  # of each row's current sentence
 
     def __iter__(self) -> "TokenRows":
         return self
@@ -57,24 +72,39 @@ class TokenRows:
 
     def remainders(self) -> list[list[str]]:
         """The rest of each row's current sentence; its first token is the next input."""
-        return [[pairs[0][0], *(target for _, target in pairs)] if pairs else [] for pairs in self._rest]
+        return [
+            [pairs[0][0], *(target for _, target in pairs)] if pairs else []
+            for pairs in self._rest
+        ]
 
     def resume(self, remainders: list[list[str]]) -> None:
         """Continue from another iterator's `remainders()`; raises `InputError` if it had another number of rows."""
         if len(remainders) != len(self._rest):
-            raise InputError(f"expected a checkpoint of batch_size {len(self._rest)}, got one of {len(remainders)}")
+            raise InputError(
+                f"expected a checkpoint of batch_size {len(self._rest)}, got one of {len(remainders)}"
+            )
         self._rest = [list(pairwise(tokens)) for tokens in remainders]
 
     def _advance(self, row: int) -> Pairs:
         pairs = self._rest[row]
-        while len(pairs) < self._unroll and (sentence := next(self._sentences, None)) is not None:
-            pairs.extend(pairwise([BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE][:: self._order]))
+        while (
+            len(pairs) < self._unroll
+            and (sentence := next(self._sentences, None)) is not None
+        ):
+            pairs.extend(
+                pairwise(
+                    [BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE][:: self._order]
+                )
+            )
         taken, self._rest[row] = pairs[: self._unroll], pairs[self._unroll :]
         return taken
 
 
 def moved(states: States, device: torch.device | str) -> States:
-    return {name: [(cell.to(device), hidden.to(device)) for cell, hidden in own] for name, own in states.items()}
+    return {
+        name: [(cell.to(device), hidden.to(device)) for cell, hidden in own]
+        for name, own in states.items()
+    }
 
 
 @dataclass(repr=False)
@@ -89,11 +119,20 @@ class LmBatch:
     targets: torch.Tensor  # [2, T, B], word ids
     mask: torch.Tensor  # [2, T, B], false only after the end of a finite text
     unknown: int  # targets that are `<UNK>`
-    carried: States = field(default_factory=dict)  # the stream's; the batch's final states replace it, detached
+    carried: States = field(
+        default_factory=dict
+    )  # the stream's; the batch's final states replace it, detached
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
         values: dict[str, Any] = vars(self)
-        return replace(self, **{key: value.to(device) for key, value in values.items() if hasattr(value, "to")})
+        return replace(
+            self,
+            **{
+                key: value.to(device)
+                for key, value in values.items()
+                if hasattr(value, "to")
+            },
+        )
 
 
 class LmStream:
@@ -115,7 +154,13 @@ class LmStream:
         require_sizes(batch_size=batch_size, unroll=unroll)
         own = range(batch_size) if own is None else own
         self._rows = {
-            direction: TokenRows(source, own, rows=batch_size, unroll=unroll, backward=direction == "backward")
+            direction: TokenRows(
+                source,
+                own,
+                rows=batch_size,
+                unroll=unroll,
+                backward=direction == "backward",
+            )
             for direction, source in zip(DIRECTIONS, (forward, backward), strict=True)
         }
         self._vocabulary, self.carried = vocabulary, States()
@@ -133,8 +178,14 @@ class LmStream:
 
     def _batch(self, *windows: list[Pairs]) -> LmBatch:
         unroll = self._shape[1]
-        lengths = torch.tensor([[len(pairs) for pairs in window] for window in windows])  # [2, B]
-        padded = ([*pairs, *[_PADDING] * (unroll - len(pairs))] for window in windows for pairs in window)
+        lengths = torch.tensor(
+            [[len(pairs) for pairs in window] for window in windows]
+        )  # [2, B]
+        padded = (
+            [*pairs, *[_PADDING] * (unroll - len(pairs))]
+            for window in windows
+            for pairs in window
+        )
         tokens = list(chain.from_iterable(chain.from_iterable(padded)))
         inputs, targets = tokens[::2], tokens[1::2]  # of 2 B T tokens
         types = dict.fromkeys(inputs)
@@ -142,7 +193,9 @@ class LmStream:
         row_of = dict(zip(types, count()))
         words = self._grids(map(self._vocabulary.ids.get, targets, repeat(UNKNOWN)))
         return LmBatch(
-            torch.from_numpy(pad_rows(rows, (len(rows), max(map(len, rows))))),  # [U, C]
+            torch.from_numpy(
+                pad_rows(rows, (len(rows), max(map(len, rows))))
+            ),  # [U, C]
             inputs=self._grids(map(row_of.__getitem__, inputs)),
             targets=words,
             mask=torch.arange(unroll)[:, None] < lengths[:, None],
@@ -153,22 +206,34 @@ class LmStream:
     def _grids(self, values: Iterator[int]) -> torch.Tensor:
         """The grids of both directions, [2, T, B]."""
         rows, unroll = self._shape
-        grids = np.fromiter(values, np.int64, 2 * rows * unroll).reshape(2, rows, unroll)
+        grids = np.fromiter(values, np.int64, 2 * rows * unroll).reshape(
+            2, rows, unroll
+        )
         return torch.from_numpy(np.ascontiguousarray(grids.transpose(0, 2, 1)))
 
 
 class TrainingStream(LmStream):
     """The endless stream of training batches, which can save and restore its position: that of all rows."""
 
-    def __init__(self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, **sizes: Any) -> None:
+    def __init__(
+        self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, **sizes: Any
+    ) -> None:
         seeds = {"forward": seed, "backward": seed + _BACKWARD_SEED}
-        self._sources = {name: EndlessSentences(files, seed=own) for name, own in seeds.items()}
-        super().__init__(self._sources["forward"], self._sources["backward"], vocabulary, **sizes)
+        self._sources = {
+            name: EndlessSentences(files, seed=own) for name, own in seeds.items()
+        }
+        super().__init__(
+            self._sources["forward"], self._sources["backward"], vocabulary, **sizes
+        )
 
     def position(self) -> dict[str, Any]:
         """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence; carried states."""
         return {
-            name: {"cycle": source.cycle, "taken": source.taken, "rows": self._rows[name].remainders()}
+            name: {
+                "cycle": source.cycle,
+                "taken": source.taken,
+                "rows": self._rows[name].remainders(),
+            }
             for name, source in self._sources.items()
         } | {"states": moved(self.carried, "cpu")}
 

@@ -6,7 +6,11 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS
+from elmo_tasks.bilm.characters import (
+    BEGIN_OF_SENTENCE,
+    END_OF_SENTENCE,
+    MAX_CHARACTERS,
+)
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.text_files import open_text
@@ -36,9 +40,13 @@ class WordVocabulary:
         self.words = words
         self.ids = {word: id_ for id_, word in enumerate(words)}
         if tuple(words[:3]) != SPECIALS:
-            raise ValueError(f"expected the first words to be {SPECIALS}, got {tuple(words[:3])}")
+            raise ValueError(
+                f"expected the first words to be {SPECIALS}, got {tuple(words[:3])}"
+            )
         if len(self.ids) != len(words):
-            raise ValueError(f"expected distinct words, got {len(words) - len(self.ids)} duplicates")
+            raise ValueError(
+                f"expected distinct words, got {len(words) - len(self.ids)} duplicates"
+            )
 
     def __len__(self) -> int:
         return len(self.words)
@@ -49,7 +57,11 @@ class WordVocabulary:
 
     @classmethod
     def count(
-        cls, files: Iterable[str | Path], *, size: int | None = None, min_count: int | None = None
+        cls,
+        files: Iterable[str | Path],
+        *,
+        size: int | None = None,
+        min_count: int | None = None,
     ) -> "WordVocabulary":
         """
         The vocabulary of plain or gzip text, one tokenized sentence per line: its most frequent words besides the
@@ -59,16 +71,24 @@ class WordVocabulary:
         """
         require_sizes(**{"vocabulary size": size, "vocabulary min_count": min_count})
         if size is not None and min_count is not None:
-            raise InputError(f"expected size or min_count of the vocabulary, got both ({size} and {min_count})")
+            raise InputError(
+                f"expected size or min_count of the vocabulary, got both ({size} and {min_count})"
+            )
         paths = list(files)
         lines = (line for path in paths for _, line in open_text(path))
         counts = Counter(chain.from_iterable(map(str.split, lines)))
         if not counts:
-            raise InputError("no sentence to count words in", file=paths[0] if paths else None)
+            raise InputError(
+                "no sentence to count words in", file=paths[0] if paths else None
+            )
         _report_truncated(counts)
         for special in SPECIALS:
             counts.pop(special, None)
-        frequent = [(-count, word) for word, count in counts.items() if count >= (min_count or 1)]
+        frequent = [
+            (-count, word)
+            for word, count in counts.items()
+            if count >= (min_count or 1)
+        ]
         return cls([*SPECIALS, *(word for _, word in sorted(frequent)[:size])])
 
     @classmethod
@@ -93,9 +113,21 @@ class WordVocabulary:
 
 
 def _report_truncated(counts: Counter[str]) -> None:
-    share = sum(n for word, n in counts.items() if len(word.encode("utf-8", "ignore")) > LONGEST_WORD) / counts.total()
+    share = (
+        sum(
+            n
+            for word, n in counts.items()
+            if len(word.encode("utf-8", "ignore")) > LONGEST_WORD
+        )
+        / counts.total()
+    )
     message = "%.2f %% of the words have more than %d bytes; a larger max_characters_per_token reads the rest, too"
-    logger.log(logging.INFO if share < TRUNCATED else logging.WARNING, message, 100 * share, LONGEST_WORD)
+    logger.log(
+        logging.INFO if share < TRUNCATED else logging.WARNING,
+        message,
+        100 * share,
+        LONGEST_WORD,
+    )
 
 
 def _problem(word: str, line: int, line_of: dict[str, int]) -> str | None:

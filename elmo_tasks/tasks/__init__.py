@@ -10,7 +10,9 @@ PACKAGES = ("squad", "snli", "srl", "coref", "tagging", "sst")
 """Each has its records in `TASKS`."""
 
 TASKS: dict[str, Task] = {
-    task.name: task for name in PACKAGES for task in import_module(f"elmo_tasks.tasks.{name}").TASKS
+    task.name: task
+    for name in PACKAGES
+    for task in import_module(f"elmo_tasks.tasks.{name}").TASKS
 }
 """By name, in the order of the paper."""
 
@@ -21,5 +23,7 @@ def task_of(predictor: Any) -> Task | None:
     """The task of a predictor, `None` for a predictor of another package."""
     from allennlp.predictors import Predictor
 
-    kinds = {Predictor.by_name(f"elmo_tasks_{name}"): task for name, task in TASKS.items()}
+    kinds = {
+        Predictor.by_name(f"elmo_tasks_{name}"): task for name, task in TASKS.items()
+    }
     return kinds.get(type(predictor))

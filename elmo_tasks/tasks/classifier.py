@@ -28,7 +28,11 @@ class Classifier(SoftmaxModel):
         self._accuracy = CategoricalAccuracy()
 
     def forward(
-        self, *, metadata: list[dict[str, Any]], label: Tensor | None = None, **texts: TextFieldTensors
+        self,
+        *,
+        metadata: list[dict[str, Any]],
+        label: Tensor | None = None,
+        **texts: TextFieldTensors,
     ) -> dict[str, Any]:
         """
         # Parameters
@@ -44,7 +48,11 @@ class Classifier(SoftmaxModel):
         return self.answer(self.score(**texts), metadata, label)
 
     def answer(
-        self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
+        self,
+        scores: dict[str, Tensor],
+        metadata: list[dict[str, Any]],
+        label: Tensor | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         """The outputs of `forward`, from what `score` returns; updates the metric."""
         logits = scores["logits"]
@@ -59,8 +67,12 @@ class Classifier(SoftmaxModel):
         """`probabilities` by label, and the most probable `label`; checks the scores with `require_finite`."""
         self.require_finite(output_dict.pop("logits"))
         probabilities = output_dict["probabilities"]
-        output_dict["label"] = [self.labels[index] for index in probabilities.argmax(1).tolist()]
-        output_dict["probabilities"] = [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
+        output_dict["label"] = [
+            self.labels[index] for index in probabilities.argmax(1).tolist()
+        ]
+        output_dict["probabilities"] = [
+            dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()
+        ]
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -69,6 +81,9 @@ class Classifier(SoftmaxModel):
         of an evaluation without gold labels.
         """
         if reset and not self.training and not self._accuracy.total_count:
-            raise InputError("nothing to score: no gold labels", hint="use `elmo-tasks predict` for data without them")
+            raise InputError(
+                "nothing to score: no gold labels",
+                hint="use `elmo-tasks predict` for data without them",
+            )
         scores = {"accuracy": self._accuracy.get_metric(reset)}
         return scores | self.input_encoder.describe() if reset else scores

@@ -45,16 +45,22 @@ class OfficialEvaluator(SimpleEvaluator):
         """The metrics; writes the predictions if a file is given. Raises `InputError` if it cannot be written."""
         self._found = []
         serialized = None if predictions_output_file is None else os.devnull
-        scores: dict[str, Any] = super().__call__(model, data_loader, batch_weight_key, metrics_output_file, serialized)
+        scores: dict[str, Any] = super().__call__(
+            model, data_loader, batch_weight_key, metrics_output_file, serialized
+        )
         if predictions_output_file is not None:
             file = Path(predictions_output_file)
             write_text(file, self.text(self._found))
             if self.gold_suffix is not None:
                 gold = [(known, known[self.answers]) for known, _ in self._found]
-                write_text(file.with_name(file.name + self.gold_suffix), self.text(gold))
+                write_text(
+                    file.with_name(file.name + self.gold_suffix), self.text(gold)
+                )
         return scores
 
-    def _collect(self, batch: dict[str, Any], output: dict[str, Any], *_: Any, **__: Any) -> str:
+    def _collect(
+        self, batch: dict[str, Any], output: dict[str, Any], *_: Any, **__: Any
+    ) -> str:
         """Called by AllenNLP for each batch, whose file gets the result."""
         self._found += zip(batch["metadata"], output[self.answers], strict=True)
         return ""

@@ -34,7 +34,9 @@ class LabelledF1(Metric):
         `ValueError` if a tag is invalid.
         """
 
-    def __call__(self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]) -> None:
+    def __call__(
+        self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]
+    ) -> None:
         """
         Adds a batch of B predicted sequences of T tags each, legal or not, and B gold ones of the same lengths. Raises
         `ValueError` if their numbers differ, or a tag is invalid; nothing is counted then.
@@ -55,7 +57,9 @@ class LabelledF1(Metric):
         report = self.report()
         scores = _scores(**report["overall"])
         for label, row in report["labels"].items():
-            scores |= {f"{name}-{label}": value for name, value in _scores(**row).items()}
+            scores |= {
+                f"{name}-{label}": value for name, value in _scores(**row).items()
+            }
         if reset:
             self.reset()
         return scores
@@ -63,9 +67,15 @@ class LabelledF1(Metric):
     def report(self) -> dict[str, Any]:
         """The numbers of `correct`, `predicted` and `gold` items, `overall` and for each of the `labels`."""
         labels = sorted({label for _, label in self._counts})
-        rows = {label: {kind: self._counts[kind, label] for kind in KINDS} for label in labels}
+        rows = {
+            label: {kind: self._counts[kind, label] for kind in KINDS}
+            for label in labels
+        }
         counted = [row for label, row in rows.items() if label != self.excluded]
-        return {"overall": {kind: sum(row[kind] for row in counted) for kind in KINDS}, "labels": rows}
+        return {
+            "overall": {kind: sum(row[kind] for row in counted) for kind in KINDS},
+            "labels": rows,
+        }
 
     def reset(self) -> None:
         """Sets all counts to zero."""

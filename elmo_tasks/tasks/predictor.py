@@ -46,9 +46,13 @@ class JsonLinesPredictor(Predictor):
         known = {*self.keys, _ID}
         for one in inputs:
             if not isinstance(one, dict) or not one.keys() <= known:
-                raise InputError(f"expected an object with keys among {', '.join(sorted(known))}, got {shown(one)}")
+                raise InputError(
+                    f"expected an object with keys among {', '.join(sorted(known))}, got {shown(one)}"
+                )
         pairs = zip(inputs, self.outputs(inputs), strict=True)
-        return [{_ID: one[_ID], **output} if _ID in one else output for one, output in pairs]
+        return [
+            {_ID: one[_ID], **output} if _ID in one else output for one, output in pairs
+        ]
 
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """`predict_batch_json` without the `id`."""
@@ -57,16 +61,26 @@ class JsonLinesPredictor(Predictor):
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The output for an instance of this predictor or the reader."""
-        return self.result(instance, super().predict_instance(self.without_gold(instance)))
+        return self.result(
+            instance, super().predict_instance(self.without_gold(instance))
+        )
 
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """The outputs in the order of the instances."""
-        outputs = super().predict_batch_instance([self.without_gold(one) for one in instances])
+        outputs = super().predict_batch_instance(
+            [self.without_gold(one) for one in instances]
+        )
         return [self.result(*pair) for pair in zip(instances, outputs, strict=True)]
 
     def without_gold(self, instance: Instance) -> Instance:
         """The instance without its `gold_fields`."""
-        return Instance({name: field for name, field in instance.items() if name not in self.gold_fields})
+        return Instance(
+            {
+                name: field
+                for name, field in instance.items()
+                if name not in self.gold_fields
+            }
+        )
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The predictor's output, from the model's; by default the same."""
@@ -83,7 +97,9 @@ class Sentence(NamedTuple):
 
     words: list[str]
     text: str | None = None  # the raw text, if that was the input
-    offsets: Sequence[tuple[int, int]] = ()  # of each word in the text, ends exclusive; empty without raw text
+    offsets: Sequence[
+        tuple[int, int]
+    ] = ()  # of each word in the text, ends exclusive; empty without raw text
 
     def located(self, start: int, end: int) -> dict[str, Any]:
         """
@@ -105,7 +121,9 @@ class SentencePredictor(JsonLinesPredictor):
 
     keys: tuple[str, ...] = ("sentence", "tokens")
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
+    ) -> None:
         super().__init__(model, dataset_reader, frozen)
         self._tokenizer = BlankSpacyTokenizer(getattr(dataset_reader, "language", "en"))
 
@@ -116,24 +134,32 @@ class SentencePredictor(JsonLinesPredictor):
     def read(self, json_dict: JsonDict) -> Sentence:
         """Raises `InputError` if it has not either a valid sentence or valid tokens."""
         if ("sentence" in json_dict) == ("tokens" in json_dict):
-            raise InputError(f"expected either 'sentence' or 'tokens', got {shown(json_dict)}")
+            raise InputError(
+                f"expected either 'sentence' or 'tokens', got {shown(json_dict)}"
+            )
         if "tokens" in json_dict:
             return Sentence(words_of(json_dict["tokens"], "'tokens'"))
         text = validate(TEXT, json_dict["sentence"], "'sentence'")
         tokens = self._tokenizer.tokenize(text)
-        return Sentence([token.ensure_text() for token in tokens], text, offsets_of(tokens))
+        return Sentence(
+            [token.ensure_text() for token in tokens], text, offsets_of(tokens)
+        )
 
 
 class PairPredictor(JsonLinesPredictor):
     """A predictor that takes two texts under its `keys`, each raw text, which spaCy splits, or a list of words."""
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
+    ) -> None:
         super().__init__(model, dataset_reader, frozen)
         self._tokenizer = BlankSpacyTokenizer()
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
-        return self._dataset_reader.text_to_instance(*(self._words(json_dict.get(key), key) for key in self.keys))
+        return self._dataset_reader.text_to_instance(
+            *(self._words(json_dict.get(key), key) for key in self.keys)
+        )
 
     def _words(self, value: Any, key: str) -> list[str]:
         if isinstance(value, list):

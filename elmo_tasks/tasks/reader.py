@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Optional
 
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data import (
+    DatasetReader,
+    Field,
+    Instance,
+    Token,
+    TokenIndexer,
+    Vocabulary,
+)
 from allennlp.data.fields import ListField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
 
@@ -38,7 +45,9 @@ class OpenSequenceLabelField(SequenceLabelField):
 
     def index(self, vocab: Vocabulary) -> None:
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        self._indexed_labels = [known.get(label, UNKNOWN_LABEL) for label in self.labels]
+        self._indexed_labels = [
+            known.get(label, UNKNOWN_LABEL) for label in self.labels
+        ]
 
 
 class TaskReader(DatasetReader):
@@ -65,16 +74,26 @@ class TaskReader(DatasetReader):
     widest_filter: ClassVar[int] = 1
     """Words are padded to at least so many characters, for the widest filter of that CNN."""
 
-    def __init__(self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, **kwargs: Any) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+    def __init__(
+        self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, **kwargs: Any
+    ) -> None:
+        super().__init__(
+            manual_distributed_sharding=True,
+            manual_multiprocess_sharding=True,
+            **kwargs,
+        )
         self._token_indexers = token_indexers or self.default_indexers()
 
     def default_indexers(self) -> dict[str, TokenIndexer]:
         """By the keys of a text field."""
-        found: dict[str, TokenIndexer] = {WORDS: WordIndexer(), CHARACTERS: CharacterIndexer()}
+        found: dict[str, TokenIndexer] = {
+            WORDS: WordIndexer(),
+            CHARACTERS: CharacterIndexer(),
+        }
         if self.characters is not None:
             found["token_characters"] = TokenCharactersIndexer(
-                character_tokenizer=self.characters, min_padding_length=self.widest_filter
+                character_tokenizer=self.characters,
+                min_padding_length=self.widest_filter,
             )
         return found
 
@@ -86,15 +105,22 @@ class TaskReader(DatasetReader):
                     text.token_indexers = self._token_indexers
 
 
-def text_field(tokens: Sequence[Token], name: str = "sentence", **place: Any) -> TextField:
+def text_field(
+    tokens: Sequence[Token], name: str = "sentence", **place: Any
+) -> TextField:
     """The tokens of a text. Raises `InputError` with its `place`, `file` and `line`, if there is none."""
     if not tokens:
-        raise InputError(f"expected at least one token, got none in the {name}", **place)
+        raise InputError(
+            f"expected at least one token, got none in the {name}", **place
+        )
     return TextField(list(tokens))
 
 
 def tagged_fields(
-    tokens: Sequence[Token], tags: Sequence[str] | None, metadata: dict[str, Any], **place: Any
+    tokens: Sequence[Token],
+    tags: Sequence[str] | None,
+    metadata: dict[str, Any],
+    **place: Any,
 ) -> dict[str, Field]:
     """
     The fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the vocabulary) and `metadata`,
@@ -102,9 +128,16 @@ def tagged_fields(
     """
     text = text_field(tokens, **place)
     if tags is not None and len(tags) != len(tokens):
-        raise InputError(f"expected a tag for each of {len(tokens)} tokens, got {len(tags)}", **place)
+        raise InputError(
+            f"expected a tag for each of {len(tokens)} tokens, got {len(tags)}", **place
+        )
     gold = None if tags is None else list(tags)
-    fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField({**metadata, "tags": gold, **place})}
+    fields: dict[str, Field] = {
+        "tokens": text,
+        "metadata": MetadataField({**metadata, "tags": gold, **place}),
+    }
     if gold is not None:
-        fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace=LABEL_NAMESPACE)
+        fields["tags"] = OpenSequenceLabelField(
+            gold, text, label_namespace=LABEL_NAMESPACE
+        )
     return fields

@@ -41,7 +41,10 @@ class Tagger(TaskModel):
         """The loss, a scalar, from scores [B, T, tags], gold tags [B, T] and mask [B, T]."""
 
     def forward(
-        self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], tags: Tensor | None = None
+        self,
+        tokens: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        tags: Tensor | None = None,
     ) -> dict[str, Any]:
         """
         # Parameters
@@ -70,7 +73,9 @@ class Tagger(TaskModel):
         """The outputs of `forward`, from `logits`; updates the metric."""
         mask, logits = get_text_field_mask(tokens), scores["logits"]
         output: dict[str, Any] = {"logits": logits}
-        output |= {name: [sentence[name] for sentence in metadata] for name in self.shown}
+        output |= {
+            name: [sentence[name] for sentence in metadata] for name in self.shown
+        }
         if tags is not None:
             output["loss"] = self.loss(logits, tags, mask)
         if not self.training:

@@ -14,7 +14,9 @@ class Page(NamedTuple):
     title: str
     about: str
     drawing: str  # one of the `DRAWINGS` of web/static/page.js
-    fields: tuple[tuple[str, str, int], ...] = (("sentence", "Sentence", 2),)  # key, name and rows of each text
+    fields: tuple[tuple[str, str, int], ...] = (
+        ("sentence", "Sentence", 2),
+    )  # key, name and rows of each text
 
 
 @dataclass(frozen=True)
@@ -50,5 +52,7 @@ class Task:
     @property
     def examples(self) -> list[dict[str, Any]]:
         """Inputs of the predictor."""
-        found: list[dict[str, Any]] = json.loads(files(self.package).joinpath("examples.json").read_text("utf-8"))
+        found: list[dict[str, Any]] = json.loads(
+            files(self.package).joinpath("examples.json").read_text("utf-8")
+        )
         return found

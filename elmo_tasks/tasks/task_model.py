@@ -45,13 +45,23 @@ class TaskModel(Model):
         self.input_encoder, self._initializer = input_encoder, initializer
 
     @classmethod
-    def from_params(cls, params: Params, *constructors: Any, **extras: Any) -> "TaskModel":
+    def from_params(
+        cls, params: Params, *constructors: Any, **extras: Any
+    ) -> "TaskModel":
         """From a config; constructs the input encoder first."""
         keys = signature(InputEncoder).parameters.keys() & params.params.keys()
         own = cls.input_defaults | {key: params.params.pop(key) for key in keys}
-        shared = {name: value for name, value in extras.items() if not name.startswith("constructor_to_")}
-        arguments = create_kwargs(InputEncoder.__init__, InputEncoder, Params(own, params.history), **shared)
-        model = super().from_params(params, *constructors, input_encoder=InputEncoder(**arguments), **extras)
+        shared = {
+            name: value
+            for name, value in extras.items()
+            if not name.startswith("constructor_to_")
+        }
+        arguments = create_kwargs(
+            InputEncoder.__init__, InputEncoder, Params(own, params.history), **shared
+        )
+        model = super().from_params(
+            params, *constructors, input_encoder=InputEncoder(**arguments), **extras
+        )
         if model._initializer is not None:
             model._initializer(model)
         return model
@@ -79,10 +89,14 @@ class TaskModel(Model):
                 hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
             )
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *rest: Any
+    ) -> None:
         former = f"{prefix}lowest_layers."  # the input encoder in archives of earlier checkouts
         for name in [name for name in state_dict if name.startswith(former)]:
-            state_dict[f"{prefix}input_encoder.{name.removeprefix(former)}"] = state_dict.pop(name)
+            state_dict[f"{prefix}input_encoder.{name.removeprefix(former)}"] = (
+                state_dict.pop(name)
+            )
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
@@ -101,5 +115,7 @@ class SoftmaxModel(TaskModel):
         """
 
     @abstractmethod
-    def answer(self, scores: dict[str, Tensor], *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def answer(
+        self, scores: dict[str, Tensor], *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
         """The outputs of `forward`, from what `score` returns; updates the metric."""

@@ -40,7 +40,10 @@ class FirstCharacters(CharacterTokenizer):
     """
 
     def __init__(self, *, limit: int = 50, marked: bool = False) -> None:
-        super().__init__(start_tokens=["<w>"] if marked else None, end_tokens=["</w>"] if marked else None)
+        super().__init__(
+            start_tokens=["<w>"] if marked else None,
+            end_tokens=["</w>"] if marked else None,
+        )
         self._limit = limit
 
     def tokenize(self, text: str) -> list[Token]:

@@ -32,7 +32,11 @@ DATA_LOADERS = ("data_loader", "validation_data_loader")
 
 
 def load_archive(
-    file: str | Path, *, cuda_device: int = -1, overrides: str = "", weights_file: str | None = None
+    file: str | Path,
+    *,
+    cuda_device: int = -1,
+    overrides: str = "",
+    weights_file: str | None = None,
 ) -> Archive:
     """
     AllenNLP's `load_archive`, which also constructs any class that a config names, executes its Jsonnet, and unpacks to
@@ -45,19 +49,29 @@ def load_archive(
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
 
 
-def data_loader(archive: Archive, file: str | Path, *, batch_size: int | None = None) -> DataLoader:
+def data_loader(
+    archive: Archive, file: str | Path, *, batch_size: int | None = None
+) -> DataLoader:
     """The archive's data loader for validation, on another file."""
-    params = (archive.config.get("validation_data_loader") or archive.config["data_loader"]).duplicate()
+    params = (
+        archive.config.get("validation_data_loader") or archive.config["data_loader"]
+    ).duplicate()
     if batch_size is not None:
         params["batch_size"] = batch_size
-    loader = DataLoader.from_params(params, reader=archive.validation_dataset_reader, data_path=str(file))
+    loader = DataLoader.from_params(
+        params, reader=archive.validation_dataset_reader, data_path=str(file)
+    )
     loader.index_with(archive.model.vocab)
     loader.set_target_device(next(archive.model.parameters()).device)
     return loader
 
 
 def score(
-    archive: Archive, file: str | Path, *, batch_size: int | None = None, predictions: Path | None = None
+    archive: Archive,
+    file: str | Path,
+    *,
+    batch_size: int | None = None,
+    predictions: Path | None = None,
 ) -> dict[str, Any]:
     """The metrics of an archive on a file; the evaluator of its config writes the predictions, if a file is given."""
     config = archive.config.duplicate()
@@ -98,9 +112,14 @@ def _gather(source: Path, folder: Path) -> None:
                 place.symlink_to(path.absolute())
     else:
         unpack(source, folder, ARCHIVED, file=source)
-    sound = {CONFIG_NAME: (folder / CONFIG_NAME).is_file(), "vocabulary": (folder / "vocabulary").is_dir()}
+    sound = {
+        CONFIG_NAME: (folder / CONFIG_NAME).is_file(),
+        "vocabulary": (folder / "vocabulary").is_dir(),
+    }
     if lacking := [name for name, is_there in sound.items() if not is_there]:
-        raise InputError(f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT)
+        raise InputError(
+            f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT
+        )
 
 
 def archived_config(content: bytes, file: str | Path) -> str:
@@ -111,7 +130,11 @@ def archived_config(content: bytes, file: str | Path) -> str:
     try:
         config = dict(json.loads(content))
     except (ValueError, TypeError, RecursionError) as error:
-        raise InputError(f"the archive's {CONFIG_NAME} is no JSON object: {error}", file=file, hint=HINT) from None
+        raise InputError(
+            f"the archive's {CONFIG_NAME} is no JSON object: {error}",
+            file=file,
+            hint=HINT,
+        ) from None
     registered = {name for names in Registrable._registry.values() for name in names}
     for path, key, value in _leaves("", "", config):
         if path not in DATA_PATHS and _names_code(key, value, registered):
@@ -121,10 +144,14 @@ def archived_config(content: bytes, file: str | Path) -> str:
                 hint="expected a registered name; --include-package registers more",
             )
     for loader in (config.get(name) for name in DATA_LOADERS):
-        if isinstance(loader, dict):  # `evaluate` names the data, and starts no processes that an archive asks for
+        if isinstance(
+            loader, dict
+        ):  # `evaluate` names the data, and starts no processes that an archive asks for
             loader.pop("data_path", None)
             loader.pop("num_workers", None)
-    if isinstance(model := config.get("model"), dict) and isinstance(elmo := model.get("elmo"), dict):
+    if isinstance(model := config.get("model"), dict) and isinstance(
+        elmo := model.get("elmo"), dict
+    ):
         elmo.pop("cache_dir", None)
     return json.dumps(config, indent=1)
 
@@ -133,7 +160,9 @@ def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     """Path, key and value of everything in a config; the items of a list have the key of the list."""
     yield path, key, value
     for name, part in items(value):
-        yield from _leaves(below(path, name), name if isinstance(name, str) else key, part)
+        yield from _leaves(
+            below(path, name), name if isinstance(name, str) else key, part
+        )
 
 
 def _names_code(key: str, value: Any, registered: set[str]) -> bool:
@@ -171,19 +200,29 @@ def _no_standard_input() -> Iterator[None]:
 def _require_state(weights: Path, file: str | Path) -> None:
     """Raises `InputError` unless the weights of the archive `file` are a state dictionary."""
     try:
-        is_zip = zipfile.is_zipfile(weights)  # else an older format, which cannot be memory-mapped
+        is_zip = zipfile.is_zipfile(
+            weights
+        )  # else an older format, which cannot be memory-mapped
         state = torch.load(weights, map_location="cpu", mmap=is_zip, weights_only=True)
-        if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
+        if not isinstance(state, Mapping) or not all(
+            isinstance(key, str) for key in state
+        ):
             raise TypeError(f"expected tensors by name, got {type(state).__name__}")
     except FileNotFoundError:
         raise InputError("the archive lacks weights.th", file=file, hint=HINT) from None
-    except UnpicklingError as error:  # PyTorch's advice is to read the file without its protection
+    except (
+        UnpicklingError
+    ) as error:  # PyTorch's advice is to read the file without its protection
         raise InputError(
-            f"the archive's {weights.name} is damaged, or has more than tensors", file=file, hint=HINT
+            f"the archive's {weights.name} is damaged, or has more than tensors",
+            file=file,
+            hint=HINT,
         ) from error
     except (RuntimeError, OSError, EOFError, TypeError, ValueError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
-        raise InputError(f"the archive's {weights.name} is damaged: {reason}", file=file, hint=HINT) from error
+        raise InputError(
+            f"the archive's {weights.name} is damaged: {reason}", file=file, hint=HINT
+        ) from error
 
 
 @contextmanager
@@ -195,7 +234,9 @@ def explained(file: str | Path) -> Iterator[None]:
         raise
     except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
         first, *rest = map(str.strip, str(error).split("\n"))
-        problem = f"no model can be built from the archive: {type(error).__name__}: {first}"
+        problem = (
+            f"no model can be built from the archive: {type(error).__name__}: {first}"
+        )
         hint = "ELMO_TASKS_TRACEBACK=1 shows the traceback"
         if first.startswith(STATE_PREFIXES):
             problem = f"the weights do not fit the configuration: {rest[0] if rest else first}"

@@ -17,7 +17,11 @@ from elmo_tasks.files import atomic_write
 
 logger = logging.getLogger(__name__)
 
-NUMPY_SCALARS: list[Any] = [multiarray.scalar, numpy.dtype, *{type(numpy.dtype(code)) for code in "?bhilqBHILQefd"}]
+NUMPY_SCALARS: list[Any] = [
+    multiarray.scalar,
+    numpy.dtype,
+    *{type(numpy.dtype(code)) for code in "?bhilqBHILQefd"},
+]
 """What `torch.load` needs to read NumPy's booleans, integers and floats: metrics and learning rates can be such."""
 
 DAMAGED = ".damaged"
@@ -59,13 +63,22 @@ class AtomicCheckpointer(Checkpointer):
     def save_checkpoint(self, trainer: Any) -> None:
         state = trainer.get_checkpoint_state()
         if state is None:  # another process writes it
-            self._count_from((trainer._epochs_completed, trainer._batches_in_epoch_completed))
+            self._count_from(
+                (trainer._epochs_completed, trainer._batches_in_epoch_completed)
+            )
             return
-        point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
-        for part, path in zip((state.trainer_state, state.model_state), self._files(point), strict=True):
+        point = (
+            state.trainer_state["epochs_completed"],
+            state.trainer_state["batches_in_epoch_completed"],
+        )
+        for part, path in zip(
+            (state.trainer_state, state.model_state), self._files(point), strict=True
+        ):
             with atomic_write(path) as aside, aside.open("wb") as file:
                 torch.save(part, file)
-        super().save_checkpoint(SimpleNamespace(get_checkpoint_state=lambda: state))  # removes older ones
+        super().save_checkpoint(
+            SimpleNamespace(get_checkpoint_state=lambda: state)
+        )  # removes older ones
 
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         self._set_damaged_aside()
@@ -78,12 +91,18 @@ class AtomicCheckpointer(Checkpointer):
         while points:
             point = points.pop()
             files = self._files(point)
-            problems = [f"{path}: {problem}" for path in files if (problem := damage(path))]
+            problems = [
+                f"{path}: {problem}" for path in files if (problem := damage(path))
+            ]
             if not problems:
                 self._count_from(point)
                 return
             previous = self._files(points[-1])[1].name if points else None
-            instead = f"using the previous one, {previous}" if previous else "the run starts from scratch"
+            instead = (
+                f"using the previous one, {previous}"
+                if previous
+                else "the run starts from scratch"
+            )
             logger.warning("damaged checkpoint: %s; %s", "; ".join(problems), instead)
             for path in files:
                 with suppress(FileNotFoundError):
@@ -91,11 +110,16 @@ class AtomicCheckpointer(Checkpointer):
 
     def _files(self, point: Point) -> tuple[Path, Path]:
         """The trainer's file and the model's, which is written last and completes the checkpoint."""
-        return Path(self._training_state_path(*point)), Path(self._model_state_path(*point))
+        return Path(self._training_state_path(*point)), Path(
+            self._model_state_path(*point)
+        )
 
     def _count_from(self, point: Point) -> None:
         """Makes `save_every_num_batches` save at the same batches as in an uninterrupted run."""
-        self._last_save_num_epochs_completed, self._last_save_num_batches_in_epoch_completed = point
+        (
+            self._last_save_num_epochs_completed,
+            self._last_save_num_batches_in_epoch_completed,
+        ) = point
 
     def _remove_incomplete(self) -> None:
         """Deletes the trainer's file if the run was killed before it wrote the model's."""

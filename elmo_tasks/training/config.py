@@ -8,7 +8,12 @@ from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.file_utils import cached_path
-from allennlp.common.params import _environment_variables, evaluate_file, evaluate_snippet, with_overrides
+from allennlp.common.params import (
+    _environment_variables,
+    evaluate_file,
+    evaluate_snippet,
+    with_overrides,
+)
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
@@ -25,7 +30,10 @@ def find_config(name: str, scale: str | None = None) -> str:
     if not name or is_file or Path(name).name != name or Path(name).suffix:
         if scale is not None:
             hint = "the folder of a config says its scale"
-            raise InputError(f"--scale: expected the name of a config with it, got the path {name}", hint=hint)
+            raise InputError(
+                f"--scale: expected the name of a config with it, got the path {name}",
+                hint=hint,
+            )
         return name
     return find_embedded(name, scale or SCALES[0])
 
@@ -36,7 +44,10 @@ def find_embedded(name: str, folder: str) -> str:
     if not file.is_file():
         near = nearest(name, [path.stem for path in file.parent.glob("*.jsonnet")])
         hint = (f"nearest: {near}; " if near else "") + "`elmo-tasks configs` lists all"
-        raise InputError(f"expected a file, or a name in training_config/{folder}, got {name}", hint=hint)
+        raise InputError(
+            f"expected a file, or a name in training_config/{folder}, got {name}",
+            hint=hint,
+        )
     return str(file)
 
 
@@ -55,14 +66,22 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
     config = _require_object(evaluate(file), "", path)
     if not overrides:
         return Params(config)
-    changes = _require_object(json.loads(evaluate_snippet("-o", overrides, ext_vars=_variables())), " in -o")
+    changes = _require_object(
+        json.loads(evaluate_snippet("-o", overrides, ext_vars=_variables())), " in -o"
+    )
     try:
         return Params(with_overrides(config, changes))
     except (ValueError, TypeError, AttributeError, LookupError) as error:
-        raise InputError(f"the overrides (-o) do not fit the config: {error}") from error
+        raise InputError(
+            f"the overrides (-o) do not fit the config: {error}"
+        ) from error
 
 
-def evaluate(file: str | os.PathLike[str], code: Mapping[str, str] | None = None, **variables: str) -> Any:
+def evaluate(
+    file: str | os.PathLike[str],
+    code: Mapping[str, str] | None = None,
+    **variables: str,
+) -> Any:
     """
     The value of a Jsonnet file, in which `std.thisFile` and the data root are absolute, so that it holds in any folder.
     `code` has the Jsonnet of other external variables. Raises `InputError` if it needs the data root and there is none;
@@ -70,20 +89,38 @@ def evaluate(file: str | os.PathLike[str], code: Mapping[str, str] | None = None
     """
     path, given = os.path.abspath(cached_path(file)), _variables() | variables
     try:
-        return mapped(json.loads(evaluate_file(path, ext_vars=given, ext_codes=code or {})), _normalized)
+        return mapped(
+            json.loads(evaluate_file(path, ext_vars=given, ext_codes=code or {})),
+            _normalized,
+        )
     except RuntimeError as error:
-        if DATA_VARIABLE in given or f"undefined external variable: {DATA_VARIABLE}" not in str(error):
+        if (
+            DATA_VARIABLE in given
+            or f"undefined external variable: {DATA_VARIABLE}" not in str(error)
+        ):
             raise
         hint = f"it names the folder of {', '.join(files_needed(path, code, **variables))}; see `elmo-tasks data`"
         raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
 
 
-def files_needed(file: str | os.PathLike[str], code: Mapping[str, str] | None = None, **variables: str) -> list[str]:
+def files_needed(
+    file: str | os.PathLike[str],
+    code: Mapping[str, str] | None = None,
+    **variables: str,
+) -> list[str]:
     """What a Jsonnet file names below the data root."""
     root = "/DATA/"
     given = variables | {DATA_VARIABLE: root[:-1]}
-    found = json.loads(evaluate_file(os.fspath(file), ext_vars=given, ext_codes=code or {}))
-    return sorted({text.removeprefix(root) for _, text in strings("", found) if text.startswith(root)})
+    found = json.loads(
+        evaluate_file(os.fspath(file), ext_vars=given, ext_codes=code or {})
+    )
+    return sorted(
+        {
+            text.removeprefix(root)
+            for _, text in strings("", found)
+            if text.startswith(root)
+        }
+    )
 
 
 def scale_of(file: str | os.PathLike[str]) -> str | None:
@@ -91,36 +128,61 @@ def scale_of(file: str | os.PathLike[str]) -> str | None:
     if not Path(file).is_file():
         return None
     code = f"std.get(import {json.dumps(os.path.abspath(file))}, 'scale')"
-    return found if (found := json.loads(evaluate_snippet("", code, ext_vars=_variables()))) in SCALES else None
+    return (
+        found
+        if (found := json.loads(evaluate_snippet("", code, ext_vars=_variables())))
+        in SCALES
+        else None
+    )
 
 
 def _variables() -> dict[str, str]:
     root = data_root()
-    others = {name: value for name, value in _environment_variables().items() if name != DATA_VARIABLE}
+    others = {
+        name: value
+        for name, value in _environment_variables().items()
+        if name != DATA_VARIABLE
+    }
     return others | ({} if root is None else {DATA_VARIABLE: str(root)})
 
 
 def _normalized(value: Any) -> Any:
     """The value; an absolute path without `/../`."""
-    return os.path.normpath(value) if isinstance(value, str) and value.startswith("/") and "/../" in value else value
+    return (
+        os.path.normpath(value)
+        if isinstance(value, str) and value.startswith("/") and "/../" in value
+        else value
+    )
 
 
 def _require_object(value: Any, place: str, file: Path | None = None) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"expected a JSON object{place}, got {json.dumps(value)}", file=file)
+        raise InputError(
+            f"expected a JSON object{place}, got {json.dumps(value)}", file=file
+        )
     return value
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What differs between two configs, a line for each key: `model.elmo.mix: "weighted" -> "last"`."""
-    old, new = (Params(without_type(config)).as_flat_dict() for config in (before, after))
+    old, new = (
+        Params(without_type(config)).as_flat_dict() for config in (before, after)
+    )
     pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
-    return [f"{key}: {_shown(one)} -> {_shown(other)}" for key, (one, other) in pairs.items() if one != other]
+    return [
+        f"{key}: {_shown(one)} -> {_shown(other)}"
+        for key, (one, other) in pairs.items()
+        if one != other
+    ]
 
 
 def without_type(config: Mapping[str, Any]) -> dict[str, Any]:
     """The config without the key for AllenNLP's own `train`, which decides nothing and which earlier versions lack."""
-    return {key: value for key, value in config.items() if (key, value) != ("type", "elmo_tasks")}
+    return {
+        key: value
+        for key, value in config.items()
+        if (key, value) != ("type", "elmo_tasks")
+    }
 
 
 def _shown(value: Any) -> str:

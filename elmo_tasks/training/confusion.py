@@ -33,10 +33,17 @@ class Confusion(TrainerCallback):
     ) -> None:
         """Counts the labels of a validation batch."""
         if not is_training:
-            self._counts = self._counts + Counter(label_pairs(trainer.model, batch_inputs[0], batch_outputs[0]))
+            self._counts = self._counts + Counter(
+                label_pairs(trainer.model, batch_inputs[0], batch_outputs[0])
+            )
 
     def on_epoch(
-        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: Any,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         """Writes the counts of all processes, if the epoch is the best one."""
         counts = sum(all_gather_objects(self._counts), Counter())
@@ -45,20 +52,32 @@ class Confusion(TrainerCallback):
             rows: dict[str, dict[str, int]] = {}
             for (gold, predicted), count in sorted(counts.items()):
                 rows.setdefault(gold, {})[predicted] = count
-            write_text(Path(self.serialization_dir) / CONFUSION, json.dumps(rows, indent=1, ensure_ascii=False))
+            write_text(
+                Path(self.serialization_dir) / CONFUSION,
+                json.dumps(rows, indent=1, ensure_ascii=False),
+            )
 
 
-def label_pairs(model: Model, batch: dict[str, Any], outputs: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def label_pairs(
+    model: Model, batch: dict[str, Any], outputs: dict[str, Any]
+) -> Iterator[tuple[str, str]]:
     """
     Gold and predicted label of each text (a `Classifier`) or token (a `Tagger`; of tags that encode spans the types);
     nothing for other models.
     """
     if "label" in batch and "probabilities" in outputs and hasattr(model, "labels"):
-        for gold, predicted in zip(batch["label"].tolist(), outputs["probabilities"].argmax(1).tolist(), strict=True):
+        for gold, predicted in zip(
+            batch["label"].tolist(),
+            outputs["probabilities"].argmax(1).tolist(),
+            strict=True,
+        ):
             yield model.labels[gold], model.labels[predicted]
     elif {"tags", "metadata"} <= batch.keys() and "tags" in outputs:
         for sentence, tags in zip(batch["metadata"], outputs["tags"], strict=True):
-            yield from ((_kind(gold), _kind(predicted)) for gold, predicted in zip(sentence["tags"], tags, strict=True))
+            yield from (
+                (_kind(gold), _kind(predicted))
+                for gold, predicted in zip(sentence["tags"], tags, strict=True)
+            )
 
 
 def _kind(tag: str) -> str:

@@ -21,21 +21,44 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    files = {int(found[1]): path for path in folder.glob("metrics_epoch_*.json") if (found := _EPOCH.search(path.name))}
-    epochs: list[dict[str, Any]] = [json.loads(files[number].read_text("utf-8")) for number in sorted(files)]
+    files = {
+        int(found[1]): path
+        for path in folder.glob("metrics_epoch_*.json")
+        if (found := _EPOCH.search(path.name))
+    }
+    epochs: list[dict[str, Any]] = [
+        json.loads(files[number].read_text("utf-8")) for number in sorted(files)
+    ]
     chosen = [metrics] if isinstance(metrics, str) else metrics
-    mixes = [found for name in (epochs[-1] if epochs else ()) if (found := _MIX.fullmatch(name))]
+    mixes = [
+        found
+        for name in (epochs[-1] if epochs else ())
+        if (found := _MIX.fullmatch(name))
+    ]
     panels = [
         {"training_loss": "training loss", "validation_loss": "validation loss"},
-        {f"validation_{name.lstrip('+-')}": f"validation {name.lstrip('+-')}" for name in chosen},
-        *([{found[0]: f"ELMo {found[1]} {found[2]}" for found in mixes}] if mixes else []),
+        {
+            f"validation_{name.lstrip('+-')}": f"validation {name.lstrip('+-')}"
+            for name in chosen
+        },
+        *(
+            [{found[0]: f"ELMo {found[1]} {found[2]}" for found in mixes}]
+            if mixes
+            else []
+        ),
     ]
-    with matplotlib.rc_context({"axes.spines.right": False, "axes.spines.top": False, "lines.marker": "."}):
+    with matplotlib.rc_context(
+        {"axes.spines.right": False, "axes.spines.top": False, "lines.marker": "."}
+    ):
         figure = Figure(figsize=(4 * len(panels), 3), layout="constrained")
         for axis, labels in zip(figure.subplots(1, len(panels)), panels, strict=True):
             for name, label in labels.items():
                 if any(name in epoch for epoch in epochs):
-                    axis.plot([number + 1 for number in sorted(files)], [it.get(name) for it in epochs], label=label)
+                    axis.plot(
+                        [number + 1 for number in sorted(files)],
+                        [it.get(name) for it in epochs],
+                        label=label,
+                    )
                     axis.legend(fontsize="small")
             axis.set_xlabel("epoch")
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))

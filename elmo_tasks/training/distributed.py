@@ -33,7 +33,9 @@ def node_rank() -> int:
 
 
 def _processes_per_node() -> int:
-    return min(process_count(), int(os.environ.get("LOCAL_WORLD_SIZE", process_count())))
+    return min(
+        process_count(), int(os.environ.get("LOCAL_WORLD_SIZE", process_count()))
+    )
 
 
 def from_first_process(value: _Value) -> _Value:

@@ -27,11 +27,19 @@ logger = logging.getLogger(__name__)
 
 LOCK = ".training.lock"
 ARCHIVE = "model.tar.gz"
-RESUME = "--recover resumes the run in it; give -s another folder; --force removes this run"
+RESUME = (
+    "--recover resumes the run in it; give -s another folder; --force removes this run"
+)
 WRITTEN = (
     *(CONFIG_NAME, META_NAME, "vocabulary", "log", "out.log", "out_worker*.log"),
     *("options.json", "perplexities.json", f"{MEETING}*"),
-    *("model_state_*.th*", "training_state_*.th*", "best.th", "metrics_epoch_*.json", "metrics.json"),
+    *(
+        "model_state_*.th*",
+        "training_state_*.th*",
+        "best.th",
+        "metrics_epoch_*.json",
+        "metrics.json",
+    ),
     *("curve.jsonl", CONFUSION, CURVES, "exported", ARCHIVE),
 )
 """What a run writes."""
@@ -46,11 +54,17 @@ def exclusive(folder: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         hint = "wait for it, or give -s another folder"
-        raise InputError("another process is training in this folder", file=folder, hint=hint) from None
+        raise InputError(
+            "another process is training in this folder", file=folder, hint=hint
+        ) from None
     except (NotImplementedError, OSError) as error:
         if not folder.is_dir():
             raise
-        logger.warning("%s cannot be locked (%s): do not train in this folder twice at once", folder, error)
+        logger.warning(
+            "%s cannot be locked (%s): do not train in this folder twice at once",
+            folder,
+            error,
+        )
     try:
         yield
     finally:
@@ -69,7 +83,10 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
     config = folder / CONFIG_NAME
     if recover:
         if not config.is_file() and _matching(folder, ["model_state_*.th"]):
-            raise InputError(f"expected a run with {CONFIG_NAME}, got {', '.join(_present(folder))}", file=folder)
+            raise InputError(
+                f"expected a run with {CONFIG_NAME}, got {', '.join(_present(folder))}",
+                file=folder,
+            )
         if config.is_file() and (stored := _stored(config)) is not None:
             require_same(stored, params.as_dict(quiet=True), config)
     else:
@@ -77,9 +94,15 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
         blocking = [path.name for path in written] if force else _present(folder)
         if blocking and not (force and is_run):
             hint = RESUME if is_run else "give -s another"
-            raise InputError(f"expected an empty folder, got {', '.join(blocking)}", file=folder, hint=hint)
+            raise InputError(
+                f"expected an empty folder, got {', '.join(blocking)}",
+                file=folder,
+                hint=hint,
+            )
         for path in written:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            shutil.rmtree(
+                path
+            ) if path.is_dir() and not path.is_symlink() else path.unlink()
     for path in leftovers(folder):
         path.unlink(missing_ok=True)
     Meta.new().to_file(folder / META_NAME)
@@ -91,19 +114,27 @@ def require_plain_name(folder: Path) -> None:
     """Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find checkpoints in it."""
     if glob.escape(str(folder)) != str(folder) or not str(folder).isprintable():
         hint = "AllenNLP would not find its checkpoints: give -s another folder"
-        raise InputError("expected the path of a folder without *, ?, [ and line breaks", file=folder, hint=hint)
+        raise InputError(
+            "expected the path of a folder without *, ?, [ and line breaks",
+            file=folder,
+            hint=hint,
+        )
 
 
 def make_vocabulary(params: Params, folder: Path) -> None:
     """The vocabulary of a run of several processes, unless an earlier attempt has completed it."""
     vocabulary = folder / "vocabulary"
-    if any(file.name != NAMESPACE_PADDING_FILE for file in vocabulary.glob("[!.]*.txt")):
+    if any(
+        file.name != NAMESPACE_PADDING_FILE for file in vocabulary.glob("[!.]*.txt")
+    ):
         return
     shutil.rmtree(vocabulary, ignore_errors=True)
     training_util.make_vocab_from_params(params.duplicate(), str(folder))
 
 
-def require_same(stored: Mapping[str, Any], given: Mapping[str, Any], file: Path) -> None:
+def require_same(
+    stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
+) -> None:
     """Raises `InputError` if the run in this folder has another config."""
     if found := differences(stored, given):
         hint = "--recover resumes with the config in this file; for another config give -s another folder, or remove"
@@ -127,4 +158,8 @@ def _matching(folder: Path, patterns: Iterable[str]) -> list[Path]:
 def _present(folder: Path) -> list[str]:
     """The names in a folder but for the lock and temporary files of processes that have ended."""
     temporary = {path.name for path in leftovers(folder)}
-    return sorted(path.name for path in folder.iterdir() if path.name != LOCK and path.name not in temporary)
+    return sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name != LOCK and path.name not in temporary
+    )

@@ -30,14 +30,19 @@ def logged(folder: Path, *, lines: bool) -> Iterator[None]:
         shown_before.setLevel(logging.WARNING)
     file = logging.FileHandler(folder / "out.log")
     file.setFormatter(logging.Formatter(FORMAT))
-    handlers: dict[str, list[logging.Handler]] = {"allennlp": [file], "elmo_tasks": [file]}
+    handlers: dict[str, list[logging.Handler]] = {
+        "allennlp": [file],
+        "elmo_tasks": [file],
+    }
     if lines:
         handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
     levels = {name: logging.getLogger(name).level for name in handlers}
     for name, of_logger in handlers.items():
         logging.getLogger(name).setLevel(logging.INFO)
         for handler in of_logger:
-            handler.addFilter(lambda record: record.levelno < logging.WARNING)  # AllenNLP's handlers have the others
+            handler.addFilter(
+                lambda record: record.levelno < logging.WARNING
+            )  # AllenNLP's handlers have the others
             handler.handleError = lambda record: None  # type: ignore[method-assign]  # on a full disk the run itself fails
             logging.getLogger(name).addHandler(handler)
     try:
@@ -59,23 +64,51 @@ class EpochLines(TrainerCallback):
         self._began, self._epochs = time.perf_counter(), 0
 
     def on_epoch(
-        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: Any,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         if not is_primary or "training_loss" not in metrics:
             return
         self._epochs += 1
-        left = (trainer._num_epochs - epoch - 1) * (time.perf_counter() - self._began) / self._epochs
-        shown = [f"epoch {epoch + 1} of {trainer._num_epochs}", f"loss {metrics['training_loss']:.4g}"]
+        left = (
+            (trainer._num_epochs - epoch - 1)
+            * (time.perf_counter() - self._began)
+            / self._epochs
+        )
+        shown = [
+            f"epoch {epoch + 1} of {trainer._num_epochs}",
+            f"loss {metrics['training_loss']:.4g}",
+        ]
         for name, value in _scores(trainer, metrics, "validation_"):
-            shown.append(f"{name} {value:.4g} (best {metrics.get(f'best_validation_{name}', value):.4g})")
-        logger.info("%s, at most %s left", ", ".join(shown), timedelta(seconds=round(left)))
+            shown.append(
+                f"{name} {value:.4g} (best {metrics.get(f'best_validation_{name}', value):.4g})"
+            )
+        logger.info(
+            "%s, at most %s left", ", ".join(shown), timedelta(seconds=round(left))
+        )
 
     def on_end(
-        self, trainer: Any, metrics: dict[str, Any] | None = None, epoch: Any = None, is_primary: bool = True, **_: Any
+        self,
+        trainer: Any,
+        metrics: dict[str, Any] | None = None,
+        epoch: Any = None,
+        is_primary: bool = True,
+        **_: Any,
     ) -> None:
         if is_primary and metrics and "best_epoch" in metrics:
-            scores = [f"{name} {value:.4g}" for name, value in _scores(trainer, metrics, "best_validation_")]
-            logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, ", ".join(scores) or "no validation")
+            scores = [
+                f"{name} {value:.4g}"
+                for name, value in _scores(trainer, metrics, "best_validation_")
+            ]
+            logger.info(
+                "best epoch %s: %s",
+                metrics["best_epoch"] + 1,
+                ", ".join(scores) or "no validation",
+            )
 
 
 class Events(TensorBoardCallback):
@@ -86,16 +119,27 @@ class Events(TensorBoardCallback):
 
     def __init__(self, serialization_dir: str) -> None:
         LogWriterCallback.__init__(self, serialization_dir)
-        folders = (os.path.join(serialization_dir, "log", part) for part in ("train", "validation"))
-        self._train_log, self._validation_log = (SummaryWriter(folder, max_queue=0) for folder in folders)
+        folders = (
+            os.path.join(serialization_dir, "log", part)
+            for part in ("train", "validation")
+        )
+        self._train_log, self._validation_log = (
+            SummaryWriter(folder, max_queue=0) for folder in folders
+        )
 
-    def log_scalars(self, scalars: dict[str, Any], log_prefix: str = "", epoch: int | None = None) -> None:
+    def log_scalars(
+        self, scalars: dict[str, Any], log_prefix: str = "", epoch: int | None = None
+    ) -> None:
         logs = self._train_log, self._validation_log
         if all(log.file_writer.event_writer._worker.is_alive() for log in logs):
             super().log_scalars(scalars, log_prefix, epoch)
 
 
-def _scores(trainer: Any, metrics: dict[str, Any], prefix: str) -> list[tuple[str, float]]:
+def _scores(
+    trainer: Any, metrics: dict[str, Any], prefix: str
+) -> list[tuple[str, float]]:
     """Name and value of the validation metrics that decide which epoch is the best."""
     names = [name for _, name in trainer._metric_tracker.tracked_metrics]
-    return [(name, metrics[prefix + name]) for name in names if prefix + name in metrics]
+    return [
+        (name, metrics[prefix + name]) for name in names if prefix + name in metrics
+    ]

@@ -4,7 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from allennlp.training.learning_rate_schedulers import LearningRateScheduler, ReduceOnPlateauLearningRateScheduler
+from allennlp.training.learning_rate_schedulers import (
+    LearningRateScheduler,
+    ReduceOnPlateauLearningRateScheduler,
+)
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
@@ -23,7 +26,12 @@ class Staircase(LearningRateScheduler):
     """
 
     def __init__(
-        self, optimizer: torch.optim.Optimizer, *, factor: Positive, every: Size, last_epoch: int = -1
+        self,
+        optimizer: torch.optim.Optimizer,
+        *,
+        factor: Positive,
+        every: Size,
+        last_epoch: int = -1,
     ) -> None:
         super().__init__(optimizer, last_epoch)
         self._factor, self._every, self._updates = factor, every, 0
@@ -36,7 +44,9 @@ class Staircase(LearningRateScheduler):
     def step_batch(self, batch_num_total: int | None = None) -> None:
         """Sets the learning rate of the next update; AllenNLP counts updates from 1."""
         self._updates = 0 if batch_num_total is None else batch_num_total - 1
-        for group, value in zip(self.optimizer.param_groups, self.get_values(), strict=True):
+        for group, value in zip(
+            self.optimizer.param_groups, self.get_values(), strict=True
+        ):
             group[self.param_group_field] = value
 
 
@@ -48,8 +58,13 @@ class ResumableMovingAverage(ExponentialMovingAverage):
     """
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        for own, saved in ((self._shadows, state_dict["shadows"]), (self._backups, state_dict["backups"])):
-            for tensor, kept in zip(own.values(), saved.values(), strict=True):  # earlier versions had other names
+        for own, saved in (
+            (self._shadows, state_dict["shadows"]),
+            (self._backups, state_dict["backups"]),
+        ):
+            for tensor, kept in zip(
+                own.values(), saved.values(), strict=True
+            ):  # earlier versions had other names
                 tensor.copy_(kept)
 
 
@@ -61,7 +76,9 @@ class ConstantMovingAverage(ResumableMovingAverage):
     AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which reaches 0.999 after 8,990 steps.
     """
 
-    def __init__(self, parameters: Iterable[tuple[str, torch.Tensor]], decay: Probability = 0.999) -> None:
+    def __init__(
+        self, parameters: Iterable[tuple[str, torch.Tensor]], decay: Probability = 0.999
+    ) -> None:
         super().__init__(parameters, decay=decay, numerator=1.0, denominator=1.0)
 
 
@@ -69,5 +86,7 @@ class ConstantMovingAverage(ResumableMovingAverage):
 class ReduceOnPlateau(ReduceOnPlateauLearningRateScheduler):
     """AllenNLP's, with the same keys. PyTorch has removed `verbose`, which AllenNLP passes: here it has no effect."""
 
-    def __init__(self, optimizer: torch.optim.Optimizer, verbose: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, optimizer: torch.optim.Optimizer, verbose: bool = False, **kwargs: Any
+    ) -> None:
         self.lr_scheduler = ReduceLROnPlateau(optimizer, **kwargs)

@@ -83,7 +83,9 @@ class Passes(DataLoader):
                 set_random_state(states[number])
             if self._next() is None:
                 problem = f"expected at least {position['taken']} batches in {self.loader.data_path}, got {number}"
-                raise InputError(problem, hint="the training data have changed since the checkpoint")
+                raise InputError(
+                    problem, hint="the training data have changed since the checkpoint"
+                )
 
     def iter_instances(self) -> Iterator[Instance]:
         return iter(self.loader.iter_instances())
@@ -120,7 +122,10 @@ def make_resumable(loader: DataLoader) -> Resumable:
     """
     if isinstance(loader, Resumable):
         return loader
-    if isinstance(loader, MultiProcessDataLoader) and type(loader).__iter__ is MultiProcessDataLoader.__iter__:
+    if (
+        isinstance(loader, MultiProcessDataLoader)
+        and type(loader).__iter__ is MultiProcessDataLoader.__iter__
+    ):
         return Passes(loader)
     raise InputError(
         "trainer elmo_tasks: expected the data loader multiprocess, elmo_tasks_lm or one with position() and resume(), "

@@ -70,7 +70,9 @@ def train(
         return
     recover = recover or (group is not None and group.resumes(folder))
     if recover and not folder.is_dir():
-        raise InputError("expected the folder of a run to resume, got none", file=folder)
+        raise InputError(
+            "expected the folder of a run to resume, got none", file=folder
+        )
     with run_folder.exclusive(folder):
         run_folder.prepare(folder, params, recover=recover, force=force)
         sys.stdout.write(f"{describe(config, scale)}\n")
@@ -78,12 +80,18 @@ def train(
             try:
                 _start(params, folder, group, packages=list(packages))
             except KeyboardInterrupt:
-                raise Interrupted("--recover, without --force, resumes from its last checkpoint, if any") from None
-            draw_curves(folder, config.get("trainer", {}).get("validation_metric", "-loss"))
+                raise Interrupted(
+                    "--recover, without --force, resumes from its last checkpoint, if any"
+                ) from None
+            draw_curves(
+                folder, config.get("trainer", {}).get("validation_metric", "-loss")
+            )
             logger.info("model: %s", write_archive(folder, config))
 
 
-def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: list[str]) -> None:
+def _start(
+    params: Params, folder: Path, group: Torchrun | None, *, packages: list[str]
+) -> None:
     """AllenNLP's training: in this process, as the first one of torchrun, or in those of `distributed`."""
     if group is not None:
         with group.leading(folder, params.as_dict(quiet=True)) as store:
@@ -101,24 +109,57 @@ def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: li
     mp.spawn(
         _train_worker,
         args=(
-            *(params.duplicate(), str(folder), ["elmo_tasks.plugin", *packages], False, 0),
-            *("127.0.0.1", find_open_port(), len(devices), devices, False, included, Params(distributed)),
+            *(
+                params.duplicate(),
+                str(folder),
+                ["elmo_tasks.plugin", *packages],
+                False,
+                0,
+            ),
+            *(
+                "127.0.0.1",
+                find_open_port(),
+                len(devices),
+                devices,
+                False,
+                included,
+                Params(distributed),
+            ),
         ),
         nprocs=len(devices),
     )
 
 
-def _train_with(group: Torchrun, store: TCPStore, params: Params, folder: Path, *, packages: list[str]) -> None:
+def _train_with(
+    group: Torchrun,
+    store: TCPStore,
+    params: Params,
+    folder: Path,
+    *,
+    packages: list[str],
+) -> None:
     """This process's part of a training by torchrun. For AllenNLP all processes are on one machine with one folder."""
     devices = group.devices(params.as_dict(quiet=True))
     check_for_gpu(devices[group.rank])
     distributed, included = _taken(params)
     _use_vocabulary(params, folder)
-    options = {name: value for name, value in (distributed or {}).items() if name != "cuda_devices"}
+    options = {
+        name: value
+        for name, value in (distributed or {}).items()
+        if name != "cuda_devices"
+    }
     port = begin(store)
     _train_worker(
         *(group.rank, params, folder, packages, False, 0),
-        *(group.address, port, group.processes, devices, False, included, Params(options)),
+        *(
+            group.address,
+            port,
+            group.processes,
+            devices,
+            False,
+            included,
+            Params(options),
+        ),
     )
     if torch.distributed.is_initialized():  # not with a single process
         torch.distributed.destroy_process_group()
@@ -138,19 +179,32 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
     directory = folder / "vocabulary"
     saved = Vocabulary.from_files(directory)
     special = {"padding_token": saved._padding_token, "oov_token": saved._oov_token}
-    params["vocabulary"] = {"type": "from_files", "directory": str(directory), **special}
+    params["vocabulary"] = {
+        "type": "from_files",
+        "directory": str(directory),
+        **special,
+    }
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
     archive = folder / run_folder.ARCHIVE
     text = archived_config((folder / CONFIG_NAME).read_bytes(), archive).encode()
-    included = [path for pattern in config.get("include_in_archive") or () for path in sorted(folder.glob(pattern))]
-    members = {folder / "best.th": "weights.th"} | {folder / name: name for name in ("vocabulary", META_NAME)}
+    included = [
+        path
+        for pattern in config.get("include_in_archive") or ()
+        for path in sorted(folder.glob(pattern))
+    ]
+    members = {folder / "best.th": "weights.th"} | {
+        folder / name: name for name in ("vocabulary", META_NAME)
+    }
     with atomic_write(archive) as aside, tarfile.open(aside, "w:gz") as file:
         entry = tarfile.TarInfo(CONFIG_NAME)
         entry.size, entry.mtime = len(text), int((folder / CONFIG_NAME).stat().st_mtime)
         file.addfile(entry, io.BytesIO(text))
-        for path, name in [*members.items(), *((path, str(path.relative_to(folder))) for path in included)]:
+        for path, name in [
+            *members.items(),
+            *((path, str(path.relative_to(folder))) for path in included),
+        ]:
             file.add(path, arcname=name)
     return archive

@@ -48,7 +48,11 @@ def save_runtime_state(model: torch.nn.Module) -> dict[str, Any]:
     """
     return {
         "metrics": {
-            path: {name: _to_plain(value) for name, value in vars(metric).items() if _is_plain(value)}
+            path: {
+                name: _to_plain(value)
+                for name, value in vars(metric).items()
+                if _is_plain(value)
+            }
             for path, metric in _metrics(model)
         },
         "carried": {path: module.carried_states() for path, module in _carrying(model)},
@@ -57,7 +61,9 @@ def save_runtime_state(model: torch.nn.Module) -> dict[str, Any]:
 
 def load_runtime_state(model: torch.nn.Module, saved: dict[str, Any]) -> None:
     """Restore what `save_runtime_state` returned for a model of the same config."""
-    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    device = next(
+        (parameter.device for parameter in model.parameters()), torch.device("cpu")
+    )
     for path, metric in _metrics(model):
         for name, value in saved["metrics"].get(path, {}).items():
             setattr(metric, name, _restored(vars(metric).get(name), value, device))
@@ -67,7 +73,9 @@ def load_runtime_state(model: torch.nn.Module, saved: dict[str, Any]) -> None:
 
 def on_cpu(value: Any) -> Any:
     """Plain data with its tensors on the CPU."""
-    return mapped(value, lambda part: part.cpu() if isinstance(part, torch.Tensor) else part)
+    return mapped(
+        value, lambda part: part.cpu() if isinstance(part, torch.Tensor) else part
+    )
 
 
 def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
@@ -87,7 +95,11 @@ def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
 
 def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Any]]:
     """Modules that carry states from one batch to the next, which `carried_states` gives as plain data."""
-    return ((path, module) for path, module in model.named_modules() if hasattr(module, "carried_states"))
+    return (
+        (path, module)
+        for path, module in model.named_modules()
+        if hasattr(module, "carried_states")
+    )
 
 
 def _is_plain(value: Any) -> bool:
@@ -101,7 +113,12 @@ def _is_plain(value: Any) -> bool:
 
 def _to_plain(value: Any) -> Any:
     """Arrays as tensors, and dictionaries of any type as `dict`."""
-    return mapped(value, lambda part: torch.from_numpy(part.copy()) if isinstance(part, numpy.ndarray) else part)
+    return mapped(
+        value,
+        lambda part: (
+            torch.from_numpy(part.copy()) if isinstance(part, numpy.ndarray) else part
+        ),
+    )
 
 
 def _restored(present: Any, saved: Any, device: torch.device) -> Any:

@@ -24,9 +24,14 @@ def spread_seed(params: Params) -> None:
     seed = params.pop(SEED, None)
     if seed is not None:
         if given := [key for key in SEEDS if key in params]:
-            raise InputError(f"seed sets {', '.join(SEEDS)}; got {', '.join(given)}, too", hint="remove one of them")
+            raise InputError(
+                f"seed sets {', '.join(SEEDS)}; got {', '.join(given)}, too",
+                hint="remove one of them",
+            )
         params.params.update(dict.fromkeys(SEEDS, seed))
     for key in SEEDS:
         value = params.get(key)
         if value is not None and not is_seed(value):
-            raise InputError(f"{key if seed is None else SEED}: expected {EXPECTED}, got {value!r}")
+            raise InputError(
+                f"{key if seed is None else SEED}: expected {EXPECTED}, got {value!r}"
+            )

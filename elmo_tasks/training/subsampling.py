@@ -38,7 +38,9 @@ class SubsamplingReader(DatasetReader):
     """
 
     def __init__(self, reader: DatasetReader, *, share: float, seed: int) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True)
+        super().__init__(
+            manual_distributed_sharding=True, manual_multiprocess_sharding=True
+        )
         self._reader, self._share, self._seed = reader, share, seed
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
@@ -69,6 +71,14 @@ class ShareDataLoader(MultiProcessDataLoader):
     """
 
     def __init__(
-        self, reader: DatasetReader, data_path: Any, *, share: Positive, share_seed: int = 0, **kwargs: Any
+        self,
+        reader: DatasetReader,
+        data_path: Any,
+        *,
+        share: Positive,
+        share_seed: int = 0,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(SubsamplingReader(reader, share=share, seed=share_seed), data_path, **kwargs)
+        super().__init__(
+            SubsamplingReader(reader, share=share, seed=share_seed), data_path, **kwargs
+        )

@@ -30,7 +30,12 @@ class TokenBudgetSampler(BatchSampler):
     """
 
     def __init__(
-        self, *, batch_size: Size, sorting_key: str, max_tokens: Optional[Size] = None, shuffle: bool = True
+        self,
+        *,
+        batch_size: Size,
+        sorting_key: str,
+        max_tokens: Optional[Size] = None,
+        shuffle: bool = True,
     ) -> None:
         self.batch_size, self.max_tokens = batch_size, max_tokens
         self._sorting_key, self._shuffle = sorting_key, shuffle
@@ -49,10 +54,16 @@ class TokenBudgetSampler(BatchSampler):
 
     def _batches(self, instances: Sequence[Instance]) -> list[list[int]]:
         lengths = [self._length(instance) for instance in instances]
-        return list(batches_by_length(lengths, batch_size=self.batch_size, max_tokens=self.max_tokens))
+        return list(
+            batches_by_length(
+                lengths, batch_size=self.batch_size, max_tokens=self.max_tokens
+            )
+        )
 
     def _length(self, instance: Instance) -> int:
         if self._sorting_key not in instance.fields:
             found = ", ".join(sorted(instance.fields))
-            raise InputError(f"sorting_key must be a field of the instances ({found}), got {self._sorting_key!r}")
+            raise InputError(
+                f"sorting_key must be a field of the instances ({found}), got {self._sorting_key!r}"
+            )
         return len(instance.fields[self._sorting_key])

@@ -55,10 +55,20 @@ class Torchrun:
         """`None` if torchrun did not start this process."""
         if "TORCHELASTIC_RUN_ID" not in os.environ:
             return None
-        names = ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT")
-        rank, processes, per_node, port, restarts = (int(os.environ[name]) for name in names)
+        names = (
+            "RANK",
+            "WORLD_SIZE",
+            "LOCAL_WORLD_SIZE",
+            "MASTER_PORT",
+            "TORCHELASTIC_RESTART_COUNT",
+        )
+        rank, processes, per_node, port, restarts = (
+            int(os.environ[name]) for name in names
+        )
         run_id = os.environ["TORCHELASTIC_RUN_ID"]
-        return cls(rank, processes, per_node, os.environ["MASTER_ADDR"], port, restarts, run_id)
+        return cls(
+            rank, processes, per_node, os.environ["MASTER_ADDR"], port, restarts, run_id
+        )
 
     def devices(self, config: Mapping[str, Any]) -> list[int]:
         """
@@ -67,17 +77,32 @@ class Torchrun:
         """
         given = (config.get("distributed") or {}).get("cuda_devices")
         if given is None:
-            on_cpu = config.get("trainer", {}).get("cuda_device") == -1 or not torch.cuda.is_available()
-            given = [-1] * self.processes_per_node if on_cpu else list(range(torch.cuda.device_count()))
+            on_cpu = (
+                config.get("trainer", {}).get("cuda_device") == -1
+                or not torch.cuda.is_available()
+            )
+            given = (
+                [-1] * self.processes_per_node
+                if on_cpu
+                else list(range(torch.cuda.device_count()))
+            )
         if len(given) < self.processes_per_node:
             problem = f"expected {self.processes_per_node} devices, one for each process of a node, got {len(given)}"
-            raise InputError(problem, hint="give torchrun another --nproc-per-node, or set distributed.cuda_devices")
-        return given[: self.processes_per_node] * (self.processes // self.processes_per_node)
+            raise InputError(
+                problem,
+                hint="give torchrun another --nproc-per-node, or set distributed.cuda_devices",
+            )
+        return given[: self.processes_per_node] * (
+            self.processes // self.processes_per_node
+        )
 
     def resumes(self, folder: Path) -> bool:
         """Whether this is another attempt at the run in the folder, of the same `--rdzv-id`."""
         with suppress(OSError):
-            return folder.is_dir() and (self.restarts > 0 or (folder / MEETING).read_text() == self.run_id != "none")
+            return folder.is_dir() and (
+                self.restarts > 0
+                or (folder / MEETING).read_text() == self.run_id != "none"
+            )
         return False
 
     @contextmanager
@@ -87,13 +112,26 @@ class Torchrun:
         processes of this attempt meet; it is open as long as this process has it. Raises `InputError` if one of the
         others sees another folder, config or version of the package.
         """
-        store = TCPStore(self.address, 0, None, True, _LONG, wait_for_workers=False, multi_tenant=True)
+        store = TCPStore(
+            self.address,
+            0,
+            None,
+            True,
+            _LONG,
+            wait_for_workers=False,
+            multi_tenant=True,
+        )
         for left in folder.glob(f"{MEETING}.*"):
             left.unlink(missing_ok=True)
         token = folder / f"{MEETING}.{uuid.uuid4().hex}"
         token.touch()
         (folder / MEETING).write_text(self.run_id)
-        first = {"port": store.port, "token": token.name, "version": __version__, "config": _digest(config)}
+        first = {
+            "port": store.port,
+            "token": token.name,
+            "version": __version__,
+            "config": _digest(config),
+        }
         agent = self._agent_store()  # it is open as long as this object exists
         agent.set(_KEY, json.dumps(first))
         try:
@@ -111,10 +149,21 @@ class Torchrun:
         Raises `InputError` if this process sees another folder, config or version of the package.
         """
         while True:
-            with suppress(OSError, torch.distributed.DistError):  # of an earlier attempt, or the first has ended
+            with suppress(
+                OSError, torch.distributed.DistError
+            ):  # of an earlier attempt, or the first has ended
                 first = json.loads(self._agent_store().get(_KEY))
-                socket.create_connection((self.address, first["port"]), _SECONDS_UNTIL_SHARED).close()
-                store = TCPStore(self.address, first["port"], None, False, _LONG, wait_for_workers=False)
+                socket.create_connection(
+                    (self.address, first["port"]), _SECONDS_UNTIL_SHARED
+                ).close()
+                store = TCPStore(
+                    self.address,
+                    first["port"],
+                    None,
+                    False,
+                    _LONG,
+                    wait_for_workers=False,
+                )
                 problem = self._difference(first, folder, config)
                 store.set(str(self.rank), "" if problem is None else str(problem))
                 if problem is not None:
@@ -126,20 +175,37 @@ class Torchrun:
     def _agent_store(self) -> TCPStore:
         """The store whose port torchrun tells, which it opens itself or leaves to the first process."""
         opens = self.rank == 0 and os.environ[_AGENT_STORE] == "False"
-        return TCPStore(self.address, self.port, None, opens, _LONG, wait_for_workers=False, multi_tenant=True)
+        return TCPStore(
+            self.address,
+            self.port,
+            None,
+            opens,
+            _LONG,
+            wait_for_workers=False,
+            multi_tenant=True,
+        )
 
-    def _difference(self, first: Mapping[str, Any], folder: Path, config: Mapping[str, Any]) -> InputError | None:
+    def _difference(
+        self, first: Mapping[str, Any], folder: Path, config: Mapping[str, Any]
+    ) -> InputError | None:
         where = f"process {self.rank}, on {socket.gethostname()}"
         if first["version"] != __version__:
             problem = f"expected elmo-tasks {first['version']}, the first process's, got {__version__}"
-            return InputError(f"{where}: {problem}", hint="install the same version on all nodes")
+            return InputError(
+                f"{where}: {problem}", hint="install the same version on all nodes"
+            )
         if first["config"] != _digest(config):
             problem = "expected the first process's config, got another"
-            return InputError(f"{where}: {problem}", hint="start all nodes with the same files, options and variables")
+            return InputError(
+                f"{where}: {problem}",
+                hint="start all nodes with the same files, options and variables",
+            )
         until = time.monotonic() + _SECONDS_UNTIL_SHARED
         while not (folder / first["token"]).exists():
             if time.monotonic() > until:
-                problem = "expected the first process's folder, got one without its files"
+                problem = (
+                    "expected the first process's folder, got one without its files"
+                )
                 hint = "give -s a folder that all nodes share"
                 return InputError(f"{where}: {problem}", file=folder, hint=hint)
             time.sleep(_SECONDS_BETWEEN_TRIES)

@@ -19,7 +19,11 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.confusion import Confusion
-from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
+from elmo_tasks.training.distributed import (
+    all_gather_objects,
+    process_count,
+    process_rank,
+)
 from elmo_tasks.training.logs import EpochLines, Events
 from elmo_tasks.training.resumable import make_resumable
 from elmo_tasks.training.runtime_state import (
@@ -49,7 +53,13 @@ class ResumableTrainer(GradientDescentTrainer):
 
     _best_model_filename: str | None
 
-    def __init__(self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **options: Any) -> None:
+    def __init__(
+        self,
+        model: Model,
+        optimizer: torch.optim.Optimizer,
+        data_loader: DataLoader,
+        **options: Any,
+    ) -> None:
         if options.get("grad_norm") is None:
             options["grad_norm"] = False  # as a config that leaves the key out
         if type(options.get("checkpointer")) is Checkpointer:
@@ -59,20 +69,29 @@ class ResumableTrainer(GradientDescentTrainer):
         self._writes_events = options.get("enable_default_callbacks", True)
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)
-        self._callbacks += [EpochLines(self._serialization_dir), Confusion(self._serialization_dir)]
+        self._callbacks += [
+            EpochLines(self._serialization_dir),
+            Confusion(self._serialization_dir),
+        ]
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 
     def train(self) -> dict[str, Any]:
         """AllenNLP's training, with events for TensorBoard among its default callbacks."""
-        has_own = any(isinstance(callback, TensorBoardCallback) for callback in self._callbacks)
+        has_own = any(
+            isinstance(callback, TensorBoardCallback) for callback in self._callbacks
+        )
         if self._writes_events and self._primary and not has_own:
             self._callbacks.append(Events(self._serialization_dir))
         return dict(super().train())
 
     def _try_train(self) -> tuple[dict[str, Any], int]:
         self._require_same_everywhere()
-        if self._start_after_epochs_completed + self._start_after_batches_in_epoch_completed == 0:
+        if (
+            self._start_after_epochs_completed
+            + self._start_after_batches_in_epoch_completed
+            == 0
+        ):
             return super()._try_train()
         saved = self._state.require_saved()
         if saved["best"]:
@@ -87,8 +106,15 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _require_same_everywhere(self) -> None:
         """Raises `InputError` if the processes read other checkpoints, or other files of frozen layers."""
-        point = self._start_after_epochs_completed, self._start_after_batches_in_epoch_completed
-        files = {name: value for name, value in self.model.state_dict().items() if name.endswith("_extra_state")}
+        point = (
+            self._start_after_epochs_completed,
+            self._start_after_batches_in_epoch_completed,
+        )
+        files = {
+            name: value
+            for name, value in self.model.state_dict().items()
+            if name.endswith("_extra_state")
+        }
         found = all_gather_objects((point, files))
         if any(other != point for other, _ in found):
             problem = f"expected one checkpoint on all processes, got {[other for other, _ in found]} (epochs, batches)"
@@ -121,7 +147,9 @@ class ResumableTrainer(GradientDescentTrainer):
         self._should_validate_this_epoch = saved["validates"]
         if self._scaler is not None and saved["scaler"] is not None:
             self._scaler.load_state_dict(saved["scaler"])
-        self.data_loader.resume(saved["position"], batches=steps * self._num_gradient_accumulation_steps)
+        self.data_loader.resume(
+            saved["position"], batches=steps * self._num_gradient_accumulation_steps
+        )
         load_runtime_state(self.model, saved["model"])
         set_random_state(saved["random"])
 
@@ -147,7 +175,9 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _save_model_state(self, path: str) -> None:
         with atomic_write(path) as temporary, temporary.open("wb") as file:
-            super()._save_model_state(file)  # PyTorch would put the temporary file's name into it
+            super()._save_model_state(
+                file
+            )  # PyTorch would put the temporary file's name into it
 
     def _load_model_state(self, path: str) -> None:
         if problem := damage(Path(path)):
@@ -195,15 +225,25 @@ class RunState(TrainerCallback):
         self._loss += batch_metrics["batch_loss"]
         for outputs in batch_outputs:
             if "reg_loss" in outputs:
-                self._penalty = (self._penalty or 0.0) + (outputs["reg_loss"] / len(batch_inputs)).item()
+                self._penalty = (self._penalty or 0.0) + (
+                    outputs["reg_loss"] / len(batch_inputs)
+                ).item()
         batch_metrics.update(_means([(self._loss, self._penalty, batch_number)]))
 
     def complete_metrics(self, metrics: dict[str, float]) -> dict[str, float]:
         """The metrics of an epoch, including the part before it was interrupted."""
         trainer, batches = self.trainer, self.trainer._batches_in_epoch_completed
-        if "loss" not in metrics:  # interrupted after the last batch: the trainer computes no metrics
+        if (
+            "loss" not in metrics
+        ):  # interrupted after the last batch: the trainer computes no metrics
             computed = training_util.get_metrics(
-                trainer.model, self._loss, self._penalty, None, None, num_batches=batches, reset=True
+                trainer.model,
+                self._loss,
+                self._penalty,
+                None,
+                None,
+                num_batches=batches,
+                reset=True,
             )
             metrics = computed | metrics
         metrics.update(_means(all_gather_objects((self._loss, self._penalty, batches))))
@@ -211,7 +251,12 @@ class RunState(TrainerCallback):
         return metrics
 
     def on_epoch(
-        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+        self,
+        trainer: Any,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
     ) -> None:
         """
         As in an uninterrupted run, metrics that only an earlier epoch had (of a label predicted once) are kept, and the
@@ -224,7 +269,10 @@ class RunState(TrainerCallback):
             metrics.clear()
             metrics.update(complete)
             if self.serialization_dir and is_primary:
-                common_util.dump_metrics(os.path.join(self.serialization_dir, f"metrics_epoch_{epoch}.json"), metrics)
+                common_util.dump_metrics(
+                    os.path.join(self.serialization_dir, f"metrics_epoch_{epoch}.json"),
+                    metrics,
+                )
         self._metrics = dict(metrics)
 
     def gather(self) -> None:
@@ -245,7 +293,9 @@ class RunState(TrainerCallback):
             "position": trainer.data_loader.position(),
             "updates": trainer._total_batches_completed,
             "validates": trainer._should_validate_this_epoch,
-            "best": at_end and trainer._should_validate_this_epoch and trainer._metric_tracker.is_best_so_far(),
+            "best": at_end
+            and trainer._should_validate_this_epoch
+            and trainer._metric_tracker.is_best_so_far(),
             "loss": self._loss,
             "penalty": self._penalty,
             "metrics": self._metrics,
@@ -262,8 +312,14 @@ class RunState(TrainerCallback):
             problem = f"expected a checkpoint of {process_count()} processes, got one of {len(states)}"
             raise InputError(problem, file=self.serialization_dir)
         self.saved = own = states[process_rank()]
-        self._loss, self._penalty, self._metrics = own["loss"], own["penalty"], own["metrics"]
-        self._seconds_before = own.get("seconds", 0.0)  # absent from checkpoints of earlier versions
+        self._loss, self._penalty, self._metrics = (
+            own["loss"],
+            own["penalty"],
+            own["metrics"],
+        )
+        self._seconds_before = own.get(
+            "seconds", 0.0
+        )  # absent from checkpoints of earlier versions
 
     def require_saved(self) -> dict[str, Any]:
         """The state in the checkpoint; raises `InputError` if another trainer wrote it."""

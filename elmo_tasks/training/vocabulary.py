@@ -26,7 +26,9 @@ class SavedVocabulary(Vocabulary):
         padding_token: str = DEFAULT_PADDING_TOKEN,
         oov_token: str = DEFAULT_OOV_TOKEN,
     ) -> Vocabulary:
-        loaded: Vocabulary = _configured_class(directory).from_files(directory, padding_token, oov_token)
+        loaded: Vocabulary = _configured_class(directory).from_files(
+            directory, padding_token, oov_token
+        )
         return loaded
 
 
@@ -34,7 +36,9 @@ def _configured_class(directory: str | os.PathLike[str]) -> type[Vocabulary]:
     try:
         config = json.loads((Path(directory).parent / CONFIG_NAME).read_text("utf-8"))
         given = config["vocabulary"]
-        found = Vocabulary.resolve_class_name(given if isinstance(given, str) else given["type"])[0]
+        found = Vocabulary.resolve_class_name(
+            given if isinstance(given, str) else given["type"]
+        )[0]
     except (OSError, ValueError, KeyError, TypeError, ConfigurationError):
         return Vocabulary
     return Vocabulary if found is SavedVocabulary else found

@@ -49,11 +49,16 @@ class Service:
     def __init__(self, models: Mapping[str, ServedModel], *, host: str) -> None:
         about = {
             "tasks": {name: task.page._asdict() for name, task in TASKS.items()},
-            "models": [{"name": name, **model.describe()} for name, model in models.items()],
+            "models": [
+                {"name": name, **model.describe()} for name, model in models.items()
+            ],
             "limits": {"bytes": MAX_BYTES},
         }
         folder = resources.files("elmo_tasks.web") / "static"
-        self._contents = {path: ((folder / name).read_bytes(), kind) for path, (name, kind) in PAGES.items()}
+        self._contents = {
+            path: ((folder / name).read_bytes(), kind)
+            for path, (name, kind) in PAGES.items()
+        }
         self._contents["/api/models"] = json.dumps(about).encode(), JSON
         self._contents["/health"] = b'{"status": "ok"}', JSON
         self._models = {f"/api/predict/{name}": model for name, model in models.items()}
@@ -69,31 +74,46 @@ class Service:
             if problem is None:
                 logging.getLogger(__name__).exception("internal error")
             status = 500 if problem is None else getattr(error, "status", 422)
-            body, kind = json.dumps({"error": problem or "internal error"}).encode(), JSON
+            body, kind = (
+                json.dumps({"error": problem or "internal error"}).encode(),
+                JSON,
+            )
         headers = {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}
-        encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        await send({"type": "http.response.start", "status": status, "headers": encoded})
+        encoded = [
+            (name.lower().encode(), value.encode()) for name, value in headers.items()
+        ]
+        await send(
+            {"type": "http.response.start", "status": status, "headers": encoded}
+        )
         await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, scope: Any, receive: Any) -> tuple[bytes, str]:
         """The body of an answer and its type. Raises `InputError`."""
-        headers = {name: value.decode("latin-1").lower() for name, value in scope["headers"]}
+        headers = {
+            name: value.decode("latin-1").lower() for name, value in scope["headers"]
+        }
         host = re.sub(r":\d*$", "", headers.get(b"host", ""))
         if not _LOCAL.fullmatch(host) and host != self._host:  # DNS rebinding
             raise Refused(400, f"unknown host {shown(host)}")
         path, known = scope["path"], {**self._contents, **self._models}
         if path not in known:
-            raise Refused(404, f"expected one of {', '.join(sorted(known))}, got {shown(path)}")
+            raise Refused(
+                404, f"expected one of {', '.join(sorted(known))}, got {shown(path)}"
+            )
         method = "POST" if path in self._models else "GET"
         if scope["method"] != method:
-            raise Refused(405, f"expected the method {method}, got {shown(scope['method'])}")
+            raise Refused(
+                405, f"expected the method {method}, got {shown(scope['method'])}"
+            )
         if path in self._contents:
             return self._contents[path]
         if headers.get(b"content-type", "").partition(";")[0].strip() != JSON:
             # another site's page cannot send this type: the browser asks first
             raise Refused(415, f"expected Content-Type: {JSON}")
         body = await _body(receive)
-        data = parse_json(body.decode(errors="surrogateescape"))  # which the predictors reject
+        data = parse_json(
+            body.decode(errors="surrogateescape")
+        )  # which the predictors reject
         return await self._models[path].answer(data), JSON
 
 

@@ -29,21 +29,33 @@ class ServedModel:
             task = None
         if task is None:
             found = loaded.config["model"]["type"]
-            raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive)
+            raise InputError(
+                f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive
+            )
         self.task = task
         self._thread = ThreadPoolExecutor(1)
 
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""
-        embedders = [module for module in self.predictor._model.modules() if isinstance(module, ElmoTokenEmbedder)]
+        embedders = [
+            module
+            for module in self.predictor._model.modules()
+            if isinstance(module, ElmoTokenEmbedder)
+        ]
         mixes = [
-            {"at": at, "weights": mix.layer_weights().tolist(), "gamma": 1.0 if mix.gamma is None else mix.gamma.item()}
+            {
+                "at": at,
+                "weights": mix.layer_weights().tolist(),
+                "gamma": 1.0 if mix.gamma is None else mix.gamma.item(),
+            }
             for at, mix in (found for one in embedders for found in one.mixes())
         ]
         return {"task": self.task.name, "mix": mixes, "examples": self.task.examples}
 
     async def answer(self, data: Any) -> bytes:
         """The line that `elmo-tasks predict` writes for an input. Raises what the predictor does."""
-        outputs = await asyncio.get_running_loop().run_in_executor(self._thread, self.predictor.predict_json, data)
+        outputs = await asyncio.get_running_loop().run_in_executor(
+            self._thread, self.predictor.predict_json, data
+        )
         line: str = self.predictor.dump_line(outputs)
         return line.encode()

@@ -24,21 +24,43 @@ SECONDS_TO_END = 30
 def run(args: argparse.Namespace) -> None:
     """Serve until SIGTERM or Ctrl-C. Raises `InputError` if a file cannot be used."""
     try:
-        listening = socket.create_server((args.host, args.port), family=AF_INET6 if ":" in args.host else AF_INET)
+        listening = socket.create_server(
+            (args.host, args.port), family=AF_INET6 if ":" in args.host else AF_INET
+        )
     except (OSError, OverflowError) as error:
         hint = "--port 0 takes a free one"
-        raise InputError(f"cannot listen on {args.host}, port {args.port}: {error}", hint=hint) from None
-    with listening, suppress(KeyboardInterrupt):  # who connects before uvicorn accepts waits
+        raise InputError(
+            f"cannot listen on {args.host}, port {args.port}: {error}", hint=hint
+        ) from None
+    with (
+        listening,
+        suppress(KeyboardInterrupt),
+    ):  # who connects before uvicorn accepts waits
         _serve(listening, _models(args.archives), args)
 
 
-def _serve(listening: socket.socket, models: dict[str, ServedModel], args: argparse.Namespace) -> None:
-    options: dict[str, Any] = {"http": "h11", "lifespan": "off", "ws": "none", "server_header": False}
-    options |= {"log_level": "error", "limit_concurrency": 1000, "timeout_graceful_shutdown": SECONDS_TO_END}
-    config = uvicorn.Config(Service(models, host=args.host), host=args.host, port=args.port, **options)
+def _serve(
+    listening: socket.socket, models: dict[str, ServedModel], args: argparse.Namespace
+) -> None:
+    options: dict[str, Any] = {
+        "http": "h11",
+        "lifespan": "off",
+        "ws": "none",
+        "server_header": False,
+    }
+    options |= {
+        "log_level": "error",
+        "limit_concurrency": 1000,
+        "timeout_graceful_shutdown": SECONDS_TO_END,
+    }
+    config = uvicorn.Config(
+        Service(models, host=args.host), host=args.host, port=args.port, **options
+    )
     host, port = listening.getsockname()[:2]
     url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-    sys.stdout.write(json.dumps({"ready": True, "url": url, "models": list(models)}) + "\n")
+    sys.stdout.write(
+        json.dumps({"ready": True, "url": url, "models": list(models)}) + "\n"
+    )
     sys.stdout.flush()
     uvicorn.Server(config).run([listening])
 
@@ -51,13 +73,20 @@ def _models(archives: list[str]) -> dict[str, ServedModel]:
         if not file or "/" in name:
             name, file = _archive_name(one), one
         if name in models:
-            raise InputError(f"expected a different name for each archive, got {name!r} twice", hint="write NAME=FILE")
+            raise InputError(
+                f"expected a different name for each archive, got {name!r} twice",
+                hint="write NAME=FILE",
+            )
         sys.stderr.write(f"loading {name} ({file})\n")
-        models[name] = ServedModel(Path(file) / ARCHIVE if Path(file).is_dir() else Path(file))
+        models[name] = ServedModel(
+            Path(file) / ARCHIVE if Path(file).is_dir() else Path(file)
+        )
     return models
 
 
 def _archive_name(file: str) -> str:
     """The folder of a run, or the name of another file."""
-    parts = [part for part in Path(file).absolute().parts if part not in (ARCHIVE, MODEL)]
+    parts = [
+        part for part in Path(file).absolute().parts if part not in (ARCHIVE, MODEL)
+    ]
     return parts[-1].removesuffix(".tar.gz")

@@ -31,7 +31,11 @@ INPUTS: dict[str, dict[str, Any]] = {
     "snli": {"premise": "A man leans on a fence.", "hypothesis": "A man rests."},
     "sst": {"tokens": ["The", "ferry", "ran", "on", "time", "."]},
     "srl": SENTENCE,
-    "squad": {"passage": "The ferry left in May. Mira sold it.", "question": "Who sold it?", "id": "q"},
+    "squad": {
+        "passage": "The ferry left in May. Mira sold it.",
+        "question": "Who sold it?",
+        "id": "q",
+    },
     "coref": {"sentences": [list(sentence.words) for sentence in STORY.sentences]},
 }
 """An input of each task."""
@@ -47,7 +51,9 @@ def make(folder: Path) -> None:
             train_model(Params(config(task, Path(run) / "bilm")), Path(run) / "run")
             shutil.copy(Path(run) / "run" / "model.tar.gz", archive)
         found[task] = {"input": given, "output": prediction(archive, given)}
-    (folder / EXPECTED).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (folder / EXPECTED).write_text(
+        json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8"
+    )
 
 
 def config(task: str, bilm: Path) -> dict[str, Any]:

@@ -14,7 +14,9 @@ VERSIONS = sorted(folder.name for folder in STORED.glob("[0-9]*"))
 
 @pytest.mark.parametrize("task", INPUTS)
 @pytest.mark.parametrize("version", VERSIONS)
-def test_predictions_are_unchanged(version: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_are_unchanged(
+    version: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(socket, "socket", None)
     expected = json.loads((STORED / version / EXPECTED).read_text("utf-8"))[task]
@@ -22,7 +24,9 @@ def test_predictions_are_unchanged(version: str, task: str, tmp_path: Path, monk
     assert_close(found, expected["output"])
 
 
-def assert_close(found: Any, expected: Any, *, atol: float = 1e-4, rtol: float = 0.0) -> None:
+def assert_close(
+    found: Any, expected: Any, *, atol: float = 1e-4, rtol: float = 0.0
+) -> None:
     """Equal, numbers within the tolerances; additional keys are ignored."""
     if isinstance(expected, dict):
         for key, value in expected.items():

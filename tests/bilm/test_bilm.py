@@ -31,7 +31,9 @@ def stream(files: tuple[str, str], state: str) -> BiLM | Stream:
     return Stream(bilm) if state == "carry" else bilm
 
 
-def sentence_layers(bilm: BiLM | Stream, sentences: list[list[str]]) -> list[torch.Tensor]:
+def sentence_layers(
+    bilm: BiLM | Stream, sentences: list[list[str]]
+) -> list[torch.Tensor]:
     """The layers [L+1, T, 2P] of each sentence, cut to its own tokens."""
     with torch.no_grad():
         layers, mask = bilm(batch_to_ids(sentences))
@@ -46,7 +48,9 @@ def sentence_layers(bilm: BiLM | Stream, sentences: list[list[str]]) -> list[tor
 def allennlp_layers(bilm: _ElmoBiLm, sentences: list[list[str]]) -> list[torch.Tensor]:
     with torch.no_grad():
         output = bilm(batch_to_ids(sentences))
-    stripped = [remove_sentence_boundaries(a, output["mask"])[0] for a in output["activations"]]
+    stripped = [
+        remove_sentence_boundaries(a, output["mask"])[0] for a in output["activations"]
+    ]
     layers = torch.stack(stripped)
     return [layers[:, row, : len(sentence)] for row, sentence in enumerate(sentences)]
 
@@ -62,13 +66,19 @@ def allennlp_layers(bilm: _ElmoBiLm, sentences: list[list[str]]) -> list[torch.T
     ],
     ids=str,
 )
-def test_layers_equal_allennlps(tmp_path: Path, changes: dict[str, Any], state: str) -> None:
+def test_layers_equal_allennlps(
+    tmp_path: Path, changes: dict[str, Any], state: str
+) -> None:
     files = write_bilm(tmp_path, **changes)
     ours, theirs = stream(files, state), _ElmoBiLm(*files).eval()
     for sentences in [*BATCHES, [[], []], [["after"], ["nothing", "."]]]:
         if state == "reset":
             theirs._elmo_lstm.reset_states()
-        pairs = zip(sentence_layers(ours, sentences), allennlp_layers(theirs, sentences), strict=True)
+        pairs = zip(
+            sentence_layers(ours, sentences),
+            allennlp_layers(theirs, sentences),
+            strict=True,
+        )
         for found, expected in pairs:
             torch.testing.assert_close(found, expected, atol=1e-5, rtol=0.0)
 
@@ -85,35 +95,55 @@ def test_padding_changes_nothing_and_follows_the_tokens(tmp_path: Path) -> None:
     assert wide_layers[:, :, 7:].eq(0).all()
 
 
-def test_hash_collisions_of_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hash_collisions_of_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Distinct tokens are found by a hash."""
     bilm = BiLM.from_files(*write_bilm(tmp_path))
     expected = sentence_layers(bilm, SENTENCES[:1])[0]
     everything_is_one = torch.zeros(7, dtype=torch.long)
     unique = torch.unique
-    monkeypatch.setattr(torch, "unique", lambda keys, **options: unique(everything_is_one, **options))
-    torch.testing.assert_close(sentence_layers(bilm, SENTENCES[:1])[0], expected, atol=1e-5, rtol=0.0)
+    monkeypatch.setattr(
+        torch, "unique", lambda keys, **options: unique(everything_is_one, **options)
+    )
+    torch.testing.assert_close(
+        sentence_layers(bilm, SENTENCES[:1])[0], expected, atol=1e-5, rtol=0.0
+    )
 
 
 @pytest.mark.parametrize("state", ["reset", "carry"])
-def test_a_long_text_is_processed_in_parts(tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_is_processed_in_parts(
+    tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = write_bilm(tmp_path)
     together, in_parts = stream(files, state), stream(files, state)
-    ids = batch_to_ids([["a", "long", "text"] * 20, ["one"], [], ["and", "another"] * 7])
+    ids = batch_to_ids(
+        [["a", "long", "text"] * 20, ["one"], [], ["and", "another"] * 7]
+    )
     expected = [together(ids).layers for _ in range(2)]
     seen = []
     scan = lstm._scan
     monkeypatch.setattr(lstm, "TOKENS_AT_ONCE", 7)
-    monkeypatch.setattr(lstm, "_scan", lambda gates, *rest: (seen.append(len(gates)), scan(gates, *rest))[1])
+    monkeypatch.setattr(
+        lstm,
+        "_scan",
+        lambda gates, *rest: (seen.append(len(gates)), scan(gates, *rest))[1],
+    )
     for layers in expected:
         torch.testing.assert_close(in_parts(ids).layers, layers, atol=1e-6, rtol=0.0)
     assert max(seen) <= 7 and sum(seen) == 2 * 2 * 2 * (62 + 3 + 2 + 16)
 
 
-def test_bfloat16_gives_nearly_the_same_layers_in_float32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bfloat16_gives_nearly_the_same_layers_in_float32(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files, products = write_bilm(tmp_path), []
     scan = lstm._scan
-    monkeypatch.setattr(lstm, "_scan", lambda gates, *rest: (products.append(gates.dtype), scan(gates, *rest))[1])
+    monkeypatch.setattr(
+        lstm,
+        "_scan",
+        lambda gates, *rest: (products.append(gates.dtype), scan(gates, *rest))[1],
+    )
     exact, low = BiLM.from_files(*files), BiLM.from_files(*files, precision="bfloat16")
     ids = batch_to_ids(SENTENCES)
     mask = exact(ids).mask
@@ -131,7 +161,9 @@ def test_words_are_read_up_to_their_limit(tmp_path: Path, slots: int) -> None:
     bilm = BiLM.from_files(*write_bilm(tmp_path, max_characters_per_token=slots))
     assert bilm.options.max_characters_per_token == slots
     body = "a" * (slots - 3)
-    within, beyond = ([[body + prefix + "x", body + prefix + "y"]] for prefix in ("", "a"))
+    within, beyond = (
+        [[body + prefix + "x", body + prefix + "y"]] for prefix in ("", "a")
+    )
     for sentences, are_equal in ((within, False), (beyond, True)):
         with torch.no_grad():
             layers, _ = bilm(batch_to_ids(sentences, longest=512))

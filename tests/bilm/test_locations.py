@@ -69,15 +69,32 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
     expected = Elmo(random_bilm()).embed(TEXT)[0]
     for model in ("204", "204.zip", "web"):
         assert np.array_equal(embedded(folder / model), expected)
-    assert np.array_equal(embedded(folder / "204/model.hdf5", options_file=str(folder / "204/options.json")), expected)
+    assert np.array_equal(
+        embedded(
+            folder / "204/model.hdf5", options_file=str(folder / "204/options.json")
+        ),
+        expected,
+    )
     assert load_start(str(folder / "204.zip"))[0].options == random_bilm().options
     assert BiLM.from_files(folder / "204.zip", folder / "204").output_dim == 12
     (folder / "in.txt").write_text("The harbour froze over .\n")
-    run(["elmo", str(folder / "in.txt"), str(folder / "out"), "--weight-file", str(folder / "204.zip")])
+    run(
+        [
+            "elmo",
+            str(folder / "in.txt"),
+            str(folder / "out"),
+            "--weight-file",
+            str(folder / "204.zip"),
+        ]
+    )
     assert np.allclose(ElmoVectors(folder / "out")[0], expected, atol=1e-6)
     state = open_source(SourceSettings(weight_file=folder / "204.zip"))[1].to_state()
-    assert {file["given"] for file in state["files"].values()} == {str(folder / "204.zip")}
-    assert [file.parent.parent.name for file in folder.rglob("escaped.json")] == ["unpacked"]
+    assert {file["given"] for file in state["files"].values()} == {
+        str(folder / "204.zip")
+    }
+    assert [file.parent.parent.name for file in folder.rglob("escaped.json")] == [
+        "unpacked"
+    ]
     assert not list(folder.rglob("._*"))
 
 
@@ -93,52 +110,82 @@ def test_saved_models_are_read_again(folder: Path) -> None:
     assert np.array_equal(embedded(folder / "other"), other.embed(TEXT)[0])
     stale = Elmo.from_pretrained(folder / "saved")
     write_bilm(folder / "saved", seed=4)
-    with pytest.raises(InputError, match=r"weights\.hdf5: the file has changed since it was opened"):
+    with pytest.raises(
+        InputError, match=r"weights\.hdf5: the file has changed since it was opened"
+    ):
         stale.save(folder / "stale")
     assert not (folder / "stale").exists()
 
 
 def test_names_and_urls_are_downloaded_once(
-    folder: Path, server: ThreadingHTTPServer, cache: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    server: ThreadingHTTPServer,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     address = f"http://127.0.0.1:{server.server_port}"
     weights = folder / "web/x_weights.hdf5"
-    files = (f"{address}/web/x_options.json", f"{address}/web/x_weights.hdf5#sha256={file_sha256(weights)}")
+    files = (
+        f"{address}/web/x_options.json",
+        f"{address}/web/x_weights.hdf5#sha256={file_sha256(weights)}",
+    )
     monkeypatch.setitem(MODELS, "elmo-small", PublishedModel("English", "", files))
     zipped = f"{address}/204.zip#sha256={file_sha256(folder / '204.zip')}"
     expected = embedded(folder / "204")
     with (
         monkeypatch.context() as patched,
-        pytest.raises(InputError, match=r"cannot fetch http.*expected \d+ bytes, got 9"),
+        pytest.raises(
+            InputError, match=r"cannot fetch http.*expected \d+ bytes, got 9"
+        ),
     ):
-        patched.setattr(SimpleHTTPRequestHandler, "copyfile", lambda _, source, out: out.write(source.read(9)))
+        patched.setattr(
+            SimpleHTTPRequestHandler,
+            "copyfile",
+            lambda _, source, out: out.write(source.read(9)),
+        )
         embedded(zipped)
-    with pytest.raises(InputError, match=r"cannot fetch http://127.0.0.1:\d+/gone.zip: HTTP Error 404"):
+    with pytest.raises(
+        InputError, match=r"cannot fetch http://127.0.0.1:\d+/gone.zip: HTTP Error 404"
+    ):
         embedded(f"{address}/gone.zip")
     with pytest.raises(InputError, match="expected sha256=0+, got"):
         local_path(f"{address}/204.zip#sha256={'0' * 64}")
     for _ in range(2):
-        assert np.array_equal(embedded("elmo-small"), expected) and np.array_equal(embedded(zipped), expected)
+        assert np.array_equal(embedded("elmo-small"), expected) and np.array_equal(
+            embedded(zipped), expected
+        )
         server.shutdown()
     assert not [path for path in cache.rglob("*") if path.name.endswith(".tmp")]
 
 
 def test_errors(folder: Path) -> None:
-    with pytest.raises(InputError, match="elmo-orginal: no such model .nearest: elmo-original; .*`elmo-tasks models`"):
+    with pytest.raises(
+        InputError,
+        match="elmo-orginal: no such model .nearest: elmo-original; .*`elmo-tasks models`",
+    ):
         Elmo.from_pretrained("elmo-orginal")
-    with pytest.raises(InputError, match="options_file: expected null where weight_file is a whole model, got"):
+    with pytest.raises(
+        InputError,
+        match="options_file: expected null where weight_file is a whole model, got",
+    ):
         Elmo.from_pretrained(folder / "204.zip", folder / "204/options.json")
     with pytest.raises(
-        InputError, match=r"options_file: expected a path or URL with the weights .*model\.hdf5, which are no folder"
+        InputError,
+        match=r"options_file: expected a path or URL with the weights .*model\.hdf5, which are no folder",
     ):
         Elmo.from_pretrained(folder / "204/model.hdf5")
     (folder / "204/model.hdf5").unlink()
-    with pytest.raises(InputError, match=r"204: expected a biLM with weights\.hdf5 or model\.hdf5"):
+    with pytest.raises(
+        InputError, match=r"204: expected a biLM with weights\.hdf5 or model\.hdf5"
+    ):
         Elmo.from_pretrained(folder / "204")
 
 
 def bomb(file: Path) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed, packed.open("model.hdf5", "w") as member:
+    with (
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed,
+        packed.open("model.hdf5", "w") as member,
+    ):
         for _ in range(100):
             member.write(bytes(2**20))
 
@@ -157,7 +204,9 @@ def twice(file: Path) -> None:
         (lambda file: file.touch(), "not a zip file"),
     ],
 )
-def test_hostile_zips_are_one_error(write: Callable[[Path], None], problem: str, tmp_path: Path, cache: Path) -> None:
+def test_hostile_zips_are_one_error(
+    write: Callable[[Path], None], problem: str, tmp_path: Path, cache: Path
+) -> None:
     write(tmp_path / "x.zip")
     with pytest.raises(InputError, match=rf"x\.zip: .*{problem}"):
         model_path(str(tmp_path / "x.zip"))

@@ -13,7 +13,9 @@ BATCH_SIZES = [4, 4, 2, 1, 1]
 
 
 def random_lstm(cell_clip: float | None, proj_clip: float | None) -> ProjectedLstm:
-    lstm = ProjectedLstm(options(dim=7, projection_dim=4, cell_clip=cell_clip, proj_clip=proj_clip))
+    lstm = ProjectedLstm(
+        options(dim=7, projection_dim=4, cell_clip=cell_clip, proj_clip=proj_clip)
+    )
     for parameter in lstm.parameters():
         parameter.data = torch.randn_like(parameter) * 0.6
     return lstm.double()
@@ -33,22 +35,36 @@ def bounded(values: Tensor, bound: float | None) -> Tensor:
     return values if bound is None else values.clamp(-bound, bound)
 
 
-def by_rows(lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor) -> list[Tensor]:
+def by_rows(
+    lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor
+) -> list[Tensor]:
     """What the scan gives, one row and one step at a time, for autograd to differentiate."""
     cell, hidden = list(cells), list(hiddens)
-    bias = lstm.bias + torch.cat([torch.zeros(14), torch.full((7,), FORGET_BIAS), torch.zeros(7)])
+    bias = lstm.bias + torch.cat(
+        [torch.zeros(14), torch.full((7,), FORGET_BIAS), torch.zeros(7)]
+    )
     outputs, rest = [], list(inputs)
     for rows in BATCH_SIZES:
         for row in range(rows):
-            z = lstm.input_weight @ rest.pop(0) + lstm.hidden_weight @ hidden[row] + bias
+            z = (
+                lstm.input_weight @ rest.pop(0)
+                + lstm.hidden_weight @ hidden[row]
+                + bias
+            )
             i, o, f, j = z.chunk(4)
-            cell[row] = bounded(f.sigmoid() * cell[row] + i.sigmoid() * j.tanh(), lstm.cell_clip)
-            hidden[row] = bounded(lstm.projection @ (o.sigmoid() * cell[row].tanh()), lstm.proj_clip)
+            cell[row] = bounded(
+                f.sigmoid() * cell[row] + i.sigmoid() * j.tanh(), lstm.cell_clip
+            )
+            hidden[row] = bounded(
+                lstm.projection @ (o.sigmoid() * cell[row].tanh()), lstm.proj_clip
+            )
             outputs.append(hidden[row])
     return [torch.stack(outputs), torch.stack(cell), torch.stack(hidden)]
 
 
-def by_scan(lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor) -> list[Tensor]:
+def by_scan(
+    lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor
+) -> list[Tensor]:
     outputs, (cell, hidden) = lstm(inputs, BATCH_SIZES, (cells, hiddens))
     return [outputs, cell, hidden]
 
@@ -57,18 +73,26 @@ def results_and_gradients(
     run: Callable[..., list[Tensor]], lstm: ProjectedLstm, inputs: list[Tensor]
 ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
     results = run(lstm, *inputs)
-    weights = [torch.linspace(-1, 1, result.numel()).view_as(result) for result in results]
-    loss = sum((weight * result).sum() for weight, result in zip(weights, results, strict=True))
+    weights = [
+        torch.linspace(-1, 1, result.numel()).view_as(result) for result in results
+    ]
+    loss = sum(
+        (weight * result).sum() for weight, result in zip(weights, results, strict=True)
+    )
     return results, torch.autograd.grad(loss, [*inputs, *lstm.parameters()])
 
 
 @pytest.mark.parametrize("clips", [(None, None), (0.3, 0.2), (0.3, None), (None, 0.2)])
-def test_results_and_gradients_equal_a_loop_over_rows(clips: tuple[float | None, float | None]) -> None:
+def test_results_and_gradients_equal_a_loop_over_rows(
+    clips: tuple[float | None, float | None],
+) -> None:
     lstm, inputs = random_lstm(*clips), random_inputs()
     results, gradients = results_and_gradients(by_scan, lstm, inputs)
     expected, expected_gradients = results_and_gradients(by_rows, lstm, inputs)
     assert len(gradients) == 7
-    for ours, theirs in zip([*results, *gradients], [*expected, *expected_gradients], strict=True):
+    for ours, theirs in zip(
+        [*results, *gradients], [*expected, *expected_gradients], strict=True
+    ):
         torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=1e-12)
         assert ours.abs().max() > 0
     for values, bound in zip(results[1:], clips, strict=True):

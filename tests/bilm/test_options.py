@@ -12,11 +12,21 @@ from tests.elmo.samples import options
 
 OFFICIAL: dict[str, dict[str, Any]] = {
     "lstm": {
-        **{"use_skip_connections": True, "projection_dim": 512, "cell_clip": 3, "proj_clip": 3},
+        **{
+            "use_skip_connections": True,
+            "projection_dim": 512,
+            "cell_clip": 3,
+            "proj_clip": 3,
+        },
         **{"dim": 4096, "n_layers": 2},
     },
     "char_cnn": {
-        **{"activation": "relu", "n_highway": 2, "embedding": {"dim": 16}, "n_characters": 262},
+        **{
+            "activation": "relu",
+            "n_highway": 2,
+            "embedding": {"dim": 16},
+            "n_characters": 262,
+        },
         "filters": [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
         "max_characters_per_token": 50,
     },
@@ -28,25 +38,45 @@ def changed(section: str, **changes: Any) -> dict[str, Any]:
 
 
 def without(section: str, *keys: str) -> dict[str, Any]:
-    return {**OFFICIAL, section: {k: v for k, v in OFFICIAL[section].items() if k not in keys}}
+    return {
+        **OFFICIAL,
+        section: {k: v for k, v in OFFICIAL[section].items() if k not in keys},
+    }
 
 
 def test_defaults_are_those_of_the_paper() -> None:
-    training = {**changed("char_cnn", n_characters=261), "n_epochs": 10, "bidirectional": True}
-    assert BiLMOptions.from_dict(OFFICIAL) == BiLMOptions.from_dict(training) == BiLMOptions()
+    training = {
+        **changed("char_cnn", n_characters=261),
+        "n_epochs": 10,
+        "bidirectional": True,
+    }
+    assert (
+        BiLMOptions.from_dict(OFFICIAL)
+        == BiLMOptions.from_dict(training)
+        == BiLMOptions()
+    )
     assert BiLMOptions().to_dict() == OFFICIAL
 
 
 def test_a_round_trip(tmp_path: Path) -> None:
-    for given in (options(n_highway=0, cell_clip=None, proj_clip=0.25), options(use_skip_connections=False)):
+    for given in (
+        options(n_highway=0, cell_clip=None, proj_clip=0.25),
+        options(use_skip_connections=False),
+    ):
         path = tmp_path / "options.json"
         path.write_text(json.dumps(given.to_dict()))
         assert BiLMOptions.from_file(path) == given
 
 
 def test_absent_skips_and_clips_are_off() -> None:
-    found = BiLMOptions.from_dict(without("lstm", "use_skip_connections", "cell_clip", "proj_clip"))
-    assert (found.use_skip_connections, found.cell_clip, found.proj_clip) == (False, None, None)
+    found = BiLMOptions.from_dict(
+        without("lstm", "use_skip_connections", "cell_clip", "proj_clip")
+    )
+    assert (found.use_skip_connections, found.cell_clip, found.proj_clip) == (
+        False,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,12 +84,19 @@ def test_absent_skips_and_clips_are_off() -> None:
     [
         (without("lstm", "dim", "n_layers"), "n_layers: .* got None"),
         (changed("lstm", cell_clip=float("nan")), "cell_clip: .* got nan"),
-        (changed("char_cnn", filters=[[51, 2]]), r"filters: expected .* 50, count\], got \[51, 2\]"),
+        (
+            changed("char_cnn", filters=[[51, 2]]),
+            r"filters: expected .* 50, count\], got \[51, 2\]",
+        ),
         (b'{\n"lstm": {,\n}', "not JSON"),
     ],
 )
-def test_invalid_values_are_named_with_the_file(tmp_path: Path, content: Any, message: str) -> None:
+def test_invalid_values_are_named_with_the_file(
+    tmp_path: Path, content: Any, message: str
+) -> None:
     path = tmp_path / "options.json"
-    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    path.write_bytes(
+        content if isinstance(content, bytes) else json.dumps(content).encode()
+    )
     with pytest.raises(InputError, match=f"options.json:.*{message}"):
         BiLMOptions.from_file(path)

@@ -17,7 +17,8 @@ from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.skipif(
-    not all(can_pack(CPU, dtype) for dtype in PRECISIONS.values()), reason="torch cannot pack weights on this machine"
+    not all(can_pack(CPU, dtype) for dtype in PRECISIONS.values()),
+    reason="torch cannot pack weights on this machine",
 )
 
 IDS = batch_to_ids(SENTENCES)
@@ -42,7 +43,9 @@ def packed(files: Files) -> BiLM:
 
 def same_state(left: nn.Module, right: nn.Module) -> bool:
     ours, theirs = left.state_dict(), right.state_dict()
-    return ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+    return ours.keys() == theirs.keys() and all(
+        torch.equal(ours[name], theirs[name]) for name in ours
+    )
 
 
 def gradients(bilm: BiLM) -> dict[str, Tensor]:
@@ -51,20 +54,32 @@ def gradients(bilm: BiLM) -> dict[str, Tensor]:
     return {name: parameter.grad for name, parameter in bilm.named_parameters()}
 
 
-def test_disabled_onednn_takes_the_plain_product(plain: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disabled_onednn_takes_the_plain_product(
+    plain: BiLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
     bilm = random_bilm().pack()
     assert not bilm.is_packed and torch.equal(bilm(IDS).layers, plain(IDS).layers)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_layers_equal_those_of_the_unpacked_bilm(files: Files, precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed, plain = (BiLM.from_files(*files, precision=precision, packed=packed) for packed in (True, False))
+def test_layers_equal_those_of_the_unpacked_bilm(
+    files: Files, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed, plain = (
+        BiLM.from_files(*files, precision=precision, packed=packed)
+        for packed in (True, False)
+    )
     assert torch.equal(packed(IDS).layers, plain(IDS).layers)
     with monkeypatch.context() as patch:
         patch.setattr(torch.backends.mkldnn, "enabled", False)
         expected = plain(IDS).layers
-    torch.testing.assert_close(packed(IDS).layers, expected, atol=1e-5 if precision == "float32" else 0.05, rtol=0.0)
+    torch.testing.assert_close(
+        packed(IDS).layers,
+        expected,
+        atol=1e-5 if precision == "float32" else 0.05,
+        rtol=0.0,
+    )
     assert expected.abs().max() > 0.5
 
 
@@ -72,11 +87,17 @@ def test_weight_matrices_are_not_parameters(packed: BiLM, plain: BiLM) -> None:
     with pytest.raises(AttributeError, match="hidden_weight is packed"):
         _ = packed.forward_stack.layers[0].hidden_weight
     assert packed.unpack() is packed and not packed.is_packed
-    assert [name for name, _ in packed.named_parameters()] == [name for name, _ in plain.named_parameters()]
-    assert same_state(packed, plain) and not any(parameter.requires_grad for parameter in packed.parameters())
+    assert [name for name, _ in packed.named_parameters()] == [
+        name for name, _ in plain.named_parameters()
+    ]
+    assert same_state(packed, plain) and not any(
+        parameter.requires_grad for parameter in packed.parameters()
+    )
 
 
-def test_copies_pickles_and_files_have_all_weights(packed: BiLM, plain: BiLM, tmp_path: Path) -> None:
+def test_copies_pickles_and_files_have_all_weights(
+    packed: BiLM, plain: BiLM, tmp_path: Path
+) -> None:
     layers = packed(IDS).layers
     files = tmp_path / "o.json", tmp_path / "w.hdf5"
     packed.save_files(*files)
@@ -87,7 +108,9 @@ def test_copies_pickles_and_files_have_all_weights(packed: BiLM, plain: BiLM, tm
     copied = copy.deepcopy(packed)
     packed.load_state_dict(random_bilm(seed=4).state_dict())
     assert torch.equal(copied(IDS).layers, layers)
-    assert torch.equal(packed(IDS).layers, random_bilm(seed=4).requires_grad_(False)(IDS).layers)
+    assert torch.equal(
+        packed(IDS).layers, random_bilm(seed=4).requires_grad_(False)(IDS).layers
+    )
     assert packed.is_packed
 
 
@@ -105,9 +128,14 @@ def test_a_gradient_is_an_error_until_unpacked(packed: BiLM) -> None:
         packed(IDS)
 
 
-def test_a_bilm_unpacked_in_inference_mode_can_be_trained(packed: BiLM, plain: BiLM) -> None:
+def test_a_bilm_unpacked_in_inference_mode_can_be_trained(
+    packed: BiLM, plain: BiLM
+) -> None:
     with torch.inference_mode():
         packed(IDS)
         packed.unpack()
-    found, expected = gradients(packed.requires_grad_(True)), gradients(plain.requires_grad_(True))
+    found, expected = (
+        gradients(packed.requires_grad_(True)),
+        gradients(plain.requires_grad_(True)),
+    )
     assert all(torch.equal(found[name], expected[name]) for name in expected)

@@ -34,7 +34,11 @@ def test_262_rows_mean_the_same_as_261(tmp_path: Path, which: str) -> None:
     zeros, last = np.zeros((1, 4), np.float32), np.full((1, 4), 7, np.float32)
     with h5py.File(files[1], "r+") as file:
         rows = file["char_embed"][...]
-        replace(file, "char_embed", np.concatenate([zeros, rows] if which == "zeros first" else [rows, last]))
+        replace(
+            file,
+            "char_embed",
+            np.concatenate([zeros, rows] if which == "zeros first" else [rows, last]),
+        )
     assert torch.equal(layers(files), expected)
 
 
@@ -79,12 +83,20 @@ def test_claimed_sizes_allocate_no_memory(tmp_path: Path) -> None:
         assert problem in str(error.value), problem
 
 
-@pytest.mark.parametrize(("dim", "found"), [(10**4000, r"1e\+300 parameters"), (10**6, r"2.32e\+08 parameters")])
-def test_options_of_a_far_larger_bilm_are_rejected(tmp_path: Path, dim: int, found: str) -> None:
+@pytest.mark.parametrize(
+    ("dim", "found"),
+    [(10**4000, r"1e\+300 parameters"), (10**6, r"2.32e\+08 parameters")],
+)
+def test_options_of_a_far_larger_bilm_are_rejected(
+    tmp_path: Path, dim: int, found: str
+) -> None:
     """Before a module is created."""
     _, weight_file = write_bilm(tmp_path)
     (tmp_path / "more.json").write_text(json.dumps(options(dim=dim).to_dict()))
-    with pytest.raises(InputError, match=rf"more.json: the options describe {found}, which .*weights.hdf5 cannot hold"):
+    with pytest.raises(
+        InputError,
+        match=rf"more.json: the options describe {found}, which .*weights.hdf5 cannot hold",
+    ):
         BiLM.from_files(tmp_path / "more.json", weight_file)
 
 
@@ -92,7 +104,10 @@ def test_options_of_a_far_larger_bilm_are_rejected(tmp_path: Path, dim: int, fou
 def test_external_values_are_rejected(tmp_path: Path, to: str) -> None:
     files = write_bilm(tmp_path)
     move(files[1], f"{CELL}/B", to)
-    with pytest.raises(InputError, match=f"weights.hdf5: expected '{CELL}/B' in the file itself, got a link to it "):
+    with pytest.raises(
+        InputError,
+        match=f"weights.hdf5: expected '{CELL}/B' in the file itself, got a link to it ",
+    ):
         BiLM.from_files(*files)
 
 
@@ -102,7 +117,10 @@ def test_a_truncated_file(tmp_path: Path, dim: int) -> None:
     files = write_bilm(tmp_path)
     Path(files[0]).write_text(json.dumps(options(dim=dim).to_dict()))
     Path(files[1]).write_bytes(Path(files[1]).read_bytes()[:5000])
-    with pytest.raises(InputError, match="weights.hdf5: cannot read .* as HDF5: .*is the download complete"):
+    with pytest.raises(
+        InputError,
+        match="weights.hdf5: cannot read .* as HDF5: .*is the download complete",
+    ):
         BiLM.from_files(*files)
     with pytest.raises(InputError, match="absent.hdf5: no such file"):
         BiLM.from_files(files[0], tmp_path / "absent.hdf5")
@@ -110,7 +128,9 @@ def test_a_truncated_file(tmp_path: Path, dim: int) -> None:
 
 def test_a_round_trip_is_exact(tmp_path: Path) -> None:
     bilm = random_bilm(n_highway=3, use_skip_connections=False)
-    assert bilm.options.n_parameters == sum(parameter.numel() for parameter in bilm.parameters())
+    assert bilm.options.n_parameters == sum(
+        parameter.numel() for parameter in bilm.parameters()
+    )
     bilm.save_files(tmp_path / "o.json", tmp_path / "w.hdf5")
     again = BiLM.from_files(tmp_path / "o.json", tmp_path / "w.hdf5")
     assert again.options == bilm.options
@@ -124,6 +144,8 @@ def test_rounded_weights_are_smaller(tmp_path: Path) -> None:
     bilm = BiLM(options(dim=512))
     sizes = []
     for bits in (None, 8):
-        bilm.save_files(tmp_path / "o.json", tmp_path / f"w{bits}.hdf5", mantissa_bits=bits)
+        bilm.save_files(
+            tmp_path / "o.json", tmp_path / f"w{bits}.hdf5", mantissa_bits=bits
+        )
         sizes.append((tmp_path / f"w{bits}.hdf5").stat().st_size)
     assert sizes[1] < 0.7 * sizes[0]

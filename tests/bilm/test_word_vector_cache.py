@@ -12,7 +12,12 @@ from elmo_tasks.bilm import token_encoder as module
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
-EMBEDDED = {"filters": ((1, 32), (7, 480)), "character_dim": 16, "dim": 64, "projection_dim": 160}
+EMBEDDED = {
+    "filters": ((1, 32), (7, 480)),
+    "character_dim": 16,
+    "dim": 64,
+    "projection_dim": 160,
+}
 ODD = {"filters": ((1, 3), (2, 38)), "character_dim": 5, "dim": 7, "projection_dim": 9}
 
 
@@ -36,32 +41,48 @@ def test_the_least_recently_used_word_is_dropped() -> None:
     for number in (1, 2, 1, 3, 1, 2):
         cache.vectors(words(number), encode)
     assert encode.calls == [[1], [2], [3], [2]] and len(cache) == 2
-    assert cache.vectors(words(1, 2, 4, 5), encode)[:, 0].tolist() == [1, 2, 4, 5] and len(cache) == 2
+    assert (
+        cache.vectors(words(1, 2, 4, 5), encode)[:, 0].tolist() == [1, 2, 4, 5]
+        and len(cache) == 2
+    )
 
 
 @pytest.mark.parametrize("precision", [None, torch.bfloat16])
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("sizes", [EMBEDDED, ODD], ids=["embedded", "odd"])
-def test_a_vector_does_not_depend_on_the_batch(sizes: dict[str, Any], packed: bool, precision: Any) -> None:
+def test_a_vector_does_not_depend_on_the_batch(
+    sizes: dict[str, Any], packed: bool, precision: Any
+) -> None:
     """Bit for bit, at any width: exact resumption needs it, for a resumed run starts with an empty cache."""
     bilm = random_bilm(**sizes).requires_grad_(False)
     bilm._precision = "bfloat16" if precision else "float32"
     encoder = (bilm.pack() if packed else bilm).token_encoder
     assert encoder.is_batch_invariant(precision=precision)
-    ids = batch_to_ids([[f"{number}" + "y" * (number % 15) for number in range(300)]])[0]
-    expected, generator = encoder(ids, precision=precision), torch.Generator().manual_seed(1)
+    ids = batch_to_ids([[f"{number}" + "y" * (number % 15) for number in range(300)]])[
+        0
+    ]
+    expected, generator = (
+        encoder(ids, precision=precision),
+        torch.Generator().manual_seed(1),
+    )
     for size in (1, 2, 7, 16, 17, 31, 64, 100, 200):
         chosen = torch.randperm(len(ids), generator=generator)[:size]
-        assert torch.equal(encoder(ids[chosen], precision=precision), expected[chosen]), size
+        assert torch.equal(
+            encoder(ids[chosen], precision=precision), expected[chosen]
+        ), size
 
 
-def test_a_product_that_depends_on_the_row_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_that_depends_on_the_row_is_detected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     encoder = random_bilm(**EMBEDDED).requires_grad_(False).token_encoder
     linear, size = encoder.projection.linear, module.PROJECTED_AT_ONCE
 
     def in_another_order(*args: Any, **kwargs: Any) -> Any:
         product = linear(*args, **kwargs)
-        return lambda rows: product(rows) + 1e-6 * (torch.arange(len(rows)) == size - 1)[:, None]
+        return lambda rows: (
+            product(rows) + 1e-6 * (torch.arange(len(rows)) == size - 1)[:, None]
+        )
 
     monkeypatch.setattr(encoder.projection, "linear", in_another_order)
     assert not encoder.is_batch_invariant()
@@ -77,19 +98,26 @@ def encoded(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     encode = bilm.token_encoder.forward
     monkeypatch.setattr(
-        bilm.token_encoder, "forward", lambda ids, **options: (counts.append(len(ids)), encode(ids, **options))[1]
+        bilm.token_encoder,
+        "forward",
+        lambda ids, **options: (counts.append(len(ids)), encode(ids, **options))[1],
     )
     return counts
 
 
-def test_a_frozen_bilm_encodes_a_word_once(frozen: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frozen_bilm_encodes_a_word_once(
+    frozen: BiLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counts = encoded(frozen, monkeypatch)
     with torch.inference_mode():
         first = frozen(batch_to_ids(SENTENCES)).layers
     again = frozen(batch_to_ids(SENTENCES)).layers
     assert torch.equal(again, first) and not again.is_inference()
     frozen(batch_to_ids([["one", "new"]]))
-    assert counts[:2] == [len({word for sentence in SENTENCES for word in sentence}), 1]  # <S> and </S> are among them
+    assert counts[:2] == [
+        len({word for sentence in SENTENCES for word in sentence}),
+        1,
+    ]  # <S> and </S> are among them
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -101,7 +129,10 @@ def test_changed_weights_empty_the_cache(frozen: BiLM, packed: bool) -> None:
     other = random_bilm(seed=4, **EMBEDDED).requires_grad_(False)
     weights = other.state_dict()
     bilm.token_encoder.projection.load_state_dict(
-        {name: weights[f"token_encoder.projection.{name}"] for name in ("weight", "bias")}
+        {
+            name: weights[f"token_encoder.projection.{name}"]
+            for name in ("weight", "bias")
+        }
     )
     changed = bilm(ids).layers
     bilm.load_state_dict(weights)

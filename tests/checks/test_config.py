@@ -18,14 +18,24 @@ pytestmark = pytest.mark.usefixtures("configs")
 @pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
 def test_broken_config(file: Path, root: Path) -> None:
     lines = file.read_text().splitlines()
-    expected = [line.removeprefix(EXPECTED).replace("$DATA", str(root)) for line in lines if line.startswith(EXPECTED)]
+    expected = [
+        line.removeprefix(EXPECTED).replace("$DATA", str(root))
+        for line in lines
+        if line.startswith(EXPECTED)
+    ]
     problems = [str(problem) for problem in check_config(file)]
     assert expected and len(problems) == len(expected), problems
-    assert [line for line, start in zip(problems, expected, strict=True) if not line.startswith(start)] == []
+    assert [
+        line
+        for line, start in zip(problems, expected, strict=True)
+        if not line.startswith(start)
+    ] == []
 
 
 def test_an_empty_path() -> None:
-    (problem,) = check_config(FOLDER / "ner_elmo.jsonnet", json.dumps({"model.elmo.options_file": ""}))
+    (problem,) = check_config(
+        FOLDER / "ner_elmo.jsonnet", json.dumps({"model.elmo.options_file": ""})
+    )
     assert problem.path == "model.elmo.options_file"
 
 
@@ -38,7 +48,13 @@ def test_an_empty_path() -> None:
     ],
 )
 def test_missing_devices(
-    monkeypatch: pytest.MonkeyPatch, gpus: int, overrides: dict[str, object], paths: list[str]
+    monkeypatch: pytest.MonkeyPatch,
+    gpus: int,
+    overrides: dict[str, object],
+    paths: list[str],
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
-    assert [problem.path for problem in check_config(FOLDER / "ner.jsonnet", json.dumps(overrides))] == paths
+    assert [
+        problem.path
+        for problem in check_config(FOLDER / "ner.jsonnet", json.dumps(overrides))
+    ] == paths

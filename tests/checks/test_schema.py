@@ -12,7 +12,11 @@ from tests.test_configs import FOLDER
 
 
 def resolved(name: str, **overrides: Any) -> dict[str, Any]:
-    return dict(Params.from_file(FOLDER / f"{name}.jsonnet", json.dumps(overrides)).as_dict(quiet=True))
+    return dict(
+        Params.from_file(FOLDER / f"{name}.jsonnet", json.dumps(overrides)).as_dict(
+            quiet=True
+        )
+    )
 
 
 class Animal(Registrable):
@@ -63,23 +67,45 @@ class Ghost(Animal):
         return cls()
 
 
-Activation.register("purr")(NamedTuple("Purr", [("volume", float)]))  # its `__init__` has no `__module__`
+Activation.register("purr")(
+    NamedTuple("Purr", [("volume", float)])
+)  # its `__init__` has no `__module__`
 FOOD = {"weight": 1}
 
 
 def problems(**keys: Any) -> list[str]:
-    return [str(problem) for problem in object_problems("cat", {"food": FOOD, **keys}, Animal, frozenset())]
+    return [
+        str(problem)
+        for problem in object_problems(
+            "cat", {"food": FOOD, **keys}, Animal, frozenset()
+        )
+    ]
 
 
 @pytest.mark.parametrize(
     "keys",
     [
         {},
-        {"type": "cat", "lives": 3, "name": "Tom", "prey": [FOOD, {"weight": 2.5, "salt": True}]},
+        {
+            "type": "cat",
+            "lives": 3,
+            "name": "Tom",
+            "prey": [FOOD, {"weight": 2.5, "salt": True}],
+        },
         {"name": None, "prey": None, "untyped": {"type": "x"}, "written": {"x": 1}},
-        {"friends": {"any name": "ghost", "b": {"type": "ghost", "unknown": 1}, "c": {"food": FOOD}}},
+        {
+            "friends": {
+                "any name": "ghost",
+                "b": {"type": "ghost", "unknown": 1},
+                "c": {"food": FOOD},
+            }
+        },
         {"home": ["barn", 2], "voice": "relu", "size": [1, 2.5]},
-        {"voice": {"type": "leaky_relu", "negative_slope": 0.1}, "later": {"salt": True}, "size": 3},
+        {
+            "voice": {"type": "leaky_relu", "negative_slope": 0.1},
+            "later": {"salt": True},
+            "size": 3,
+        },
         {"type": "lion", "mane": 1, "lives": 3},
         {"type": "open", "unknown": 3},
         {"voice": {"type": "purr", "volume": 2.0}},
@@ -98,9 +124,17 @@ def test_no_false_alarm(keys: dict[str, Any]) -> None:
         ({"type": "gost"}, "type", "nearest: ghost"),
         ({"food": {}}, "food.weight", "Food requires it"),
         ({"prey": [FOOD, {"weight": 1, "sald": 1}]}, "prey.1.sald", "nearest: salt"),
-        ({"friends": {"x": {"type": "dog"}}}, "friends.x.type", "(cat, ghost, lion, open; --include-package"),
+        (
+            {"friends": {"x": {"type": "dog"}}},
+            "friends.x.type",
+            "(cat, ghost, lion, open; --include-package",
+        ),
         ({"home": ["barn", "x"]}, "home.1", "an integer"),
-        ({"voice": {"type": "relu", "inplac": True}}, "voice.inplac", "nearest: inplace"),
+        (
+            {"voice": {"type": "relu", "inplac": True}},
+            "voice.inplac",
+            "nearest: inplace",
+        ),
         ({"type": "subprocess.Popen"}, "type", "subprocess.Popen"),
     ],
 )
@@ -124,13 +158,20 @@ def test_each_kind_of_problem(keys: dict[str, Any], path: str, text: str) -> Non
          ["evaluate_on_test", "trainer.checkpointer.save_every_num_seconds"]),
     ],
 )  # fmt: skip
-def test_paths_of_problems_in_our_configs(overrides: dict[str, Any], paths: list[str]) -> None:
-    assert [problem.path for problem in shape_problems(resolved("ner_elmo", **overrides))] == paths
+def test_paths_of_problems_in_our_configs(
+    overrides: dict[str, Any], paths: list[str]
+) -> None:
+    assert [
+        problem.path for problem in shape_problems(resolved("ner_elmo", **overrides))
+    ] == paths
 
 
 def test_no_registered_class_fails() -> None:
     found = set()
     for base, entries in list(Registrable._registry.items()):
         for name in entries:
-            found |= {problem.got for problem in object_problems("", {"type": name}, base, frozenset())}
+            found |= {
+                problem.got
+                for problem in object_problems("", {"type": name}, base, frozenset())
+            }
     assert found == {"none"}

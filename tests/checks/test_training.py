@@ -13,35 +13,74 @@ from elmo_tasks.training.run import train
 from tests.test_configs import FOLDER
 
 
-def run(file: Path, out: Path, *, recover: bool = False, force: bool = False, **overrides: Any) -> None:
+def run(
+    file: Path,
+    out: Path,
+    *,
+    recover: bool = False,
+    force: bool = False,
+    **overrides: Any,
+) -> None:
     params = read_config(file, json.dumps(overrides))
     train(params, out, recover=recover, force=force)
 
 
-def test_all_problems_are_reported_before_anything_is_read_or_written(tmp_path: Path) -> None:
-    overrides = {"trainer.num_epoch": 3, "model.elmo.at": "imput", "model.word_vector": False}
+def test_all_problems_are_reported_before_anything_is_read_or_written(
+    tmp_path: Path,
+) -> None:
+    overrides = {
+        "trainer.num_epoch": 3,
+        "model.elmo.at": "imput",
+        "model.word_vector": False,
+    }
     with pytest.raises(InputError) as got:
         run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run", **overrides)
     first, *rest = str(got.value).split("\n")
     assert first == "the config has 3 problems, nothing was read or written:"
-    assert [line.strip().split(":")[0] for line in rest] == ["model.elmo.at", "model.word_vector", "trainer.num_epoch"]
+    assert [line.strip().split(":")[0] for line in rest] == [
+        "model.elmo.at",
+        "model.word_vector",
+        "trainer.num_epoch",
+    ]
     assert not (tmp_path / "run").exists()
 
 
 def test_keys_of_a_resumed_run_are_not_checked(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected the folder of a run to resume, got none"):
-        run(FOLDER / "ner.jsonnet", tmp_path / "run", recover=True, **{"trainer.num_epoch": 3})
+    with pytest.raises(
+        InputError, match="expected the folder of a run to resume, got none"
+    ):
+        run(
+            FOLDER / "ner.jsonnet",
+            tmp_path / "run",
+            recover=True,
+            **{"trainer.num_epoch": 3},
+        )
 
 
 def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path) -> None:
-    params = read_config(FOLDER / "ner_elmo.jsonnet", json.dumps({"type": "elmo_tasks", "trainer.num_epoch": 3}))
-    with pytest.raises(InputError, match=r"the config has one problem.*\n  trainer.num_epoch: "):
-        TrainModel.from_params(params=params, serialization_dir=str(tmp_path), local_rank=0)
+    params = read_config(
+        FOLDER / "ner_elmo.jsonnet",
+        json.dumps({"type": "elmo_tasks", "trainer.num_epoch": 3}),
+    )
+    with pytest.raises(
+        InputError, match=r"the config has one problem.*\n  trainer.num_epoch: "
+    ):
+        TrainModel.from_params(
+            params=params, serialization_dir=str(tmp_path), local_rank=0
+        )
 
 
 def test_force_keeps_a_run_that_cannot_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "model.tar.gz").touch()
-    with pytest.raises(InputError, match="train_data_path: expected an existing file, got nothing at no/such.txt"):
-        run(FOLDER / "ner.jsonnet", tmp_path / "run", force=True, train_data_path="no/such.txt")
+    with pytest.raises(
+        InputError,
+        match="train_data_path: expected an existing file, got nothing at no/such.txt",
+    ):
+        run(
+            FOLDER / "ner.jsonnet",
+            tmp_path / "run",
+            force=True,
+            train_data_path="no/such.txt",
+        )
     assert (tmp_path / "run" / "model.tar.gz").is_file()

@@ -29,7 +29,9 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_then_perplexity(
+    run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     bilm("export", run, out)
     shown = capsys.readouterr().out
@@ -42,7 +44,9 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
     assert of_run[1:] == of_export[1:]
     tokens, unknown, forward, backward, mean, _, name = of_run[2].split()
     assert (tokens, unknown, name) == ("10", "10.00", str(text))
-    assert float(mean) == pytest.approx((float(forward) * float(backward)) ** 0.5, rel=1e-3)
+    assert float(mean) == pytest.approx(
+        (float(forward) * float(backward)) ** 0.5, rel=1e-3
+    )
     assert len(of_run) == 3
 
 

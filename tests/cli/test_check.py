@@ -23,19 +23,33 @@ def test_several_configs_and_overrides(capsys: pytest.CaptureFixture[str]) -> No
     assert check(FOLDER / "ner.jsonnet") == 0
     assert capsys.readouterr().out == f"{FOLDER}/ner.jsonnet: no problems\n"
     places = [line.split(":")[0].split("/")[-1] for line in lines]
-    assert places == ["ner.jsonnet", "  trainer.num_epoch", "sst.jsonnet", "  trainer.num_epoch"]
+    assert places == [
+        "ner.jsonnet",
+        "  trainer.num_epoch",
+        "sst.jsonnet",
+        "  trainer.num_epoch",
+    ]
     assert lines[0].endswith(": 1 problem")
 
 
 def test_unreadable_configs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, text in (("list", "[1]"), ("name", "{a: b}")):
         (tmp_path / name).write_text(text)
-    assert check(*(tmp_path / name for name in ("list", "name", "missing")), FOLDER / "ner.jsonnet") == 1
+    assert (
+        check(
+            *(tmp_path / name for name in ("list", "name", "missing")),
+            FOLDER / "ner.jsonnet",
+        )
+        == 1
+    )
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition("/")[2] for line in lines[::2]] == [
         *(f"{name}: unreadable" for name in ("list", "name", "missing")),
         "ner.jsonnet: no problems",
     ]
-    assert "expected a JSON object, got [1]" in lines[1] and "Unknown variable: b" in lines[3]
+    assert (
+        "expected a JSON object, got [1]" in lines[1]
+        and "Unknown variable: b" in lines[3]
+    )
     assert check(FOLDER / "ner.jsonnet", "-o", "{bad") == 1
     assert "-o:" in capsys.readouterr().out

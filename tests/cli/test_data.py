@@ -45,12 +45,21 @@ def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
     assert located("sst/dev.txt") == "sst/dev.txt"
 
 
-def test_a_config_reads_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _touch(tmp_path, "snli/snli_1.0/snli_1.0_train.jsonl", "snli_1.0/snli_1.0_dev.jsonl", "vectors/glove.840B.300d.txt")
+def test_a_config_reads_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _touch(
+        tmp_path,
+        "snli/snli_1.0/snli_1.0_train.jsonl",
+        "snli_1.0/snli_1.0_dev.jsonl",
+        "vectors/glove.840B.300d.txt",
+    )
     monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
     assert check_config(resources.configs_root() / "paper/snli.jsonnet") == []
     (tmp_path / "snli/snli_1.0/snli_1.0_train.jsonl").write_text("{}")
-    assert [line for _, line in open_text(tmp_path / "snli/snli_1.0_train.jsonl")] == ["{}"]
+    assert [line for _, line in open_text(tmp_path / "snli/snli_1.0_train.jsonl")] == [
+        "{}"
+    ]
 
 
 def test_report_names_what_is_missing(
@@ -61,5 +70,10 @@ def test_report_names_what_is_missing(
     with pytest.raises(SystemExit) as ended:
         data.report(Namespace(tasks=["sst"]))
     lines = capsys.readouterr().out.splitlines()
-    assert ended.value.code == 1 and lines[3:] == ["  ok       sst/dev.txt", "  ok       trees/test.txt"]
-    assert lines[2].startswith("  missing  sst/train.txt  from https://nlp.stanford.edu/")
+    assert ended.value.code == 1 and lines[3:] == [
+        "  ok       sst/dev.txt",
+        "  ok       trees/test.txt",
+    ]
+    assert lines[2].startswith(
+        "  missing  sst/train.txt  from https://nlp.stanford.edu/"
+    )

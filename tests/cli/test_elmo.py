@@ -33,7 +33,12 @@ def text(tmp_path: Path) -> Path:
     return tmp_path / "in.txt"
 
 
-def test_output_and_file(bilm: tuple[str, ...], text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_and_file(
+    bilm: tuple[str, ...],
+    text: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     out = tmp_path / "out.hdf5"
     elmo(text, out, *bilm, "--max-length", 4, "--overlap", 2)
     lines = capsys.readouterr().out.splitlines()
@@ -44,31 +49,77 @@ def test_output_and_file(bilm: tuple[str, ...], text: Path, tmp_path: Path, caps
     ]
     assert lines[3] == f"{out}: {out.stat().st_size:,} bytes"
     with ElmoVectors(out) as vectors:
-        assert [vectors.tokens(index) for index in range(3)] == [line.split() for line in TEXT.splitlines()]
-        expected = {"weights_sha256": file_sha256(bilm[3]), "options_sha256": file_sha256(bilm[1])}
-        expected |= {"text_sha256": file_sha256(text), "tokenizer": "white space", "input": str(text)}
+        assert [vectors.tokens(index) for index in range(3)] == [
+            line.split() for line in TEXT.splitlines()
+        ]
+        expected = {
+            "weights_sha256": file_sha256(bilm[3]),
+            "options_sha256": file_sha256(bilm[1]),
+        }
+        expected |= {
+            "text_sha256": file_sha256(text),
+            "tokenizer": "white space",
+            "input": str(text),
+        }
         assert expected.items() <= vectors.info.items()
 
 
 def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
     shapes = {"--all": (3, 4, 12), "--average": (4, 12)}
     for flag, shape in shapes.items():
-        elmo(text, tmp_path / flag, *bilm, flag, "--float16", "--batch-size", 1, "--cuda-device", -1)
+        elmo(
+            text,
+            tmp_path / flag,
+            *bilm,
+            flag,
+            "--float16",
+            "--batch-size",
+            1,
+            "--cuda-device",
+            -1,
+        )
         array = ElmoVectors(tmp_path / flag)[0]
         assert (array.shape, array.dtype) == (shape, np.float16)
 
 
-def test_shards(bilm: tuple[str, ...], text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shards(
+    bilm: tuple[str, ...],
+    text: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("pyarrow")
-    elmo(tmp_path / "*.txt", tmp_path / "out", *bilm, "--shards", 2, "--top", "--input-format", "text")
-    assert capsys.readouterr().out.splitlines() == ["3 sentences in 2 shards", f"{tmp_path / 'out'}: 11 tokens"]
+    elmo(
+        tmp_path / "*.txt",
+        tmp_path / "out",
+        *bilm,
+        "--shards",
+        2,
+        "--top",
+        "--input-format",
+        "text",
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "3 sentences in 2 shards",
+        f"{tmp_path / 'out'}: 11 tokens",
+    ]
     with ElmoVectors(tmp_path / "out") as vectors:
-        assert vectors[0].shape == (5, 12) and vectors.info["weights_sha256"] == file_sha256(bilm[3])
+        assert vectors[0].shape == (5, 12) and vectors.info[
+            "weights_sha256"
+        ] == file_sha256(bilm[3])
 
 
 def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
-    lines = {"text": "He can't.", "json": '["New York", "can\'t"]', "tokens": "He can't."}
-    expected = {"text": ["He", "ca", "n't", "."], "json": ["New York", "can't"], "tokens": ["He", "can't."]}
+    lines = {
+        "text": "He can't.",
+        "json": '["New York", "can\'t"]',
+        "tokens": "He can't.",
+    }
+    expected = {
+        "text": ["He", "ca", "n't", "."],
+        "json": ["New York", "can't"],
+        "tokens": ["He", "can't."],
+    }
     for name, line in lines.items():
         (tmp_path / name).write_bytes(gzip.compress(line.encode()))
         elmo(tmp_path / name, tmp_path / f"{name}.hdf5", *bilm, "--input-format", name)
@@ -93,9 +144,14 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
     assert sorted(os.listdir(tmp_path)) == ["bilm", "in.txt"]
 
 
-def test_vectors_that_overflow(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+def test_vectors_that_overflow(
+    bilm: tuple[str, ...], text: Path, tmp_path: Path
+) -> None:
     with h5py.File(bilm[3], "r+") as weights:
         weights["CNN_proj/W_proj"][:] = 3e38
-    with pytest.raises(InputError, match=f"^{bilm[3]}: .*in.txt:1: expected finite vectors, got infinity or NaN"):
+    with pytest.raises(
+        InputError,
+        match=f"^{bilm[3]}: .*in.txt:1: expected finite vectors, got infinity or NaN",
+    ):
         elmo(text, tmp_path / "out", *bilm)
     assert not (tmp_path / "out").exists()

@@ -16,29 +16,51 @@ from tests.tiny import FIXTURES
 def columns(file: str, change: Callable[[list[str]], list[str]]) -> str:
     """A column file with each word's line changed."""
     lines = (FIXTURES / file).read_text().splitlines()
-    words = (line if not line or line.startswith("#") else "\t".join(change(line.split())) for line in lines)
+    words = (
+        line if not line or line.startswith("#") else "\t".join(change(line.split()))
+        for line in lines
+    )
     return "".join(f"{line}\n" for line in words)
 
 
 def without_answers() -> str:
     data = json.loads((FIXTURES / "squad/dev-v1.1.json").read_text())
-    for question in (q for a in data["data"] for p in a["paragraphs"] for q in p["qas"]):
+    for question in (
+        q for a in data["data"] for p in a["paragraphs"] for q in p["qas"]
+    ):
         question["answers"] = []
     return json.dumps(data)
 
 
 def without_labels() -> str:
-    pairs = map(json.loads, (FIXTURES / "snli/snli_1.0_train.jsonl").read_text().splitlines())
-    return "".join(json.dumps({key: pair[key] for key in ("sentence1", "sentence2")}) + "\n" for pair in pairs)
+    pairs = map(
+        json.loads, (FIXTURES / "snli/snli_1.0_train.jsonl").read_text().splitlines()
+    )
+    return "".join(
+        json.dumps({key: pair[key] for key in ("sentence1", "sentence2")}) + "\n"
+        for pair in pairs
+    )
 
 
 CORPORA = {
     "ner, words only": ("ner", columns("ner/eng.bio", lambda row: row[:1]), ":3: "),
-    "sst, one label": ("sst", "(3 (2 It) (3 works))\n(3 (2 It) (works))\n", ":2: .*works'"),
+    "sst, one label": (
+        "sst",
+        "(3 (2 It) (3 works))\n(3 (2 It) (works))\n",
+        ":2: .*works'",
+    ),
     "squad": ("squad", without_answers(), "or-1"),
     "snli": ("snli", without_labels(), "nothing to score"),
-    "srl, no arguments": ("srl", columns("srl/tale.v4_gold_conll", lambda row: [*row[:11], "-"]), ":2: "),
-    "coref": ("coref", columns("coref/stories.gold_conll", lambda row: [*row[:-1], "-"]), "nothing to score"),
+    "srl, no arguments": (
+        "srl",
+        columns("srl/tale.v4_gold_conll", lambda row: [*row[:11], "-"]),
+        ":2: ",
+    ),
+    "coref": (
+        "coref",
+        columns("coref/stories.gold_conll", lambda row: [*row[:-1], "-"]),
+        "nothing to score",
+    ),
 }
 
 
@@ -48,7 +70,9 @@ def test_data_without_labels(name: str, tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "scores.json"
     data.write_text(content)
     with pytest.raises(InputError, match=message):
-        elmo_tasks("evaluate", STORED / "1" / f"{task}.tar.gz", data, "--output-file", out)
+        elmo_tasks(
+            "evaluate", STORED / "1" / f"{task}.tar.gz", data, "--output-file", out
+        )
     assert not out.exists()
 
 
@@ -57,14 +81,21 @@ SRL = (STORED / "1" / "srl.tar.gz", "-o", '{"evaluation": {"type": "elmo_tasks_s
 
 @pytest.mark.parametrize(
     ("option", "output", "target"),
-    [("--output-file", "model.tar.gz", "model.tar.gz"), ("--predictions-output-file", "data", "data.gold")],
+    [
+        ("--output-file", "model.tar.gz", "model.tar.gz"),
+        ("--predictions-output-file", "data", "data.gold"),
+    ],
 )
-def test_evaluate_does_not_overwrite_its_input(option: str, output: str, target: str, tmp_path: Path) -> None:
+def test_evaluate_does_not_overwrite_its_input(
+    option: str, output: str, target: str, tmp_path: Path
+) -> None:
     archive, data = tmp_path / "model.tar.gz", tmp_path / "data.gold"
     shutil.copy(SRL[0], archive)
     shutil.copy(FIXTURES / "srl" / "tale.v4_gold_conll", data)
     before = (tmp_path / target).read_bytes()
-    with pytest.raises(InputError, match=f"{target}: the output would overwrite an input file"):
+    with pytest.raises(
+        InputError, match=f"{target}: the output would overwrite an input file"
+    ):
         elmo_tasks("evaluate", archive, data, *SRL[1:], option, tmp_path / output)
     assert (tmp_path / target).read_bytes() == before
 

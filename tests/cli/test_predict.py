@@ -33,11 +33,15 @@ class Doubling(JsonLinesPredictor):
         return [{"twice": 2 * one["n"]} for one in inputs]
 
 
-def run(lines: bytes, tmp_path: Path, *, batch_size: int) -> tuple[list[Any], str | None]:
+def run(
+    lines: bytes, tmp_path: Path, *, batch_size: int
+) -> tuple[list[Any], str | None]:
     """The lines of the output, and the error at the end."""
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     read.write_bytes(lines)
-    manager = LinePredictions(Doubling(), str(read), str(written), batch_size, False, False)
+    manager = LinePredictions(
+        Doubling(), str(read), str(written), batch_size, False, False
+    )
     error = None
     try:
         manager.run()
@@ -48,7 +52,17 @@ def run(lines: bytes, tmp_path: Path, *, batch_size: int) -> tuple[list[Any], st
 
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_invalid_lines(batch_size: int, tmp_path: Path) -> None:
-    lines = [b'{"n": 1}', b"", b"  ", b"{n", b'{"n": 2}', b'{"n": -1}', b'{"n": "\xff"}', b'{"m": 1}', b'{"n": 3}']
+    lines = [
+        b'{"n": 1}',
+        b"",
+        b"  ",
+        b"{n",
+        b'{"n": 2}',
+        b'{"n": -1}',
+        b'{"n": "\xff"}',
+        b'{"m": 1}',
+        b'{"n": 3}',
+    ]
     found, error = run(b"\n".join(lines), tmp_path, batch_size=batch_size)
     assert [one.get("twice", one.get("line")) for one in found] == [2, 4, 4, 6, 7, 8, 6]
     assert found[0] == {"twice": 2} and found[-1] == {"twice": 6}
@@ -58,9 +72,15 @@ def test_invalid_lines(batch_size: int, tmp_path: Path) -> None:
     assert error is not None and error.startswith("4 of the lines could not be used")
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(
-        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b'\xef\xbb\xbf{"n": 4}\n{"n": 5}')))
+        sys,
+        "stdin",
+        io.TextIOWrapper(
+            io.BufferedReader(io.BytesIO(b'\xef\xbb\xbf{"n": 4}\n{"n": 5}'))
+        ),
     )
     LinePredictions(Doubling(), "-", None, 8, True, False).run()
     shown = capsys.readouterr().out
@@ -68,25 +88,35 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_truncated_gzip_file(tmp_path: Path) -> None:
-    whole = gzip.compress(b"".join(b'{"n": %d}\n' % number for number in range(100_000)))
+    whole = gzip.compress(
+        b"".join(b'{"n": %d}\n' % number for number in range(100_000))
+    )
     found, error = run(whole[: len(whole) // 2], tmp_path, batch_size=10)
     *sound, last = found
-    assert len(sound) > 1000 and sound == [{"twice": 2 * number} for number in range(len(sound))]
+    assert len(sound) > 1000 and sound == [
+        {"twice": 2 * number} for number in range(len(sound))
+    ]
     assert last["line"] == len(found) and "gzip" in last["error"]
     assert error is not None and error.startswith("1 of the lines")
 
 
-def test_an_interrupt_leaves_the_output_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_leaves_the_output_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     read.write_text('{"n": 1}\n' * 2)
     written.write_text("precious")
-    monkeypatch.setattr(Doubling, "predict_json", Mock(side_effect=[{"twice": 2}, KeyboardInterrupt]))
+    monkeypatch.setattr(
+        Doubling, "predict_json", Mock(side_effect=[{"twice": 2}, KeyboardInterrupt])
+    )
     with pytest.raises(KeyboardInterrupt):
         LinePredictions(Doubling(), str(read), str(written), 1, False, False).run()
     assert written.read_text() == "precious" and len(list(tmp_path.iterdir())) == 2
 
 
-def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: Path) -> None:
+def test_invalid_options_and_missing_files_leave_the_files_unchanged(
+    tmp_path: Path,
+) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     for file in (read, written):
         file.write_text('{"n": 1}\n')
@@ -95,7 +125,11 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: P
         (InputError, (read, "--output-file", read), "in.jsonl: "),
         (InputError, (tmp_path / "gone.jsonl", "--output-file", written), "gone.jsonl"),
         (FileNotFoundError, (read, "--output-file", written), "none.tar.gz"),
-        (FileNotFoundError, (tmp_path / "*.jsonl", "--use-dataset-reader"), "none.tar.gz"),
+        (
+            FileNotFoundError,
+            (tmp_path / "*.jsonl", "--use-dataset-reader"),
+            "none.tar.gz",
+        ),
     ):
         with pytest.raises(error, match=message):
             elmo_tasks("predict", tmp_path / "none.tar.gz", *words)

@@ -37,7 +37,10 @@ def test_wsd(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert shown["instances"] == ["8", "7", "15"]
     assert shown["first sense"] == ["75.0", "61.5", "69.0", "71.4", "66.7", "65.9"]
     assert [shown[f"biLM {layer}"][-1] for layer in range(3)] == ["-", "67.4", "69.0"]
-    assert "15 sense vectors" in printed and "for 4 targets of other lemmas, no answer for 1\n" in printed
+    assert (
+        "15 sense vectors" in printed
+        and "for 4 targets of other lemmas, no answer for 1\n" in printed
+    )
 
 
 def test_invalid_arguments(tmp_path: Path, files: list[str]) -> None:

@@ -22,31 +22,49 @@ def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.gold_conll").write_text(STORIES.read_text())
     instances = list(CorefReader().read(tmp_path))
-    loader = SimpleDataLoader(list(instances), batch_size=1, shuffle=True, vocab=model.vocab)
+    loader = SimpleDataLoader(
+        list(instances), batch_size=1, shuffle=True, vocab=model.vocab
+    )
     loader.set_target_device(next(model.parameters()).device)
-    evaluator = Evaluator.from_params(Params({"type": "elmo_tasks_coref", "cuda_device": -1}))
+    evaluator = Evaluator.from_params(
+        Params({"type": "elmo_tasks_coref", "cuda_device": -1})
+    )
     assert "f1" in evaluator(model, loader, predictions_output_file=str(response))
     key = read_back(response.with_name("response.key"))
     assert key == [one["metadata"].metadata["clusters"] for one in instances]
-    assert read_back(response) == [one["clusters"] for one in model.forward_on_instances(instances)]
+    assert read_back(response) == [
+        one["clusters"] for one in model.forward_on_instances(instances)
+    ]
     assert any(read_back(response))
     words = words_of(STORIES.read_text().replace("/.", "."))
-    assert words_of(response.read_text()) == words_of(response.with_name("response.key").read_text()) == words * 2
+    assert (
+        words_of(response.read_text())
+        == words_of(response.with_name("response.key").read_text())
+        == words * 2
+    )
 
 
 def words_of(text: str) -> list[list[str]]:
     """Document, part, number and word of each line."""
-    return [line.split("\t")[:4] for line in text.splitlines() if line[:1] not in ("", "#")]
+    return [
+        line.split("\t")[:4] for line in text.splitlines() if line[:1] not in ("", "#")
+    ]
 
 
 def read_back(file: Path) -> list[list[Cluster]]:
     """The clusters of each document of two files with the same documents, one after the other."""
     halves = file.read_text().split("#begin document")[1:]
-    texts = ["".join(f"#begin document{one}" for one in part) for part in (halves[:3], halves[3:])]
+    texts = [
+        "".join(f"#begin document{one}" for one in part)
+        for part in (halves[:3], halves[3:])
+    ]
     found = []
     for text in texts:
         file.with_name("half").write_text(text)
-        found += [document_clusters(document) for document in read_documents(file.with_name("half"))]
+        found += [
+            document_clusters(document)
+            for document in read_documents(file.with_name("half"))
+        ]
     return found
 
 

@@ -18,9 +18,14 @@ def story(model: CorefModel, place: int = 0) -> tuple[dict[str, Any], Document]:
     """One document of the fixture as a batch, and as the model sees it."""
     batch = tensors(model.vocab, corpus("coref")[place : place + 1])
     known = batch["metadata"][0]
-    text = {key: {name: ids[0] for name, ids in of_one.items()} for key, of_one in batch["text"].items()}
+    text = {
+        key: {name: ids[0] for name, ids in of_one.items()}
+        for key, of_one in batch["text"].items()
+    }
     lengths = [len(sentence) for sentence in known["sentences"]]
-    return batch, Document(text, batch["speakers"][0], batch["genre"][0], lengths, known["clusters"])
+    return batch, Document(
+        text, batch["speakers"][0], batch["genre"][0], lengths, known["clusters"]
+    )
 
 
 def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster]]:
@@ -29,29 +34,53 @@ def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster
     grid = model.spans(encoded, values, lengths)
     places = prune_crossing_spans(grid.scores, grid.mask, limit=int(0.4 * len(encoded)))
     kept = [(n, n + w + 1) for n, w in places.tolist()]
-    home = {mention: number for number, cluster in enumerate(document.clusters) for mention in cluster}
+    home = {
+        mention: number
+        for number, cluster in enumerate(document.clusters)
+        for mention in cluster
+    }
     loss, links = 0.0, {}
     scores = pair_scores(model, document, grid, places, encoded, values)
     for i, span in enumerate(kept):
-        options = {-1: 0.0} | {j: scores[i, j] for j in range(max(0, i - model.antecedents.max_antecedents), i)}
-        right = [j for j in options if j >= 0 and span in home and home.get(kept[j]) == home[span]] or [-1]
+        options = {-1: 0.0} | {
+            j: scores[i, j]
+            for j in range(max(0, i - model.antecedents.max_antecedents), i)
+        }
+        right = [
+            j
+            for j in options
+            if j >= 0 and span in home and home.get(kept[j]) == home[span]
+        ] or [-1]
         total = torch.tensor(list(options.values())).logsumexp(0)
         loss += (total - torch.tensor([options[j] for j in right]).logsumexp(0)).item()
         links[span] = max(options, key=lambda j: options[j])
     clusters: list[Cluster] = []
     for span, antecedent in links.items():
         if antecedent >= 0:
-            joined = [cluster for cluster in clusters if kept[antecedent] in cluster] or [[kept[antecedent]]]
-            clusters = [cluster for cluster in clusters if cluster is not joined[0]] + [[*joined[0], span]]
+            joined = [
+                cluster for cluster in clusters if kept[antecedent] in cluster
+            ] or [[kept[antecedent]]]
+            clusters = [cluster for cluster in clusters if cluster is not joined[0]] + [
+                [*joined[0], span]
+            ]
     return loss, sorted(clusters)
 
 
-def pair_scores(model: CorefModel, document: Document, grid: Any, places: Any, encoded: Any, values: Any) -> Any:
+def pair_scores(
+    model: CorefModel,
+    document: Document,
+    grid: Any,
+    places: Any,
+    encoded: Any,
+    values: Any,
+) -> Any:
     first, width = places.unbind(1)
     vectors = model.spans.vectors(grid, encoded, values, places)
     speakers, genre = document.speakers[first], document.genre + 1
     whole: dict[tuple[int, int], float] = {}
-    for scores, rows, columns in model.antecedents(TopSpans(vectors, grid.scores[first, width], speakers, genre)):
+    for scores, rows, columns in model.antecedents(
+        TopSpans(vectors, grid.scores[first, width], speakers, genre)
+    ):
         for i in range(rows.start, rows.stop):
             for j in range(columns.start, columns.stop):
                 whole[i, j] = scores[i - rows.start, j - columns.start].item()
@@ -65,10 +94,14 @@ def test_loss_and_clusters_by_loops(build: Build) -> None:
         encoded, values, lengths = model._words(document)
         grid = model.spans(encoded, values, lengths)
         places = prune_crossing_spans(grid.scores, grid.mask, limit=10)
-        scores = torch.tensor(list(pair_scores(model, document, grid, places, encoded, values).values()))
+        scores = torch.tensor(
+            list(pair_scores(model, document, grid, places, encoded, values).values())
+        )
         last = model.antecedents.score.rest[-1]
         assert isinstance(last, torch.nn.Linear)
-        last.bias.sub_(scores[scores.isfinite()].quantile(0.8))  # so that some are linked
+        last.bias.sub_(
+            scores[scores.isfinite()].quantile(0.8)
+        )  # so that some are linked
         output = model(**batch)
         loss, clusters = by_loops(model, document)
     assert output["loss"].item() == pytest.approx(loss, rel=1e-5)
@@ -87,10 +120,15 @@ def test_a_window_by_hand(build: Build) -> None:
 
 
 def test_random_windows_during_training(build: Build) -> None:
-    model = build(max_training_sentences=2, dropout=0.0, input_dropout=0.0, output_dropout=0.0)
+    model = build(
+        max_training_sentences=2, dropout=0.0, input_dropout=0.0, output_dropout=0.0
+    )
     model.input_encoder.encoder.dropout = 0.0
     batch, document = story(model)
-    parts = [model._resolve(window(document, start, start + 2))[0].item() for start in range(2)]
+    parts = [
+        model._resolve(window(document, start, start + 2))[0].item()
+        for start in range(2)
+    ]
     model.train()
     drawn = [model(**batch)["loss"].item() for _ in range(20)]
     for loss in drawn:
@@ -105,7 +143,9 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
     for genre in ("", "weather", "bc"):
         reader, (first, *_) = CorefReader(), corpus("coref")
         known = first["metadata"].metadata
-        instance = reader.text_to_instance(known["sentences"], genre=genre, clusters=known["clusters"])
+        instance = reader.text_to_instance(
+            known["sentences"], genre=genre, clusters=known["clusters"]
+        )
         reader.apply_token_indexers(instance)
         losses.append(model(**tensors(model.vocab, [instance]))["loss"].item())
     assert losses[0] == losses[1] != losses[2]
@@ -119,7 +159,9 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
         ("input", {"at": "output"}, 18),
     ],
 )
-def test_head_values(head_values: str, elmo: dict[str, Any] | None, width: int, build: Build) -> None:
+def test_head_values(
+    head_values: str, elmo: dict[str, Any] | None, width: int, build: Build
+) -> None:
     model = build(elmo=elmo, head_values=head_values)
     _, document = story(model)
     encoded, values, _ = model._words(document)

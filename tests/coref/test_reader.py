@@ -21,8 +21,15 @@ CLUSTERS = [
 
 def test_documents_parts_and_clusters() -> None:
     instances = list(CorefReader().read(STORIES))
-    names = [(metadata(i)["key"], metadata(i)["part"], metadata(i)["line"]) for i in instances]
-    assert names == [("bc/pier/00/pier_0001", 0, 2), ("bc/pier/00/pier_0001", 1, 33), ("GUM_fiction_gull", 0, 39)]
+    names = [
+        (metadata(i)["key"], metadata(i)["part"], metadata(i)["line"])
+        for i in instances
+    ]
+    assert names == [
+        ("bc/pier/00/pier_0001", 0, 2),
+        ("bc/pier/00/pier_0001", 1, 33),
+        ("GUM_fiction_gull", 0, 39),
+    ]
     assert [metadata(i)["clusters"] for i in instances] == CLUSTERS
 
 
@@ -33,10 +40,15 @@ def test_singletons_nested_and_crossing_mentions_are_read() -> None:
 
 def test_files_without_annotation_are_read_for_predictions(tmp_path: Path) -> None:
     lines = [line.split() for line in STORIES.read_text().splitlines()]
-    bare = ["\t".join([*row[:-1], "-"] if len(row) > 11 else row).replace("\t", " ") for row in lines]
+    bare = [
+        "\t".join([*row[:-1], "-"] if len(row) > 11 else row).replace("\t", " ")
+        for row in lines
+    ]
     (tmp_path / "bare.gold_conll").write_text("\n".join(bare) + "\n")
     assert [metadata(i)["clusters"] for i in CorefReader().read(tmp_path)] == [None] * 3
-    (tmp_path / "stories.gold_conll").write_text(STORIES.read_text().replace("pier_0001", "pier_0002"))
+    (tmp_path / "stories.gold_conll").write_text(
+        STORIES.read_text().replace("pier_0001", "pier_0002")
+    )
     found = [metadata(i)["clusters"] for i in CorefReader().read(tmp_path)]
     assert found == [[], [], [], *CLUSTERS]
 
@@ -53,14 +65,25 @@ def test_words_speakers_and_genre() -> None:
 
 
 def test_genres() -> None:
-    keys = ("bc/cctv/00/cctv_0000", "nw_x/wsj_1", "GUM_academic_exposure", "GUM_vlog", "story")
+    keys = (
+        "bc/cctv/00/cctv_0000",
+        "nw_x/wsj_1",
+        "GUM_academic_exposure",
+        "GUM_vlog",
+        "story",
+    )
     assert [genre_of(key) for key in keys] == ["bc", "nw_x", "academic", "vlog", ""]
 
 
-def test_document_with_invalid_brackets_is_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_document_with_invalid_brackets_is_skipped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "bad.gold_conll"
     path.write_text(STORIES.read_text().replace("\t(0|(0\n", "\t(0|0\n", 1))
     with caplog.at_level(logging.WARNING):
         left = list(CorefReader().read(path))
     assert len(left) == len(list(CorefReader().read(STORIES))) - 1
-    assert f"{path}:2" in caplog.text and "1 documents with invalid annotation skipped" in caplog.text
+    assert (
+        f"{path}:2" in caplog.text
+        and "1 documents with invalid annotation skipped" in caplog.text
+    )

@@ -22,10 +22,14 @@ def network(score: Any, vector: Tensor) -> Tensor:
     return linear[1](linear[0](score.first(vector).relu()).relu())[0]
 
 
-def span_vector(scorer: SpanScorer, encoded: Tensor, values: Tensor, first: int, width: int) -> Tensor:
+def span_vector(
+    scorer: SpanScorer, encoded: Tensor, values: Tensor, first: int, width: int
+) -> Tensor:
     words = slice(first, first + width + 1)
     head = scorer.attention(encoded[words])[:, 0].softmax(0) @ values[words]
-    return torch.cat([encoded[first], encoded[first + width], scorer.widths.weight[width], head])
+    return torch.cat(
+        [encoded[first], encoded[first + width], scorer.widths.weight[width], head]
+    )
 
 
 def test_vectors_and_scores() -> None:
@@ -39,11 +43,15 @@ def test_vectors_and_scores() -> None:
     for (n, w), vector in zip(places.tolist(), vectors, strict=True):
         expected = span_vector(scorer, encoded, values, n, w)
         assert torch.allclose(vector, expected, atol=1e-6)
-        assert torch.allclose(grid.scores[n, w], network(scorer.score, expected), atol=1e-6)
+        assert torch.allclose(
+            grid.scores[n, w], network(scorer.score, expected), atol=1e-6
+        )
 
 
 def by_definition(scores: Tensor, mask: Tensor, limit: int) -> list[list[int]]:
-    spans = sorted(mask.nonzero().tolist(), key=lambda span: -scores[span[0], span[1]].item())
+    spans = sorted(
+        mask.nonzero().tolist(), key=lambda span: -scores[span[0], span[1]].item()
+    )
     taken: list[list[int]] = []
     for span in spans:
         if len(taken) < limit and not any(cross(span, other) for other in taken):
@@ -71,18 +79,24 @@ def grids(draw: st.DrawFn) -> tuple[Tensor, Tensor, int]:
 @given(grid=grids())
 def test_equals_the_definition(grid: tuple[Tensor, Tensor, int]) -> None:
     scores, mask, limit = grid
-    assert prune_crossing_spans(scores, mask, limit=limit).tolist() == by_definition(scores, mask, limit)
+    assert prune_crossing_spans(scores, mask, limit=limit).tolist() == by_definition(
+        scores, mask, limit
+    )
 
 
 def make_scorer(max_antecedents: int = 4) -> AntecedentScorer:
     torch.manual_seed(3)
     sizes = {"span_size": 5, "genres": 2, "feature_size": 3, "hidden_size": 6}
-    return AntecedentScorer(max_antecedents=max_antecedents, dropout=0.2, **sizes).eval()
+    return AntecedentScorer(
+        max_antecedents=max_antecedents, dropout=0.2, **sizes
+    ).eval()
 
 
 def make_spans(count: int) -> TopSpans:
     speakers = torch.arange(count) // 3 % 2
-    return TopSpans(torch.randn(count, 5), torch.randn(count), speakers, torch.tensor(2))
+    return TopSpans(
+        torch.randn(count, 5), torch.randn(count), speakers, torch.tensor(2)
+    )
 
 
 def bucket(distance: int) -> int:
@@ -92,7 +106,11 @@ def bucket(distance: int) -> int:
 
 def score_by_loop(scorer: AntecedentScorer, spans: TopSpans, i: int, j: int) -> Tensor:
     same = int(spans.speakers[i] == spans.speakers[j])
-    tables = scorer.same_speaker.weight[same], scorer.genre.weight[spans.genre], scorer.distance.weight[bucket(i - j)]
+    tables = (
+        scorer.same_speaker.weight[same],
+        scorer.genre.weight[spans.genre],
+        scorer.distance.weight[bucket(i - j)],
+    )
     g_i, g_j = spans.vectors[i], spans.vectors[j]
     pair = torch.cat([g_i, g_j, g_i * g_j, *tables])
     return spans.scores[i] + spans.scores[j] + network(scorer.score, pair)
@@ -115,7 +133,9 @@ def test_scores_by_loop(rows_at_once: int, monkeypatch: pytest.MonkeyPatch) -> N
     for i in range(11):
         for j in range(11):
             if 1 <= i - j <= 4:
-                assert torch.allclose(whole[i, j], score_by_loop(scorer, spans, i, j), atol=1e-5), (i, j)
+                assert torch.allclose(
+                    whole[i, j], score_by_loop(scorer, spans, i, j), atol=1e-5
+                ), (i, j)
             else:
                 assert whole[i, j] == -torch.inf, (i, j)
 
@@ -124,4 +144,6 @@ def test_distance_buckets() -> None:
     scorer, spans = make_scorer(max_antecedents=250), make_spans(70)
     whole = all_scores(scorer, spans)
     for j in (0, 5, 6, 37, 38, 53, 54, 61, 62, 64, 65, 68):
-        assert torch.allclose(whole[69, j], score_by_loop(scorer, spans, 69, j), atol=1e-5), j
+        assert torch.allclose(
+            whole[69, j], score_by_loop(scorer, spans, 69, j), atol=1e-5
+        ), j

@@ -34,15 +34,23 @@ def cut(file: Path) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory, data_root: Path) -> Iterator[dict[str, str]]:
+def environment(
+    tmp_path_factory: pytest.TempPathFactory, data_root: Path
+) -> Iterator[dict[str, str]]:
     """With `allennlp`, `elmo-tasks` and `python` on the path, which run in forks of a server."""
     folder = tmp_path_factory.mktemp("bin")
     for name in ("allennlp", "elmo-tasks", "python"):
         shim = folder / name
-        shim.write_text(f'#!/bin/sh\nexec {sys.executable} -SE {ROOT}/tests/docs/client.py {name} "$@"\n')
+        shim.write_text(
+            f'#!/bin/sh\nexec {sys.executable} -SE {ROOT}/tests/docs/client.py {name} "$@"\n'
+        )
         shim.chmod(0o755)
     address = str(folder / "socket")
-    plain = {key: value for key, value in os.environ.items() if not key.startswith("ELMO_TASKS")}
+    plain = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("ELMO_TASKS")
+    }
     variables = plain | {
         "PATH": f"{folder}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
@@ -50,7 +58,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory, data_root: Path) -> It
         "ELMO_TASKS_DATA": str(data_root),
         "OMP_NUM_THREADS": "1",
     }
-    server = subprocess.Popen([sys.executable, "-m", "tests.docs.server", address], cwd=ROOT, env=variables)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.docs.server", address], cwd=ROOT, env=variables
+    )
     while not Path(address).exists() and server.poll() is None:
         time.sleep(0.1)
     yield variables

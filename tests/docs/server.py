@@ -31,7 +31,9 @@ class Handler(socketserver.BaseRequestHandler):
             run(request["argv"])
             status = 0
         except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+            status = (
+                end.code if isinstance(end.code, int) else int(end.code is not None)
+            )
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
             traceback.print_exc()

@@ -14,7 +14,9 @@ from elmo_tasks.elmo import Elmo
 from elmo_tasks.resources import fixtures_root
 from tests.tiny import ROOT
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+)
 SOURCE = ROOT / "docs/browser"
 FAMILY = "\U0001f469\u200d\U0001f467"
 UNUSUAL = [
@@ -22,8 +24,15 @@ UNUSUAL = [
     ["é" * 200, "x" * 48, "y" * 47],
     ["naïve", "Zürich", "日本語", FAMILY],
 ]
-UNUSUAL += [["qzxv"], ["constructor", "<S>", "__proto__", "", "</S>"], ["a b"], ["a", "b"]]
-HOSTILE = "<img src=x onerror=bad()> <b>bold</b> " + "e" + "\u0301" * 300 + " " + "x" * 300
+UNUSUAL += [
+    ["qzxv"],
+    ["constructor", "<S>", "__proto__", "", "</S>"],
+    ["a b"],
+    ["a", "b"],
+]
+HOSTILE = (
+    "<img src=x onerror=bad()> <b>bold</b> " + "e" + "\u0301" * 300 + " " + "x" * 300
+)
 EMBED = """sentences => new Promise((resolve, reject) => {
   const worker = new Worker("elmo.js");
   worker.onerror = reject;
@@ -65,9 +74,15 @@ def open_page(browser: Any, serve: Any, exported: Path) -> Iterator[Open]:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: problems.append(error))
-        page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+        page.on(
+            "console",
+            lambda line: problems.append(line.text) if line.type == "error" else None,
+        )
         is_inside = lambda url: url.startswith((address, "data:"))  # noqa: E731
-        contexts[-1].on("request", lambda sent: None if is_inside(sent.url) else problems.append(sent.url))
+        contexts[-1].on(
+            "request",
+            lambda sent: None if is_inside(sent.url) else problems.append(sent.url),
+        )
         page.goto(address)
         page.wait_for_selector("#views td", timeout=60_000)
         return page
@@ -84,22 +99,44 @@ def texts(page: Any, selector: str) -> list[str]:
 
 def test_layers_equal_pytorch(open_page: Open) -> None:
     rng = np.random.default_rng(1)
-    vocabulary = (fixtures_root() / "bilm/vocabulary.txt").read_text("utf-8").split()[3:]
-    sentences = [*UNUSUAL, *([str(word) for word in rng.choice(vocabulary, length)] for length in (1, 2, 11, 40))]
+    vocabulary = (
+        (fixtures_root() / "bilm/vocabulary.txt").read_text("utf-8").split()[3:]
+    )
+    sentences = [
+        *UNUSUAL,
+        *(
+            [str(word) for word in rng.choice(vocabulary, length)]
+            for length in (1, 2, 11, 40)
+        ),
+    ]
     found = open_page().evaluate(EMBED, sentences)
-    for words, flat, expected in zip(sentences, found, Elmo.from_files().embed(sentences), strict=True):
-        np.testing.assert_allclose(np.reshape(flat, expected.shape), expected, rtol=0, atol=1e-3, err_msg=str(words))
+    for words, flat, expected in zip(
+        sentences, found, Elmo.from_files().embed(sentences), strict=True
+    ):
+        np.testing.assert_allclose(
+            np.reshape(flat, expected.shape),
+            expected,
+            rtol=0,
+            atol=1e-3,
+            err_msg=str(words),
+        )
 
 
 def test_examples_have_the_cosines_of_the_text(open_page: Open) -> None:
     page = open_page()
     for example in ("play", "bank"):
         page.get_by_role("button", name=example, exact=True).first.click()
-        playwright.expect(page.locator("#sentences [aria-pressed=true]")).to_have_text(example)
-        numbers = [caption.replace(",", "").split()[4::3] for caption in texts(page, "figcaption")]
+        playwright.expect(page.locator("#sentences [aria-pressed=true]")).to_have_text(
+            example
+        )
+        numbers = [
+            caption.replace(",", "").split()[4::3]
+            for caption in texts(page, "figcaption")
+        ]
         assert numbers[0] == ["1.00", "1.00"]
         stated = ", ".join(
-            f"{one} and {two} in layer {layer}" for layer, (one, two) in enumerate(numbers[1:3], start=1)
+            f"{one} and {two} in layer {layer}"
+            for layer, (one, two) in enumerate(numbers[1:3], start=1)
         )
         assert texts(page, f"#{example}-numbers") == [stated]
 
@@ -117,7 +154,20 @@ def test_page_fits_a_phone_and_is_accessible(scheme: str, open_page: Open) -> No
 def test_text_is_split_as_in_the_training_text(open_page: Open) -> None:
     page = open_page()
     page.locator("#text").fill("\"I don't,\" said Ann's well-known\u00a0\U0001f600.")
-    words = ['"', "I", "do", "n't", ",", '"', "said", "Ann", "'s", "well-known", "\U0001f600", "."]
+    words = [
+        '"',
+        "I",
+        "do",
+        "n't",
+        ",",
+        '"',
+        "said",
+        "Ann",
+        "'s",
+        "well-known",
+        "\U0001f600",
+        ".",
+    ]
     playwright.expect(page.locator("#sentences button")).to_have_text(words)
 
 
@@ -126,11 +176,15 @@ def test_sliders_mix_the_layers(open_page: Open) -> None:
     for layer, weight in enumerate((-5, -5, 5)):
         page.locator(f"#w{layer}").fill(str(weight))
     assert texts(page, "#sliders output") == ["0.00", "0.00", "1.00", "1.00"]
-    second, mix = (texts(page, f"#views > :nth-child({number}) td") for number in (3, 4))
+    second, mix = (
+        texts(page, f"#views > :nth-child({number}) td") for number in (3, 4)
+    )
     assert mix == second
     length = float(page.locator("#length").inner_text())
     page.locator("#gamma").fill("2")
-    assert float(page.locator("#length").inner_text()) == pytest.approx(2 * length, abs=0.02)
+    assert float(page.locator("#length").inner_text()) == pytest.approx(
+        2 * length, abs=0.02
+    )
     assert texts(page, "#views > :nth-child(4) td") == second
 
 

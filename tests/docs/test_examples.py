@@ -22,7 +22,9 @@ SHORTER = "+ { trainer+: { num_epochs: 1 } }"
 FEWER_STEPS = "+ { data_loader+: { steps_per_epoch: 10 } }"
 """What the pages' trainings at scale mini get: they show commands, not scores."""
 
-FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 NO_RUN = re.compile(r"(bash|python) no-run: \S+.*")
 
 
@@ -35,11 +37,14 @@ class Block(NamedTuple):
 def blocks_of(page: Path) -> list[Block]:
     text = page.read_text("utf-8")
     return [
-        Block(found["info"], found["text"], text.count("\n", 0, found.start()) + 1) for found in FENCE.finditer(text)
+        Block(found["info"], found["text"], text.count("\n", 0, found.start()) + 1)
+        for found in FENCE.finditer(text)
     ]
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name
+)
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
     allowed = {"", "bash", "python", "jsonnet", "json"}
     unknown = [
@@ -50,7 +55,11 @@ def test_blocks_run_or_give_a_reason(page: Path) -> None:
     assert unknown == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in MEASUREMENTS], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name not in MEASUREMENTS],
+    ids=lambda page: page.name,
+)
 def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
     shutil.copytree(ROOT / "training_config", tmp_path / "training_config")
     for config in (tmp_path / "training_config" / "mini").iterdir():
@@ -60,13 +69,22 @@ def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> No
     for path in FIXTURES.iterdir():
         target = environment["ELMO_TASKS_DATA"] if path.name == "miniworld" else path
         (tmp_path / "fixtures" / path.name).symlink_to(target)
-    for number, block in enumerate(block for block in blocks_of(page) if block.info in ("bash", "python")):
+    for number, block in enumerate(
+        block for block in blocks_of(page) if block.info in ("bash", "python")
+    ):
         command = ["bash", "-euo", "pipefail", "-c", block.text]
         if block.info == "python":
             file = tmp_path / f"block{number}.py"
             file.write_text(block.text)
             command = ["python", file.name]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=1200)
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=1200,
+        )
         assert done.returncode == 0, (
             f"{page.name}:{block.line}:\n{block.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         )

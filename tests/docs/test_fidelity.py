@@ -13,20 +13,30 @@ from elmo_tasks.tasks import TASKS
 from tests.tiny import ROOT
 
 ELMO = [f"{task.name}_elmo" for task in TASKS.values() if task.paper]
-ROW = re.compile(r"^\| (?P<config>[a-z_` ]+) \| `(?P<key>[\w.]+)` \| `(?P<ours>[^`]+)` \|", re.MULTILINE)
+ROW = re.compile(
+    r"^\| (?P<config>[a-z_` ]+) \| `(?P<key>[\w.]+)` \| `(?P<ours>[^`]+)` \|",
+    re.MULTILINE,
+)
 
 
 def rows() -> list[tuple[str, str, str]]:
     """Config, key and value of every row."""
-    found = [match.groups() for match in ROW.finditer((ROOT / "docs/FIDELITY.md").read_text())]
+    found = [
+        match.groups()
+        for match in ROW.finditer((ROOT / "docs/FIDELITY.md").read_text())
+    ]
     return [
-        (name, key, ours) for config, key, ours in found for name in (ELMO if config == "all `_elmo`" else [config])
+        (name, key, ours)
+        for config, key, ours in found
+        for name in (ELMO if config == "all `_elmo`" else [config])
     ]
 
 
 @cache
 def config(name: str) -> dict[str, Any]:
-    return Params.from_file(str(ROOT / "training_config/paper" / f"{name}.jsonnet")).as_dict(quiet=True)
+    return Params.from_file(
+        str(ROOT / "training_config/paper" / f"{name}.jsonnet")
+    ).as_dict(quiet=True)
 
 
 @pytest.fixture(autouse=True)
@@ -49,4 +59,7 @@ def check_value(name: str, key: str, stated: str) -> None:
     value: Any = config(name)
     for part in key.split("."):
         value = value[int(part) if isinstance(value, list) else part]
-    assert value == (stated if isinstance(value, str) else json.loads(stated)), (name, key)
+    assert value == (stated if isinstance(value, str) else json.loads(stated)), (
+        name,
+        key,
+    )

@@ -17,7 +17,10 @@ from tests.tiny import ROOT
 PAGE, RESULTS = ROOT / "docs/PAPER.md", ROOT / "docs/RESULTS.md"
 LAYERS = ROOT / "docs/results/layers.json"
 CODE = re.compile(r"\[`([\w/]+\.py)`: `([^`]+)`\]\(\.\./elmo_tasks/\1#L\d+\)")
-CONFIG = re.compile(r"Config: \[`(\w+)`\]\(\.\./training_config/paper/\1\.jsonnet\)(.*?)(?:\.\s|;)", re.DOTALL)
+CONFIG = re.compile(
+    r"Config: \[`(\w+)`\]\(\.\./training_config/paper/\1\.jsonnet\)(.*?)(?:\.\s|;)",
+    re.DOTALL,
+)
 VALUE = re.compile(r"`([\w.]+): ([^`]+)`")
 RUN = re.compile(r"`elmo-tasks ablate (\w+)|training_config/(\w+)\.jsonnet -s")
 
@@ -26,43 +29,66 @@ def line_of(path: str, name: str) -> int:
     """The line of `elmo_tasks/path` that begins the definition of `name`, or contains this expression."""
     text = (ROOT / "elmo_tasks" / path).read_text("utf-8")
     if not re.fullmatch(r"[\w.]+", name):
-        (line,) = (number for number, content in enumerate(text.splitlines(), start=1) if name in content)
+        (line,) = (
+            number
+            for number, content in enumerate(text.splitlines(), start=1)
+            if name in content
+        )
         return line
     node: ast.Module | ast.ClassDef | ast.FunctionDef = ast.parse(text)
     for part in name.split("."):
-        (node,) = (one for one in node.body if isinstance(one, ast.ClassDef | ast.FunctionDef) and one.name == part)
+        (node,) = (
+            one
+            for one in node.body
+            if isinstance(one, ast.ClassDef | ast.FunctionDef) and one.name == part
+        )
     return node.lineno  # type: ignore[union-attr]
 
 
 def with_lines(text: str) -> str:
     """The page with the current line numbers."""
     return CODE.sub(
-        lambda link: f"[`{link[1]}`: `{link[2]}`](../elmo_tasks/{link[1]}#L{line_of(*link.groups())})", text
+        lambda link: (
+            f"[`{link[1]}`: `{link[2]}`](../elmo_tasks/{link[1]}#L{line_of(*link.groups())})"
+        ),
+        text,
     )
 
 
 def section_of(text: str, heading: str) -> str:
     """From a heading that begins so to the next one of its level."""
-    (level, rest) = re.search(rf"^(##+) {re.escape(heading)}(.*)", text, re.MULTILINE | re.DOTALL).groups()  # type: ignore[union-attr]
+    (level, rest) = re.search(
+        rf"^(##+) {re.escape(heading)}(.*)", text, re.MULTILINE | re.DOTALL
+    ).groups()  # type: ignore[union-attr]
     return re.split(rf"^{level} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def rows_of(text: str, heading: str) -> list[list[str]]:
     """The cells of each row of the tables in a section."""
     lines = section_of(text, heading).splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in lines
+        if line.startswith("|")
+    ]
 
 
 def test_links_into_code() -> None:
     text = PAGE.read_text("utf-8")
     assert text.count("](../elmo_tasks/") == len(CODE.findall(text)) > 30
-    assert with_lines(text) == text, "python -m tests.docs.test_paper writes the line numbers"
+    assert with_lines(text) == text, (
+        "python -m tests.docs.test_paper writes the line numbers"
+    )
 
 
 def test_config_values_and_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DATA_VARIABLE, "/corpora")
     text = PAGE.read_text("utf-8")
-    stated = [(name, *pair) for name, values in CONFIG.findall(text) for pair in VALUE.findall(values)]
+    stated = [
+        (name, *pair)
+        for name, values in CONFIG.findall(text)
+        for pair in VALUE.findall(values)
+    ]
     assert len(stated) > 10
     for name, key, value in stated:
         check_value(name, key, value)
@@ -74,12 +100,22 @@ def test_config_values_and_commands(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_numbers_are_those_of_the_results() -> None:
     page, results = PAGE.read_text("utf-8"), RESULTS.read_text("utf-8")
     names, _, *columns = rows_of(results, "Table 1: six tasks")
-    without, with_elmo, increase, _, _, papers = (dict(zip(names, column, strict=True)) for column in columns[:6])
+    without, with_elmo, increase, _, _, papers = (
+        dict(zip(names, column, strict=True)) for column in columns[:6]
+    )
     for task, _, *scores in rows_of(page, "4 Six tasks")[2:]:
         name = task.partition(" (")[0]
-        assert scores == [without[name], with_elmo[name], *(row[name].partition(" (")[0] for row in (increase, papers))]
+        assert scores == [
+            without[name],
+            with_elmo[name],
+            *(row[name].partition(" (")[0] for row in (increase, papers)),
+        ]
     for heading, count in (("5.1 Which layers", 6), ("5.2 Where", 8)):
-        rows = [row for row in rows_of(page, heading) if any(cell[:1].isdigit() for cell in row)]
+        rows = [
+            row
+            for row in rows_of(page, heading)
+            if any(cell[:1].isdigit() for cell in row)
+        ]
         assert len(rows) == count
         assert all(row in rows_of(results, "Tables 2 and 3") for row in rows)
 
@@ -90,7 +126,10 @@ def test_the_matrix_is_that_of_the_results() -> None:
         for column in ("without", "0", "1", "2", "all"):
             section = section_of(results, row.get(f"section {column}", row["section"]))
             assert row.get(column, "") in section.replace("*", ""), (row["row"], column)
-    probes = {row[0].partition(" (")[0]: row[1:4] for row in rows_of(PAGE.read_text("utf-8"), "5.3 What")[2:]}
+    probes = {
+        row[0].partition(" (")[0]: row[1:4]
+        for row in rows_of(PAGE.read_text("utf-8"), "5.3 What")[2:]
+    }
     word_senses, speech = json.loads(LAYERS.read_text("utf-8"))[:2]
     assert probes["word senses, F1"] == [word_senses[layer] for layer in "012"]
     assert probes["parts of speech, accuracy"] == [speech[layer] for layer in "012"]

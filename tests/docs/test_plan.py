@@ -7,7 +7,13 @@ from tests.tiny import ROOT
 
 
 def test_the_plan_is_what_the_script_prints() -> None:
-    done = subprocess.run([sys.executable, "benchmarks/plan.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "benchmarks/plan.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     page = (ROOT / "docs/SCALE.md").read_text("utf-8")
     for table in done.stdout.strip().split("\n\n"):
         assert table in page

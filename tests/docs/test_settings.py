@@ -16,7 +16,9 @@ def table() -> str:
     for settings in SETTINGS:
         for key, annotation in annotations(settings).items():
             default = as_json(settings.__dataclass_fields__[key].default)  # type: ignore[attr-defined]
-            rows.append(f"| `{key}` | {values(annotation)} | `{default}` | {meaning(annotation)} |")
+            rows.append(
+                f"| `{key}` | {values(annotation)} | `{default}` | {meaning(annotation)} |"
+            )
     return "\n".join(rows) + "\n"
 
 
@@ -31,7 +33,10 @@ def values(annotation: Any) -> str:
 
 
 def walk(annotation: Any) -> list[Any]:
-    return [annotation, *(part for argument in get_args(annotation) for part in walk(argument))]
+    return [
+        annotation,
+        *(part for argument in get_args(annotation) for part in walk(argument)),
+    ]
 
 
 def test_the_table_is_that_of_the_settings() -> None:
@@ -39,4 +44,6 @@ def test_the_table_is_that_of_the_settings() -> None:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(TABLE.sub(lambda _: table(), PAGE.read_text("utf-8"), count=1), "utf-8")
+    PAGE.write_text(
+        TABLE.sub(lambda _: table(), PAGE.read_text("utf-8"), count=1), "utf-8"
+    )

@@ -11,11 +11,18 @@ from tests.tiny import ROOT
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 TOOLS = runpy.run_path(str(TUTORIALS / "execute.py"))
-SOURCES = pytest.mark.parametrize("source", TOOLS["SOURCES"], ids=lambda source: source.stem)
+SOURCES = pytest.mark.parametrize(
+    "source", TOOLS["SOURCES"], ids=lambda source: source.stem
+)
 
 
 @SOURCES
-def test_runs(source: Path, environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs(
+    source: Path,
+    environment: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     notebook = jupytext.read(source)
@@ -30,7 +37,12 @@ def test_notebook_has_the_cells_of_its_source(source: Path) -> None:
     assert contents(stored) == contents(jupytext.read(source)), "run make tutorials"
     code = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
-    assert not [output for cell in code for output in cell.outputs if output.output_type == "error"]
+    assert not [
+        output
+        for cell in code
+        for output in cell.outputs
+        if output.output_type == "error"
+    ]
     assert file.stat().st_size < 250_000
 
 

@@ -29,7 +29,13 @@ BATCHES = [
 
 def options(**changes: Any) -> BiLMOptions:
     """A biLM small enough for loops in Python; clips that nothing of its size reaches."""
-    sizes = {"filters": FILTERS, "character_dim": 4, "dim": 12, "projection_dim": 6, "n_highway": 2}
+    sizes = {
+        "filters": FILTERS,
+        "character_dim": 4,
+        "dim": 12,
+        "projection_dim": 6,
+        "n_highway": 2,
+    }
     return BiLMOptions(**{**sizes, **changes})
 
 

@@ -36,7 +36,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def config(**elmo: Any) -> dict[str, Any]:
     embedder = {"type": "elmo_tasks", **paths("bilm"), **elmo}
     return {
-        "dataset_reader": {"type": "sequence_tagging", "token_indexers": {"e": {"type": "elmo_tasks_characters"}}},
+        "dataset_reader": {
+            "type": "sequence_tagging",
+            "token_indexers": {"e": {"type": "elmo_tasks_characters"}},
+        },
         "model": {
             "type": "simple_tagger",
             "text_field_embedder": {"token_embedders": {"e": embedder}},
@@ -46,7 +49,10 @@ def config(**elmo: Any) -> dict[str, Any]:
 
 
 def paths(bilm: str, prefix: str = "") -> dict[str, str]:
-    return {f"{prefix}options_file": f"{bilm}/options.json", f"{prefix}weight_file": f"{bilm}/weights.hdf5"}
+    return {
+        f"{prefix}options_file": f"{bilm}/options.json",
+        f"{prefix}weight_file": f"{bilm}/weights.hdf5",
+    }
 
 
 def trained(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
@@ -56,7 +62,9 @@ def trained(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
     vocab = Vocabulary()
     vocab.add_token_to_namespace("A", "labels")
     vocab.save_to_files(run / "vocabulary")
-    model = Model.from_params(Params(config(**elmo)["model"]), vocab=vocab, serialization_dir=str(run)).eval()
+    model = Model.from_params(
+        Params(config(**elmo)["model"]), vocab=vocab, serialization_dir=str(run)
+    ).eval()
     embedder_of(model).input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
     torch.save(model.state_dict(), run / "best.th")
     return Path(archive_model(run)), vectors(model)
@@ -81,7 +89,9 @@ def test_an_archive_with_relative_paths_loads_from_another_folder(
     monkeypatch.chdir(tmp_path)
     model = load(archive)
     assert torch.equal(vectors(model), expected)
-    assert embedder_of(model).files.weight_file.path == str(folder / "bilm" / "weights.hdf5")
+    assert embedder_of(model).files.weight_file.path == str(
+        folder / "bilm" / "weights.hdf5"
+    )
     bilm_files(tmp_path / "bilm", seed=8)
     assert torch.equal(vectors(load(archive)), expected)
 
@@ -95,8 +105,12 @@ def test_another_bilm_by_override_is_rejected(folder: Path, archive: bool) -> No
         load(path, paths("other", f"{KEY}."))
 
 
-@pytest.mark.parametrize("spoil", [shutil.rmtree, lambda bilm: bilm_files(bilm, projection_dim=8)])
-def test_a_self_contained_archive_needs_no_files(folder: Path, spoil: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize(
+    "spoil", [shutil.rmtree, lambda bilm: bilm_files(bilm, projection_dim=8)]
+)
+def test_a_self_contained_archive_needs_no_files(
+    folder: Path, spoil: Callable[[Path], object]
+) -> None:
     archive, expected = trained(folder / "run", archive=True)
     spoil(folder / "bilm")
     model = load(archive)

@@ -42,7 +42,9 @@ def plain(files: dict[str, str]) -> ElmoTokenEmbedder:
 @pytest.fixture
 def cached(files: dict[str, str], tmp_path: Path) -> Embedder:
     """Embedders of the same biLM with a cache in `tmp_path / "cache"`."""
-    return lambda **keys: ElmoTokenEmbedder.open(**{**files, "cache_dir": tmp_path / "cache", **keys}).train()
+    return lambda **keys: ElmoTokenEmbedder.open(
+        **{**files, "cache_dir": tmp_path / "cache", **keys}
+    ).train()
 
 
 def rounded(output: BiLMOutput) -> Tensor:
@@ -57,7 +59,9 @@ def passes(bilm: BiLM) -> list[Tensor]:
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    return [
+        record.message for record in caplog.records if record.levelno >= logging.WARNING
+    ]
 
 
 def sentences(folder: Path) -> int:
@@ -96,14 +100,18 @@ def test_layers_are_the_rounded_ones_of_the_bilm_whether_computed_or_read(
     elmo, other = cached(), cached()
     seen = passes(elmo.source), passes(other.source)
     for output in (elmo.layers(IDS), elmo.layers(IDS), other.layers(IDS)):
-        assert torch.equal(output.layers, rounded(expected)) and torch.equal(output.mask, expected.mask)
+        assert torch.equal(output.layers, rounded(expected)) and torch.equal(
+            output.mask, expected.mask
+        )
         assert output.layers.dtype == torch.float32 and output.mask.dtype == torch.bool
     assert not torch.equal(rounded(expected), expected.layers)
     assert torch.equal(other(IDS), elmo(IDS))
     assert [len(calls) for calls in seen] == [1, 0]
 
 
-def test_only_missing_sentences_are_computed_and_each_once(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
+def test_only_missing_sentences_are_computed_and_each_once(
+    cached: Embedder, plain: ElmoTokenEmbedder
+) -> None:
     elmo = cached()
     elmo.layers(batch_to_ids([SENTENCES[2], SENTENCES[0]]))
     seen = passes(elmo.source)
@@ -112,23 +120,33 @@ def test_only_missing_sentences_are_computed_and_each_once(cached: Embedder, pla
     output = elmo.layers(ids)
     assert [tuple(ids.shape) for ids in seen] == [(2, 4, 50)]
     assert torch.equal(seen[0], batch_to_ids([SENTENCES[4], SENTENCES[1]]))
-    torch.testing.assert_close(output.layers, plain.layers(ids).layers, atol=2e-3, rtol=1e-3)
+    torch.testing.assert_close(
+        output.layers, plain.layers(ids).layers, atol=2e-3, rtol=1e-3
+    )
     assert torch.equal(output.layers[:, 2], output.layers[:, 7])
 
 
-@pytest.mark.parametrize("changes", [{"seed": 4}, {"cell_clip": 0.1}], ids=["weights", "options"])
-def test_another_bilm_never_reads_the_entries(cached: Embedder, tmp_path: Path, changes: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "changes", [{"seed": 4}, {"cell_clip": 0.1}], ids=["weights", "options"]
+)
+def test_another_bilm_never_reads_the_entries(
+    cached: Embedder, tmp_path: Path, changes: dict[str, Any]
+) -> None:
     expected = cached().layers(IDS).layers
     other = bilm_files(tmp_path / "other", **changes)
     found = cached(**other).layers(IDS).layers
-    assert torch.equal(found, rounded(ElmoTokenEmbedder.open(**other).layers(IDS))) and not torch.equal(found, expected)
+    assert torch.equal(
+        found, rounded(ElmoTokenEmbedder.open(**other).layers(IDS))
+    ) and not torch.equal(found, expected)
 
 
 def read_twice(elmo: ElmoTokenEmbedder, expected: Tensor) -> list[Tensor]:
     """The ids of the forward passes."""
     seen = passes(elmo.source)
     for _ in range(2):
-        torch.testing.assert_close(elmo.layers(IDS).layers, expected, atol=2e-3, rtol=1e-3)
+        torch.testing.assert_close(
+            elmo.layers(IDS).layers, expected, atol=2e-3, rtol=1e-3
+        )
     return seen
 
 
@@ -143,7 +161,9 @@ def test_a_damaged_entry_is_logged_once_and_computed_again(
     stored_values(tmp_path).write_bytes(content)
 
     def read() -> None:
-        assert [ids.tolist() for ids in read_twice(cached(), expected)] == [IDS[1:2, :4].tolist()]
+        assert [ids.tolist() for ids in read_twice(cached(), expected)] == [
+            IDS[1:2, :4].tolist()
+        ]
         (warning,) = warnings(caplog)
         assert warning.endswith("damaged entries are computed again")
 
@@ -161,7 +181,9 @@ def test_a_damaged_file_costs_a_computation(cached: Embedder, tmp_path: Path) ->
     wait_for(fork(read))
 
 
-def test_values_beyond_float16_are_neither_stored_nor_rounded(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
+def test_values_beyond_float16_are_neither_stored_nor_rounded(
+    cached: Embedder, plain: ElmoTokenEmbedder
+) -> None:
     expected = plain.layers(IDS).layers
 
     def enlarge(_: BiLM, arguments: tuple[Tensor], output: BiLMOutput) -> None:
@@ -179,8 +201,12 @@ def test_values_beyond_float16_are_neither_stored_nor_rounded(cached: Embedder, 
     assert [len(ids) for ids in seen] == [NON_EMPTY, 2]
 
 
-def test_a_read_only_folder_is_read(cached: Embedder, caplog: pytest.LogCaptureFixture) -> None:
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # others can reach it, unlike `tmp_path`
+def test_a_read_only_folder_is_read(
+    cached: Embedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    with tempfile.TemporaryDirectory(
+        ignore_cleanup_errors=True
+    ) as name:  # others can reach it, unlike `tmp_path`
         expected = cached(cache_dir=name).layers(IDS[:4]).layers
         for path in (Path(name), *Path(name).rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
@@ -192,7 +218,9 @@ def test_a_read_only_folder_is_read(cached: Embedder, caplog: pytest.LogCaptureF
                 os.seteuid(65534)
             seen = passes(elmo.source)
             for _ in range(2):
-                assert torch.equal(elmo.layers(IDS).layers[:, :4, : expected.shape[2]], expected)
+                assert torch.equal(
+                    elmo.layers(IDS).layers[:, :4, : expected.shape[2]], expected
+                )
             assert [len(ids) for ids in seen] == [3, 3]
             (warning,) = warnings(caplog)
             assert "nothing more is written, the run continues: " in warning
@@ -215,14 +243,19 @@ def test_only_a_training_writes(files: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_a_full_disk_costs_one_warning_and_no_entry(
-    cached: Embedder, plain: ElmoTokenEmbedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    cached: Embedder,
+    plain: ElmoTokenEmbedder,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     elmo = cached()
     expected = elmo.layers(IDS[:1]).layers
     with file_size_limit(stored_values(tmp_path).stat().st_size + 100):
         for _ in range(2):
             output = elmo.layers(IDS)
-    torch.testing.assert_close(output.layers, rounded(plain.layers(IDS)), atol=2e-3, rtol=1e-3)
+    torch.testing.assert_close(
+        output.layers, rounded(plain.layers(IDS)), atol=2e-3, rtol=1e-3
+    )
     (warning,) = warnings(caplog)
     assert "nothing more is written, the run continues: " in warning
     again = cached()
@@ -238,7 +271,10 @@ def test_nothing_is_written_beyond_the_limit_of_all_bilms(
     elmo = cached()
     expected = elmo.layers(IDS[:1]).layers
     size = stored_values(tmp_path).stat().st_size
-    limited = [cached(cache_limit_gb=size / 10**9, **files) for files in ({}, bilm_files(tmp_path / "other", seed=4))]
+    limited = [
+        cached(cache_limit_gb=size / 10**9, **files)
+        for files in ({}, bilm_files(tmp_path / "other", seed=4))
+    ]
     for elmo in limited:
         elmo.layers(IDS)
         elmo.layers(IDS)
@@ -277,13 +313,22 @@ def test_processes_that_write_at_once_and_are_killed(tmp_path: Path) -> None:
     os.waitpid(killed, 0)
     store = LayerStore(tmp_path / "store")
     expected = {b"%016d" % key: b"%d" % key * (1 + key % 50) for key in range(600)}
-    assert store.read({key: len(value) for key, value in expected.items()}) == expected and len(store) == 600
+    assert (
+        store.read({key: len(value) for key, value in expected.items()}) == expected
+        and len(store) == 600
+    )
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_on_a_gpu(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
     elmo = cached().cuda()
     first, second = elmo.layers(IDS.cuda()), elmo.layers(IDS.cuda())
-    assert first.layers.is_cuda and first.mask.is_cuda and torch.equal(first.layers, second.layers)
-    torch.testing.assert_close(first.layers.cpu(), plain.layers(IDS).layers, atol=2e-3, rtol=1e-3)
+    assert (
+        first.layers.is_cuda
+        and first.mask.is_cuda
+        and torch.equal(first.layers, second.layers)
+    )
+    torch.testing.assert_close(
+        first.layers.cpu(), plain.layers(IDS).layers, atol=2e-3, rtol=1e-3
+    )
     assert torch.equal(cached().layers(IDS).layers, first.layers.cpu())

@@ -16,7 +16,14 @@ from elmo_tasks.resources import fixtures_root
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
 
-TEXT = ["The harbour froze over .", "", "one", "a b c d e f g h i j k l", ["New York", "is", "big"], "two words"]
+TEXT = [
+    "The harbour froze over .",
+    "",
+    "one",
+    "a b c d e f g h i j k l",
+    ["New York", "is", "big"],
+    "two words",
+]
 TOKENS = [text.split() if isinstance(text, str) else text for text in TEXT]
 ARCHIVE = STORED / "1" / "ner.tar.gz"
 
@@ -31,7 +38,9 @@ def layers(elmo: Elmo, tokens: list[str]) -> np.ndarray:
     return elmo.bilm(batch_to_ids([tokens])).layers[:, 0].numpy()
 
 
-def test_sentences_keep_their_order(elmo: Elmo, capfd: pytest.CaptureFixture[str]) -> None:
+def test_sentences_keep_their_order(
+    elmo: Elmo, capfd: pytest.CaptureFixture[str]
+) -> None:
     for found, tokens in zip(elmo.embed(TEXT, progress=True), TOKENS, strict=True):
         assert found.dtype == np.float32 and found.shape == (3, len(tokens), 12)
         assert np.allclose(found, layers(elmo, tokens), atol=1e-6)
@@ -39,23 +48,42 @@ def test_sentences_keep_their_order(elmo: Elmo, capfd: pytest.CaptureFixture[str
     assert elmo.embed(iter([])) == []
 
 
-@pytest.mark.parametrize("sentences", ["one string", 5, None, [None], [["a", 5]], [b"bytes"]])
+@pytest.mark.parametrize(
+    "sentences", ["one string", 5, None, [None], [["a", 5]], [b"bytes"]]
+)
 def test_sentences_are_lists_of_words_or_strings(elmo: Elmo, sentences: Any) -> None:
-    with pytest.raises(InputError, match="expected a (list of sentences|string or a list of words), got"):
+    with pytest.raises(
+        InputError,
+        match="expected a (list of sentences|string or a list of words), got",
+    ):
         elmo.embed(sentences)
 
 
-def test_errors_name_arguments(elmo: Elmo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="weight_file: expected a path or URL, got None"):
+def test_errors_name_arguments(
+    elmo: Elmo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(
+        InputError, match="weight_file: expected a path or URL, got None"
+    ):
         Elmo.from_files("x")
-    with pytest.raises(InputError, match=r"x: no such file: the biLM's options \(set options_file; relative"):
+    with pytest.raises(
+        InputError,
+        match=r"x: no such file: the biLM's options \(set options_file; relative",
+    ):
         Elmo.from_files("x", "y")
     for device in ("cdua", "cuda:99"):
-        with pytest.raises(InputError, match=f"device: expected one of this machine, .* got '{device}'"):
+        with pytest.raises(
+            InputError, match=f"device: expected one of this machine, .* got '{device}'"
+        ):
             Elmo.from_pretrained(device=device)
-    assert repr(elmo) == f"Elmo(biLM {tmp_path}/weights.hdf5, 3 layers of 12, float32, cpu)"
+    assert (
+        repr(elmo)
+        == f"Elmo(biLM {tmp_path}/weights.hdf5, 3 layers of 12, float32, cpu)"
+    )
     monkeypatch.setenv("ELMO_TASKS_DATA", "/nowhere")
-    assert Elmo.from_pretrained().source.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
+    assert Elmo.from_pretrained().source.weight_file.path == str(
+        fixtures_root() / "bilm/weights.hdf5"
+    )
 
 
 def test_choices_of_layers(elmo: Elmo) -> None:
@@ -66,8 +94,12 @@ def test_choices_of_layers(elmo: Elmo) -> None:
         0: [array[0] for array in whole],
         1: [array[1] for array in whole],
     }.items():
-        for found, other in zip(elmo.embed(TEXT, layers=choice, tensors=True), expected, strict=True):
-            assert np.allclose(found, other, atol=1e-6) and isinstance(found, torch.Tensor)
+        for found, other in zip(
+            elmo.embed(TEXT, layers=choice, tensors=True), expected, strict=True
+        ):
+            assert np.allclose(found, other, atol=1e-6) and isinstance(
+                found, torch.Tensor
+            )
     for invalid, message in (
         ("last", "layers: expected all, top, average, the path"),
         (3, "layers: expected 0 to 2, or all, .* got 3"),
@@ -84,26 +116,48 @@ def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content.numpy().tobytes())
     own = Elmo.from_files(tmp_path / "o", tmp_path / "w")
     output = embedder.layers(batch_to_ids([TOKENS[0]]))
-    for place, vectors in (("", embedder.input_vectors), (":output", embedder.output_vectors)):
+    for place, vectors in (
+        ("", embedder.input_vectors),
+        (":output", embedder.output_vectors),
+    ):
         expected = vectors(output)[0].detach()
-        assert np.allclose(own.embed(TEXT, layers=f"{ARCHIVE}{place}")[0], expected, atol=1e-6)
-    own.write([(1, "one")], tmp_path / "out", layers=str(ARCHIVE), settings={"input": "text"})
+        assert np.allclose(
+            own.embed(TEXT, layers=f"{ARCHIVE}{place}")[0], expected, atol=1e-6
+        )
+    own.write(
+        [(1, "one")], tmp_path / "out", layers=str(ARCHIVE), settings={"input": "text"}
+    )
     assert ElmoVectors(tmp_path / "out")[0].shape == (1, own.bilm.output_dim)
-    assert ElmoVectors(tmp_path / "out").layer_names[0].startswith("mix of the layers with the weights 0.")
+    assert (
+        ElmoVectors(tmp_path / "out")
+        .layer_names[0]
+        .startswith("mix of the layers with the weights 0.")
+    )
     with pytest.raises(InputError, match="this model was trained on another biLM"):
         Elmo.from_files(*write_bilm(tmp_path, seed=4)).embed(TEXT, layers=str(ARCHIVE))
     (tmp_path / "damaged.tar.gz").write_bytes(ARCHIVE.read_bytes()[:20000])
-    for name, message in (("damaged.tar.gz", "cannot read the model"), (".", "cannot read the model")):
+    for name, message in (
+        ("damaged.tar.gz", "cannot read the model"),
+        (".", "cannot read the model"),
+    ):
         with pytest.raises(InputError, match=message):
             own.embed(TEXT, layers=str(tmp_path / name))
-    (tmp_path / "config.json").write_text('{"model": {"elmo": {"mix": "last", "gamma": false}}}')
+    (tmp_path / "config.json").write_text(
+        '{"model": {"elmo": {"mix": "last", "gamma": false}}}'
+    )
     torch.save({}, tmp_path / "best.th")
-    assert np.allclose(own.embed(TEXT, layers=str(tmp_path))[0], own.embed(TEXT, layers="top")[0])
+    assert np.allclose(
+        own.embed(TEXT, layers=str(tmp_path))[0], own.embed(TEXT, layers="top")[0]
+    )
 
 
 def test_pooling(elmo: Elmo) -> None:
     tokens = elmo.embed(TEXT, layers="top")
-    poolings: dict[str, Any] = {"mean": lambda a: a.mean(0), "max": lambda a: a.max(0), "last": lambda a: a[-1]}
+    poolings: dict[str, Any] = {
+        "mean": lambda a: a.mean(0),
+        "max": lambda a: a.max(0),
+        "last": lambda a: a[-1],
+    }
     for pooling, function in poolings.items():
         found = elmo.embed_sentences(TEXT, pooling=pooling, layers="top")
         expected = [function(array) if len(array) else np.zeros(12) for array in tokens]
@@ -118,7 +172,9 @@ def test_pickles_name_the_files(elmo: Elmo, tmp_path: Path) -> None:
     assert len(stored) < 2000 and stored == pickle.dumps(pickle.loads(stored))
     assert np.array_equal(pickle.loads(stored).embed(TEXT)[0], elmo.embed(TEXT)[0])
     write_bilm(tmp_path, seed=4)
-    with pytest.raises(InputError, match=r"weights\.hdf5: the file has changed since the pickle"):
+    with pytest.raises(
+        InputError, match=r"weights\.hdf5: the file has changed since the pickle"
+    ):
         pickle.loads(stored)
 
 
@@ -127,8 +183,12 @@ def test_cache(elmo: Elmo, tmp_path: Path) -> None:
     cached = Elmo.from_files(*files, cache_dir=tmp_path / "cache")
     first, again = cached.embed(TEXT, layers="top"), cached.embed(TEXT, layers="top")
     assert (tmp_path / "cache").is_dir()
-    for one, other, exact in zip(first, again, elmo.embed(TEXT, layers="top"), strict=True):
-        assert np.array_equal(one, other) and np.array_equal(one, exact.astype(np.float16))
+    for one, other, exact in zip(
+        first, again, elmo.embed(TEXT, layers="top"), strict=True
+    ):
+        assert np.array_equal(one, other) and np.array_equal(
+            one, exact.astype(np.float16)
+        )
 
 
 def test_columns_of_a_batch(elmo: Elmo) -> None:

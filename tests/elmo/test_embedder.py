@@ -48,8 +48,12 @@ def test_describe(files: dict[str, str]) -> None:
         *("elmo_input_s0", "elmo_input_s1", "elmo_input_s2", "elmo_input_gamma"),
         *("elmo_output_s0", "elmo_output_s1", "elmo_output_s2", "elmo_output_gamma"),
     ]
-    assert learned["elmo_input_gamma"] == 1.5 and learned["elmo_output_s1"] == pytest.approx(1 / 3)
-    assert list(ElmoTokenEmbedder.open(**files, mix="last").describe()) == ["elmo_input_gamma"]
+    assert learned["elmo_input_gamma"] == 1.5 and learned[
+        "elmo_output_s1"
+    ] == pytest.approx(1 / 3)
+    assert list(ElmoTokenEmbedder.open(**files, mix="last").describe()) == [
+        "elmo_input_gamma"
+    ]
     assert ElmoTokenEmbedder.open(**files, mix="layer:0", gamma=False).describe() == {}
 
 
@@ -66,10 +70,20 @@ def test_dropout_is_independent_for_each_place(files: dict[str, str]) -> None:
 
 
 def test_training_never_touches_the_bilm(files: dict[str, str]) -> None:
-    model = nn.Sequential(ElmoTokenEmbedder.open(**files, dropout=0.1), nn.Linear(12, 2))
-    state = ["0._extra_state", "0.input_mix.gamma", "0.input_mix.weights", "1.bias", "1.weight"]
+    model = nn.Sequential(
+        ElmoTokenEmbedder.open(**files, dropout=0.1), nn.Linear(12, 2)
+    )
+    state = [
+        "0._extra_state",
+        "0.input_mix.gamma",
+        "0.input_mix.weights",
+        "1.bias",
+        "1.weight",
+    ]
     assert sorted(model.state_dict()) == state
-    before = {name: value.clone() for name, value in model[0].source.state_dict().items()}
+    before = {
+        name: value.clone() for name, value in model[0].source.state_dict().items()
+    }
     model.train().requires_grad_(True)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
     model(IDS).sum().backward()
@@ -77,7 +91,10 @@ def test_training_never_touches_the_bilm(files: dict[str, str]) -> None:
     assert not model[0].source.training
     assert all(parameter.grad is None for parameter in model[0].source.parameters())
     assert len(optimizer.state) == 4
-    assert all(torch.equal(before[name], value) for name, value in model[0].source.state_dict().items())
+    assert all(
+        torch.equal(before[name], value)
+        for name, value in model[0].source.state_dict().items()
+    )
     assert model[0].input_mix.weights.grad.abs().max() > 0
 
 
@@ -91,7 +108,9 @@ def test_the_bilm_computes_the_same_on_a_gpu(files: dict[str, str]) -> None:
     torch.testing.assert_close(found.cpu(), expected, atol=1e-4, rtol=1e-4)
 
 
-def test_autocast_does_not_change_the_layers(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_autocast_does_not_change_the_layers(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     elmo = ElmoTokenEmbedder.open(**files)
     elmo.source.unpack()  # autocast ignores packed products
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
@@ -100,7 +119,9 @@ def test_autocast_does_not_change_the_layers(files: dict[str, str], monkeypatch:
         assert torch.equal(elmo.layers(IDS).layers, expected)
 
 
-@pytest.mark.parametrize("clone", [copy.deepcopy, lambda elmo: pickle.loads(pickle.dumps(elmo))])
+@pytest.mark.parametrize(
+    "clone", [copy.deepcopy, lambda elmo: pickle.loads(pickle.dumps(elmo))]
+)
 def test_copies_are_independent(files: dict[str, str], clone: Any) -> None:
     elmo = ElmoTokenEmbedder.open(**files, dropout=0.2).eval()
     other = clone(elmo)
@@ -111,25 +132,38 @@ def test_copies_are_independent(files: dict[str, str], clone: Any) -> None:
 
 
 def test_as_a_token_embedder(files: dict[str, str]) -> None:
-    embedder = TokenEmbedder.from_params(Params({"type": "elmo_tasks", **files, "mix": "last"}))
+    embedder = TokenEmbedder.from_params(
+        Params({"type": "elmo_tasks", **files, "mix": "last"})
+    )
     assert isinstance(embedder, ElmoTokenEmbedder)
     field = BasicTextFieldEmbedder({"elmo": embedder})
     assert field.get_output_dim() == 12
     expected = BiLM.from_files(**files)(IDS).layers[2]
     assert torch.equal(field({"elmo": {"elmo_tokens": IDS}}), expected)
-    wrapped = field({"elmo": {"elmo_tokens": IDS[None].expand(2, -1, -1, -1)}}, num_wrapping_dims=1)
+    wrapped = field(
+        {"elmo": {"elmo_tokens": IDS[None].expand(2, -1, -1, -1)}}, num_wrapping_dims=1
+    )
     torch.testing.assert_close(wrapped[1], expected, atol=1e-5, rtol=0.0)
 
 
 def test_the_embedded_bilm_is_the_default() -> None:
     elmo = ElmoTokenEmbedder.from_params(Params({}))
     assert elmo.files.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
-    assert SourceFiles.from_state(elmo.get_extra_state()).weight_file.given == "embedded:weights.hdf5"
-    assert ElmoTokenEmbedder.config_problems({}) == [] != ElmoTokenEmbedder.config_problems({"source": "cove"})
+    assert (
+        SourceFiles.from_state(elmo.get_extra_state()).weight_file.given
+        == "embedded:weights.hdf5"
+    )
+    assert (
+        ElmoTokenEmbedder.config_problems({})
+        == []
+        != ElmoTokenEmbedder.config_problems({"source": "cove"})
+    )
 
 
 @pytest.mark.parametrize("changes", [{"at": "output"}, {"l2": 0.1}])
-def test_a_token_embedder_rejects_what_nothing_would_use(files: dict[str, str], changes: dict[str, Any]) -> None:
+def test_a_token_embedder_rejects_what_nothing_would_use(
+    files: dict[str, str], changes: dict[str, Any]
+) -> None:
     message = f"token embedder elmo_tasks: {next(iter(changes))}: expected"
     with pytest.raises(InputError, match=message):
         TokenEmbedder.from_params(Params({"type": "elmo_tasks", **files, **changes}))
@@ -139,12 +173,26 @@ def test_a_token_embedder_rejects_what_nothing_would_use(files: dict[str, str], 
     ("changes", "message"),
     [
         ({"mix": "last", "l2": 0.1}, "l2: expected null where mix is last, .* got 0.1"),
-        ({"source": "transformer"}, "model: expected a folder or the name of a model, got None"),
-        ({"cache_dir": "x", "state": "carry", "layer_norm": "batch"}, "state is carry: .*; cache_dir: .*is batch: "),
-        ({"wieght_file": "x"}, "wieght_file: expected one of the keys .*, cache_limit_gb, "),
-        ({"weight_file": "absent"}, "absent: no such file: the biLM's weights .set model.elmo.weight_file; relative "),
+        (
+            {"source": "transformer"},
+            "model: expected a folder or the name of a model, got None",
+        ),
+        (
+            {"cache_dir": "x", "state": "carry", "layer_norm": "batch"},
+            "state is carry: .*; cache_dir: .*is batch: ",
+        ),
+        (
+            {"wieght_file": "x"},
+            "wieght_file: expected one of the keys .*, cache_limit_gb, ",
+        ),
+        (
+            {"weight_file": "absent"},
+            "absent: no such file: the biLM's weights .set model.elmo.weight_file; relative ",
+        ),
     ],
 )
-def test_conflicting_values_and_unknown_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
+def test_conflicting_values_and_unknown_keys(
+    files: dict[str, str], changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         ElmoTokenEmbedder.from_params(Params({**files, **changes}))

@@ -40,13 +40,30 @@ def write(bilm: BiLM, text: Iterable[str], out: Path, **changes: Any) -> None:
     """`write_vectors` with small windows; `changes` are options of all parts."""
     of_model = {key: changes.pop(key) for key in ("output", "stored") if key in changes}
     sizes = {"max_length": 10, "overlap": 4}
-    sizes |= {key: changes.pop(key) for key in ("max_length", "overlap", "batch_size", "max_tokens") if key in changes}
-    settings = {"input": "text", "tokenizer": "white space", **changes.pop("settings", {})}
+    sizes |= {
+        key: changes.pop(key)
+        for key in ("max_length", "overlap", "batch_size", "max_tokens")
+        if key in changes
+    }
+    settings = {
+        "input": "text",
+        "tokenizer": "white space",
+        **changes.pop("settings", {}),
+    }
     model = VectorModel(bilm=bilm, **of_model)
-    write_vectors(model, enumerate(text, start=1), out, sizes=BatchSizes(**sizes), settings=settings, **changes)
+    write_vectors(
+        model,
+        enumerate(text, start=1),
+        out,
+        sizes=BatchSizes(**sizes),
+        settings=settings,
+        **changes,
+    )
 
 
-def written(bilm: BiLM, out: Path, text: list[str] = TEXT, **changes: Any) -> ElmoVectors:
+def written(
+    bilm: BiLM, out: Path, text: list[str] = TEXT, **changes: Any
+) -> ElmoVectors:
     write(bilm, text, out, **changes)
     return ElmoVectors(out)
 
@@ -58,25 +75,40 @@ def layers(bilm: BiLM, tokens: list[str]) -> np.ndarray:
 
 def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
     expected = layers(bilm, TOKENS[0])
-    top, average = (written(bilm, tmp_path / output, output=output) for output in ("top", "average"))
+    top, average = (
+        written(bilm, tmp_path / output, output=output) for output in ("top", "average")
+    )
     assert np.allclose(top[0], expected[-1], atol=1e-6)
     assert np.allclose(average[0], expected.mean(0), atol=1e-6)
-    assert (top.layer_names, average.layer_names) == (["layer 2"], ["mean of layers 0 to 2"])
+    assert (top.layer_names, average.layer_names) == (
+        ["layer 2"],
+        ["mean of layers 0 to 2"],
+    )
     for output in ("all", "top"):  # also of windows
         small, wide = (
             written(bilm, tmp_path / f"{stored} {output}", stored=stored, output=output)
             for stored in ("int8", "float32")
         )
-        assert small[0].dtype == np.float32 and h5py.File(small.file)["0"].dtype == np.int8
+        assert (
+            small[0].dtype == np.float32 and h5py.File(small.file)["0"].dtype == np.int8
+        )
         for one, exact in zip(small, wide, strict=True):
-            assert (np.abs(one - exact) <= np.abs(exact).max(-1, keepdims=True) / 254 + 1e-6).all()
+            assert (
+                np.abs(one - exact) <= np.abs(exact).max(-1, keepdims=True) / 254 + 1e-6
+            ).all()
     half = written(bilm, tmp_path / "half", stored="float16", output="top")
-    assert half[3].dtype == np.float16 and np.array_equal(half[3], top[3].astype(np.float16))
+    assert half[3].dtype == np.float16 and np.array_equal(
+        half[3], top[3].astype(np.float16)
+    )
 
 
 def test_long_lines_are_split_into_windows(bilm: BiLM, tmp_path: Path) -> None:
     found, tokens = written(bilm, tmp_path / "out")[5], TOKENS[5]
-    parts = [layers(bilm, tokens[:10])[:, :8], layers(bilm, tokens[6:16])[:, 2:6], layers(bilm, tokens[7:])[:, 5:]]
+    parts = [
+        layers(bilm, tokens[:10])[:, :8],
+        layers(bilm, tokens[6:16])[:, 2:6],
+        layers(bilm, tokens[7:])[:, 5:],
+    ]
     assert np.allclose(found, np.concatenate(parts, 1), atol=1e-6)
 
 
@@ -86,16 +118,29 @@ def test_datasets_and_attributes(bilm: BiLM, tmp_path: Path) -> None:
         info, names = vectors.info, vectors.layer_names
     with h5py.File(tmp_path / "out", "r") as file:
         indices = json.loads(file["sentence_to_index"][0])
-        assert indices == {"The harbour froze over .": "0", "one": "6", TEXT[3]: "3", TEXT[5]: "5"}
+        assert indices == {
+            "The harbour froze over .": "0",
+            "one": "6",
+            TEXT[3]: "3",
+            TEXT[5]: "5",
+        }
         assert np.allclose(file[indices["one"]][...], layers(bilm, ["one"]), atol=1e-6)
         assert set(file) == {*map(str, range(len(TEXT))), "sentence_to_index", "index"}
     assert names == ["layer 0, context-free", "layer 1", "layer 2"]
-    expected = {"output": "all", "dtype": "float32", "max_length": 10, "weights_sha256": "abc", "sentences": 7}
+    expected = {
+        "output": "all",
+        "dtype": "float32",
+        "max_length": 10,
+        "weights_sha256": "abc",
+        "sentences": 7,
+    }
     expected |= {"tokens": 29, "blank_lines": 2, "long_lines": 1}
     assert {key: info[key] for key in expected} == expected
 
 
-def test_an_interrupted_call_leaves_nothing_and_an_existing_file_stays(bilm: BiLM, tmp_path: Path) -> None:
+def test_an_interrupted_call_leaves_nothing_and_an_existing_file_stays(
+    bilm: BiLM, tmp_path: Path
+) -> None:
     def interrupt(tokens: int) -> None:
         raise KeyboardInterrupt
 
@@ -103,44 +148,79 @@ def test_an_interrupted_call_leaves_nothing_and_an_existing_file_stays(bilm: BiL
         (tmp_path / "out").write_text("mine")
         with pytest.raises(KeyboardInterrupt):
             write(bilm, TEXT, tmp_path / name, progress=interrupt, force=True)
-        assert os.listdir(tmp_path) == ["out"] and (tmp_path / "out").read_text() == "mine"
+        assert (
+            os.listdir(tmp_path) == ["out"] and (tmp_path / "out").read_text() == "mine"
+        )
     with pytest.raises(InputError, match="out: the file exists"):
         write(bilm, TEXT, tmp_path / "out")
-    assert written(bilm, tmp_path / "out", ["a b"], output="top", force=True)[0].shape == (2, 12)
+    assert written(bilm, tmp_path / "out", ["a b"], output="top", force=True)[
+        0
+    ].shape == (2, 12)
 
 
-def test_the_text_is_checked_before_the_first_vector(bilm: BiLM, tmp_path: Path) -> None:
+def test_the_text_is_checked_before_the_first_vector(
+    bilm: BiLM, tmp_path: Path
+) -> None:
     for line, problem in (("a\0b", "NUL"), ("\ud800", "surrogate")):
         lines = (["one"] if number < 2000 else [line] for number in range(1, 2001))
         with pytest.raises(InputError, match=f"^text:2000: .*{problem}"):
             parse = lambda _, lines=lines: next(lines)  # noqa: E731
-            write(bilm, ["one"] * 2000, tmp_path / "out", parse=parse, progress=pytest.fail)
+            write(
+                bilm,
+                ["one"] * 2000,
+                tmp_path / "out",
+                parse=parse,
+                progress=pytest.fail,
+            )
     with pytest.raises(InputError, match="expected at least one sentence"):
         write(bilm, [], tmp_path / "out")
 
 
 @pytest.mark.parametrize("limit", [50, 5_000, 500_000, 900_000])
-def test_a_full_disk_is_an_error_before_the_first_vector(bilm: BiLM, tmp_path: Path, limit: int) -> None:
+def test_a_full_disk_is_an_error_before_the_first_vector(
+    bilm: BiLM, tmp_path: Path, limit: int
+) -> None:
     """HDF5 itself would crash the process."""
     text = [" ".join(["x" * 200] * 1_000)] * 2 + ["a b", ""] * 300
-    with file_size_limit(limit), pytest.raises(InputError, match=r"out: cannot (reserve|write).*: File too large \("):
+    with (
+        file_size_limit(limit),
+        pytest.raises(
+            InputError, match=r"out: cannot (reserve|write).*: File too large \("
+        ),
+    ):
         write(bilm, text, tmp_path / "out", progress=pytest.fail)
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(
-    "text", [["a"], ["é" * 3000 + str(n) for n in range(50)], ["\x01" * 99] * 3, ["a b", ""] * 500]
+    "text",
+    [
+        ["a"],
+        ["é" * 3000 + str(n) for n in range(50)],
+        ["\x01" * 99] * 3,
+        ["a b", ""] * 500,
+    ],
 )
-def test_the_reserved_space_is_enough(bilm: BiLM, tmp_path: Path, text: list[str], monkeypatch: Any) -> None:
+def test_the_reserved_space_is_enough(
+    bilm: BiLM, tmp_path: Path, text: list[str], monkeypatch: Any
+) -> None:
     reserved: list[int] = []
-    monkeypatch.setattr(os, "posix_fallocate", lambda file, start, size: reserved.append(size))
+    monkeypatch.setattr(
+        os, "posix_fallocate", lambda file, start, size: reserved.append(size)
+    )
     write(bilm, text, tmp_path / "out", stored="int8")
-    assert (tmp_path / "out").stat().st_size <= reserved[0] < 2**17 + 5 * (tmp_path / "out").stat().st_size
+    assert (
+        (tmp_path / "out").stat().st_size
+        <= reserved[0]
+        < 2**17 + 5 * (tmp_path / "out").stat().st_size
+    )
 
 
 def test_a_value_too_large_for_float16_names_its_line(tmp_path: Path) -> None:
     bilm = random_bilm().eval().requires_grad_(False)
     bilm.token_encoder.projection.bias[0] = 1e5
-    with pytest.raises(InputError, match=r"^text:3: a value is too large for float16 \(use float32\)$"):
+    with pytest.raises(
+        InputError, match=r"^text:3: a value is too large for float16 \(use float32\)$"
+    ):
         written(bilm, tmp_path / "out", stored="float16")
     assert not (tmp_path / "out").exists()

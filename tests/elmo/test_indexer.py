@@ -13,7 +13,10 @@ from tests.elmo.samples import SENTENCES
 
 
 def tensors(indexer: TokenIndexer, sentences: list[list[str]]) -> torch.Tensor:
-    fields = [TextField([Token(token) for token in sentence], {"elmo": indexer}) for sentence in sentences]
+    fields = [
+        TextField([Token(token) for token in sentence], {"elmo": indexer})
+        for sentence in sentences
+    ]
     batch = Batch([Instance({"text": field}) for field in fields])
     batch.index_instances(Vocabulary())
     return batch.as_tensor_dict()["text"]["elmo"]["elmo_tokens"]
@@ -28,7 +31,9 @@ def test_equal_to_batch_to_ids_and_to_allennlp() -> None:
 
 
 def test_occurrences_share_a_read_only_array() -> None:
-    indexed = CharacterIndexer().tokens_to_indices([Token("word"), Token("other"), Token("word")], Vocabulary())
+    indexed = CharacterIndexer().tokens_to_indices(
+        [Token("word"), Token("other"), Token("word")], Vocabulary()
+    )
     first, _, third = indexed["elmo_tokens"]
     assert first is third and first.dtype == np.uint16
     with pytest.raises(ValueError, match="read-only"):

@@ -32,9 +32,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", CONFIGS)
 def test_layers_are_those_of_the_package(name: str) -> None:
     elmo = Elmo.from_pretrained(HERE / name)
-    for vectors in (elmo.embed(SENTENCES), pickle.loads(pickle.dumps(elmo)).embed(SENTENCES)):
+    for vectors in (
+        elmo.embed(SENTENCES),
+        pickle.loads(pickle.dumps(elmo)).embed(SENTENCES),
+    ):
         for index, found in enumerate(vectors):
-            assert np.allclose(found, np.load(HERE / "layers.npz")[f"{name}{index}"], atol=1e-5), (name, index)
+            assert np.allclose(
+                found, np.load(HERE / "layers.npz")[f"{name}{index}"], atol=1e-5
+            ), (name, index)
 
 
 def test_in_configs_archives_and_commands(folder: Path, tmp_path: Path) -> None:
@@ -42,25 +47,52 @@ def test_in_configs_archives_and_commands(folder: Path, tmp_path: Path) -> None:
         for file in folder.iterdir():
             packed.write(file, f"model/{file.name}")
     expected = open_manylangs(folder)(batch_to_ids(SENTENCES)).layers
-    settings: dict[str, Any] = {"source": "manylangs", "cache_dir": str(tmp_path / "layers"), "archive": True}
-    embedder = ElmoTokenEmbedder.from_params(Params({**settings, "model": str(tmp_path / "1.zip")}))
+    settings: dict[str, Any] = {
+        "source": "manylangs",
+        "cache_dir": str(tmp_path / "layers"),
+        "archive": True,
+    }
+    embedder = ElmoTokenEmbedder.from_params(
+        Params({**settings, "model": str(tmp_path / "1.zip")})
+    )
     for _ in range(2):  # computed, cached
-        assert torch.allclose(embedder.layers(batch_to_ids(SENTENCES)).layers, expected, atol=1e-2)
+        assert torch.allclose(
+            embedder.layers(batch_to_ids(SENTENCES)).layers, expected, atol=1e-2
+        )
     (tmp_path / "run").mkdir()
     torch.save(embedder.state_dict(), tmp_path / "run/weights.th")
-    moved = {**settings, "model": str(tmp_path / "1.zip"), "run_folder": str(tmp_path / "run"), "cache_dir": None}
+    moved = {
+        **settings,
+        "model": str(tmp_path / "1.zip"),
+        "run_folder": str(tmp_path / "run"),
+        "cache_dir": None,
+    }
     (tmp_path / "1.zip").unlink()
     shutil.rmtree(tmp_path / "cache")
-    assert torch.allclose(ElmoTokenEmbedder.open(**moved).layers(batch_to_ids(SENTENCES)).layers, expected)
+    assert torch.allclose(
+        ElmoTokenEmbedder.open(**moved).layers(batch_to_ids(SENTENCES)).layers, expected
+    )
     (tmp_path / "in").write_text(" ".join(SENTENCES[0]))
-    elmo_tasks("elmo", tmp_path / "in", tmp_path / "out", "--source", "manylangs", "--model", folder)
+    elmo_tasks(
+        "elmo",
+        tmp_path / "in",
+        tmp_path / "out",
+        "--source",
+        "manylangs",
+        "--model",
+        folder,
+    )
     assert np.allclose(ElmoVectors(tmp_path / "out")[0], expected[:, 0, :4], atol=1e-5)
 
 
 def test_the_published_configuration_needs_no_file(folder: Path) -> None:
     (folder / "sizes.json").unlink()
-    (folder / "config.json").write_text('{"config_path": "../configs/cnn_50_100_512_4096_sample.json"}')
-    with pytest.raises(InputError, match=r"token_embedder\.pkl: does not match .*512, 2148"):
+    (folder / "config.json").write_text(
+        '{"config_path": "../configs/cnn_50_100_512_4096_sample.json"}'
+    )
+    with pytest.raises(
+        InputError, match=r"token_embedder\.pkl: does not match .*512, 2148"
+    ):
         open_manylangs(folder)
 
 
@@ -70,14 +102,36 @@ def test_invalid_files(folder: Path) -> None:
     weights = torch.load(folder / "encoder.pkl", weights_only=True)
 
     def changed(**changes: Any) -> bytes:
-        return json.dumps({**config, "token_embedder": {**config["token_embedder"], **changes}}).encode()
+        return json.dumps(
+            {**config, "token_embedder": {**config["token_embedder"], **changes}}
+        ).encode()
 
     for name, content, problem in (
-        ("config.json", b"{}", "config.json: cannot read a configuration .*token_embedder"),
-        ("sizes.json", changed(n_highway=10**9), "sizes.json: .*n_highway: expected an integer"),
-        ("char.dic", valid["char.dic"] + b"x\ty\n", r"char.dic:\d+: expected an entry, a tab and its number"),
-        ("encoder.pkl", {**weights, "forward_layer_9.x": torch.ones(1)}, "unused: forward_layer_9"),
-        ("encoder.pkl", {"a": Code(folder / "trace")}, r"encoder.pkl: cannot read .* code, which is not run"),
+        (
+            "config.json",
+            b"{}",
+            "config.json: cannot read a configuration .*token_embedder",
+        ),
+        (
+            "sizes.json",
+            changed(n_highway=10**9),
+            "sizes.json: .*n_highway: expected an integer",
+        ),
+        (
+            "char.dic",
+            valid["char.dic"] + b"x\ty\n",
+            r"char.dic:\d+: expected an entry, a tab and its number",
+        ),
+        (
+            "encoder.pkl",
+            {**weights, "forward_layer_9.x": torch.ones(1)},
+            "unused: forward_layer_9",
+        ),
+        (
+            "encoder.pkl",
+            {"a": Code(folder / "trace")},
+            r"encoder.pkl: cannot read .* code, which is not run",
+        ),
     ):
         if isinstance(content, bytes):
             (folder / name).write_bytes(content)

@@ -24,16 +24,22 @@ LINES = [f"line {number} of a text" for number in range(80)]
 @pytest.fixture
 def job(tmp_path: Path) -> ShardJob:
     (tmp_path / "in.txt").write_text("\n".join(LINES))
-    return ShardJob(elmo=Elmo.from_files(*write_bilm(tmp_path)), folder=tmp_path / "out")
+    return ShardJob(
+        elmo=Elmo.from_files(*write_bilm(tmp_path)), folder=tmp_path / "out"
+    )
 
 
-def test_a_cluster_that_loses_a_node(job: ShardJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_loses_a_node(
+    job: ShardJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from ray.cluster_utils import Cluster
 
     root = Path(__file__).resolve().parents[2]
     monkeypatch.setenv("PYTHONPATH", f"{root}:{os.environ.get('PYTHONPATH', '')}")
     size = {"object_store_memory": 100 * 2**20}
-    cluster = Cluster(True, head_node_args={"num_cpus": 0, "include_dashboard": False, **size})
+    cluster = Cluster(
+        True, head_node_args={"num_cpus": 0, "include_dashboard": False, **size}
+    )
     nodes = [cluster.add_node(num_cpus=1, **size) for _ in range(2)]
     on_ray = partial(run_on_ray, address=cluster.address)
 
@@ -52,8 +58,12 @@ def test_a_cluster_that_loses_a_node(job: ShardJob, tmp_path: Path, monkeypatch:
         write_shards(whole, files, 40, execute=run_here)
         parts = sorted(whole.folder.glob("part-*"))
         assert len(parts) == 40
-        assert all((job.folder / part.name).read_bytes() == part.read_bytes() for part in parts)
-        with pytest.raises(InputError, match="/out: the worker on .* does not find this folder"):
+        assert all(
+            (job.folder / part.name).read_bytes() == part.read_bytes() for part in parts
+        )
+        with pytest.raises(
+            InputError, match="/out: the worker on .* does not find this folder"
+        ):
             write_shards(job, files, 40, execute=unshared)
     finally:
         cluster.shutdown()
@@ -62,13 +72,22 @@ def test_a_cluster_that_loses_a_node(job: ShardJob, tmp_path: Path, monkeypatch:
 def test_a_cluster_that_does_not_answer(job: ShardJob, tmp_path: Path) -> None:
     start = time.monotonic()
     with pytest.raises(InputError, match="no Ray cluster at 127.0.0.1:1: .*refused"):
-        write_shards(job, [str(tmp_path / "in.txt")], 2, execute=partial(run_on_ray, address="127.0.0.1:1"))
+        write_shards(
+            job,
+            [str(tmp_path / "in.txt")],
+            2,
+            execute=partial(run_on_ray, address="127.0.0.1:1"),
+        )
     assert time.monotonic() - start < 30
 
 
 def test_a_cluster_that_the_command_starts_outlives_its_start() -> None:
     code = "import time; from elmo_tasks.ray_cluster import connect; ray = connect(None); time.sleep(2)"
     code += "; print(len(ray.nodes()))"
-    environment = os.environ | {"RAY_ADDRESS": "local"}  # not the cluster of another test
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    environment = os.environ | {
+        "RAY_ADDRESS": "local"
+    }  # not the cluster of another test
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr[-1000:]

@@ -18,7 +18,10 @@ MASK = torch.arange(5)[None, :] < torch.tensor(LENGTHS)[:, None]  # [B, T]
 @pytest.fixture
 def layers() -> Tensor:
     """[L+1, B, T, D]; large values in the padding, which must not matter."""
-    values = torch.randn(3, 4, 5, 6) * 2.0 + torch.tensor([1.0, -3.0, 0.5])[:, None, None, None]
+    values = (
+        torch.randn(3, 4, 5, 6) * 2.0
+        + torch.tensor([1.0, -3.0, 0.5])[:, None, None, None]
+    )
     return torch.where(MASK[None, :, :, None], values, 1000.0)
 
 
@@ -29,7 +32,9 @@ def with_weights(mix: ScalarMix, weights: list[float], gamma: float = 1.0) -> Sc
     return mix
 
 
-@pytest.mark.parametrize(("mix", "layer"), [("layer:0", 0), ("layer:1", 1), ("last", 2)])
+@pytest.mark.parametrize(
+    ("mix", "layer"), [("layer:0", 0), ("layer:1", 1), ("last", 2)]
+)
 def test_mixes_of_one_layer(layers: Tensor, mix: str, layer: int) -> None:
     alone = ScalarMix(3, MixSettings(mix=mix))
     assert torch.equal(alone(layers, MASK), layers[layer])
@@ -38,11 +43,17 @@ def test_mixes_of_one_layer(layers: Tensor, mix: str, layer: int) -> None:
 
 @pytest.mark.parametrize("layer_norm", [False, "batch"])
 def test_equal_to_allennlps_scalar_mix(layers: Tensor, layer_norm: bool | str) -> None:
-    theirs = AllenNLPScalarMix(3, do_layer_norm=bool(layer_norm), initial_scalar_parameters=[0.3, -1.0, 0.7])
+    theirs = AllenNLPScalarMix(
+        3, do_layer_norm=bool(layer_norm), initial_scalar_parameters=[0.3, -1.0, 0.7]
+    )
     theirs.gamma.data = torch.tensor([1.7])
-    ours = with_weights(ScalarMix(3, MixSettings(layer_norm=layer_norm)), [0.3, -1.0, 0.7], gamma=1.7)
+    ours = with_weights(
+        ScalarMix(3, MixSettings(layer_norm=layer_norm)), [0.3, -1.0, 0.7], gamma=1.7
+    )
     clean = layers.masked_fill(~MASK[None, :, :, None], 0.0)
-    torch.testing.assert_close(ours(layers, MASK)[MASK], theirs(list(clean), MASK)[MASK], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        ours(layers, MASK)[MASK], theirs(list(clean), MASK)[MASK], atol=1e-5, rtol=1e-5
+    )
 
 
 def test_the_penalty_is_on_the_weights_before_the_softmax() -> None:
@@ -60,7 +71,9 @@ def test_layer_norm_over_a_sentence_equals_numpy(layers: Tensor) -> None:
         for row, length in enumerate(LENGTHS):
             if length:
                 own = values[layer, row, :length]
-                expected[layer, row, :length] = (own - own.mean()) / np.sqrt(own.var() + 1e-12)
+                expected[layer, row, :length] = (own - own.mean()) / np.sqrt(
+                    own.var() + 1e-12
+                )
     found = normalize(layers, MASK, over_batch=False)
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
     mixed = ScalarMix(3, MixSettings(layer_norm="sentence"))(layers, MASK)
@@ -69,13 +82,21 @@ def test_layer_norm_over_a_sentence_equals_numpy(layers: Tensor) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_sums_over_a_long_sentence_are_in_float32(dtype: torch.dtype) -> None:
-    values, mask = torch.randn(1, 1, 200, 1024) * 3.0, torch.ones(1, 200, dtype=torch.bool)  # more than 65504 numbers
+    values, mask = (
+        torch.randn(1, 1, 200, 1024) * 3.0,
+        torch.ones(1, 200, dtype=torch.bool),
+    )  # more than 65504 numbers
     found = normalize(values.to(dtype), mask, over_batch=False)
     assert found.dtype == dtype
-    torch.testing.assert_close(found.float(), normalize(values, mask, over_batch=False), atol=0.01, rtol=0.01)
+    torch.testing.assert_close(
+        found.float(), normalize(values, mask, over_batch=False), atol=0.01, rtol=0.01
+    )
 
 
-@pytest.mark.parametrize("changes", [{"mix": "layer:"}, {"mix": "layer:-1"}, {"mix": "layer:3"}, {"layer_norm": True}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"mix": "layer:"}, {"mix": "layer:-1"}, {"mix": "layer:3"}, {"layer_norm": True}],
+)
 def test_invalid_values(changes: dict[str, Any]) -> None:
     ((key, value),) = changes.items()
     with pytest.raises(InputError, match=f"{key}: expected one of .*, got {value!r}"):

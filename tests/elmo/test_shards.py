@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.shards import Row, Shard, ShardJob, ShardWriter, plan, run_here, write_shards
+from elmo_tasks.elmo.shards import (
+    Row,
+    Shard,
+    ShardJob,
+    ShardWriter,
+    plan,
+    run_here,
+    write_shards,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import list_files
 from tests.elmo.samples import write_bilm
@@ -19,26 +27,44 @@ from tests.elmo.samples import write_bilm
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-LINES = ["The harbour froze over .", "", "one", "Ångström übt 日本語 🙂 .", "a b c d e f g h i j k l m n", "one", "two"]
+LINES = [
+    "The harbour froze over .",
+    "",
+    "one",
+    "Ångström übt 日本語 🙂 .",
+    "a b c d e f g h i j k l m n",
+    "one",
+    "two",
+]
 
 
 @pytest.fixture
 def elmo(tmp_path: Path) -> Elmo:
     (tmp_path / "bilm").mkdir()
-    return Elmo.from_files(*write_bilm(tmp_path / "bilm"), max_length=10, overlap=4, max_tokens=12)
+    return Elmo.from_files(
+        *write_bilm(tmp_path / "bilm"), max_length=10, overlap=4, max_tokens=12
+    )
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> list[str]:
     """The lines twice: as text, and as a Parquet file of tokens."""
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
-    tokens = pyarrow.array([line.split() for line in LINES], pyarrow.list_(pyarrow.string()))
+    tokens = pyarrow.array(
+        [line.split() for line in LINES], pyarrow.list_(pyarrow.string())
+    )
     parquet.write_table(pyarrow.table({"tokens": tokens}), tmp_path / "b.parquet")
     return [str(tmp_path / "a.txt.gz"), str(tmp_path / "b.parquet")]
 
 
-def write(elmo: Elmo, files: Sequence[str], folder: Path, *, count: int = 4, **changes: Any) -> Row:
-    of_job = {key: changes.pop(key) for key in ("layers", "stored", "input_format", "column") if key in changes}
+def write(
+    elmo: Elmo, files: Sequence[str], folder: Path, *, count: int = 4, **changes: Any
+) -> Row:
+    of_job = {
+        key: changes.pop(key)
+        for key in ("layers", "stored", "input_format", "column")
+        if key in changes
+    }
     job = ShardJob(elmo=elmo, folder=folder, **of_job)
     return write_shards(job, files, count, **{"execute": run_here, **changes})
 
@@ -47,7 +73,9 @@ def parts(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("part-*")}
 
 
-def test_each_line_has_its_vectors(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
+def test_each_line_has_its_vectors(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
     done = write(elmo, corpus, tmp_path / "out")
     assert (done["sentences"], done["tokens"]) == (14, 54)
     with ElmoVectors(tmp_path / "out") as vectors:
@@ -56,20 +84,36 @@ def test_each_line_has_its_vectors(elmo: Elmo, corpus: list[str], tmp_path: Path
             assert found.shape == array.shape and np.allclose(found, array, atol=1e-6)
             assert vectors.tokens(index) == (LINES * 2)[index].split()
         assert vectors.sentence(-4) == LINES[3] and len(vectors[3:5]) == 2
-        assert vectors.layer_names[0] == "layer 0, context-free" and vectors.info["shards"] == 4
+        assert (
+            vectors.layer_names[0] == "layer 0, context-free"
+            and vectors.info["shards"] == 4
+        )
     table = parquet.read_table(tmp_path / "out")
     assert table.column("index").to_pylist() == list(range(14))
-    assert table.schema.field("layer_2").type == pyarrow.list_(pyarrow.list_(pyarrow.float32(), 12))
+    assert table.schema.field("layer_2").type == pyarrow.list_(
+        pyarrow.list_(pyarrow.float32(), 12)
+    )
 
 
 def test_one_layer_in_float16_and_json_lines(elmo: Elmo, tmp_path: Path) -> None:
     rows: list[object] = [["New York"], {"text": "one two"}, {"text": ["one", "two"]}]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    options: dict[str, Any] = {"layers": 1, "stored": "float16", "input_format": "json", "column": "text"}
+    options: dict[str, Any] = {
+        "layers": 1,
+        "stored": "float16",
+        "input_format": "json",
+        "column": "text",
+    }
     write(elmo, [str(tmp_path / "in.jsonl")], tmp_path / "out", **options)
     vectors = ElmoVectors(tmp_path / "out")
-    assert [vectors.tokens(index) for index in range(3)] == [["New York"], ["one", "two"], ["one", "two"]]
-    assert vectors[1].dtype == np.float16 and np.allclose(vectors[1], elmo.embed(["one two"], layers=1)[0], atol=1e-2)
+    assert [vectors.tokens(index) for index in range(3)] == [
+        ["New York"],
+        ["one", "two"],
+        ["one", "two"],
+    ]
+    assert vectors[1].dtype == np.float16 and np.allclose(
+        vectors[1], elmo.embed(["one two"], layers=1)[0], atol=1e-2
+    )
 
 
 @pytest.mark.parametrize("sizes", [[5], [0, 3, 0, 0, 4, 1], [1] * 7])
@@ -82,7 +126,10 @@ def test_shards_partition_the_corpus(sizes: list[int], tmp_path: Path) -> None:
     assert len(files) == len(sizes)
     for count in range(1, 10):
         shards, _ = plan(files, count, "tokens")
-        found = [[row for _, _, row in shard.read("tokens")][: shard.lines] for shard in shards]
+        found = [
+            [row for _, _, row in shard.read("tokens")][: shard.lines]
+            for shard in shards
+        ]
         assert sum(found, []) == lines and len(shards) == min(count, len(lines))
         assert max(map(len, found)) - min(map(len, found)) <= 1
 
@@ -96,7 +143,9 @@ def killed_after_one(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
     raise Killed
 
 
-def test_a_second_call_writes_what_is_missing_or_damaged(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
+def test_a_second_call_writes_what_is_missing_or_damaged(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
     write(elmo, corpus, tmp_path / "whole")
     out = tmp_path / "out"
     with pytest.raises(Killed):
@@ -107,7 +156,9 @@ def test_a_second_call_writes_what_is_missing_or_damaged(elmo: Elmo, corpus: lis
     kept = (out / "part-00000.parquet").stat().st_ino
     write(elmo, corpus, out)
     assert (out / "part-00000.parquet").stat().st_ino == kept
-    for number, damage in enumerate((slice(2000, 2001), slice(3000, None), slice(0, None))):
+    for number, damage in enumerate(
+        (slice(2000, 2001), slice(3000, None), slice(0, None))
+    ):
         content = bytearray((out / f"part-0000{number}.parquet").read_bytes())
         content[damage] = bytes(byte ^ 1 for byte in content[damage][:1])
         (out / f"part-0000{number}.parquet").write_bytes(content)
@@ -115,7 +166,11 @@ def test_a_second_call_writes_what_is_missing_or_damaged(elmo: Elmo, corpus: lis
         ElmoVectors(out)[4]
     write(elmo, corpus, out)
     assert parts(out) == parts(tmp_path / "whole")
-    assert {path.name for path in out.iterdir()} == {*parts(out), "_manifest.json", "_SUCCESS"}
+    assert {path.name for path in out.iterdir()} == {
+        *parts(out),
+        "_manifest.json",
+        "_SUCCESS",
+    }
 
 
 def kill_children(tokens: int) -> None:
@@ -124,18 +179,29 @@ def kill_children(tokens: int) -> None:
         child.join()
 
 
-def test_worker_processes_write_the_same_bytes(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
+def test_worker_processes_write_the_same_bytes(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
     def two(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
         return run_here(job, shards, workers=2)
 
     write(elmo, corpus, tmp_path / "whole", count=12)
     with pytest.raises(InputError, match="a worker process was killed"):
-        write(elmo, corpus, tmp_path / "out", count=12, execute=two, progress=kill_children)
+        write(
+            elmo,
+            corpus,
+            tmp_path / "out",
+            count=12,
+            execute=two,
+            progress=kill_children,
+        )
     write(elmo, corpus, tmp_path / "out", count=12, execute=two)
     assert parts(tmp_path / "out") == parts(tmp_path / "whole")
 
 
-def test_a_folder_of_another_call(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
+def test_a_folder_of_another_call(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     write(elmo, corpus, out)
     before = parts(out)
@@ -144,7 +210,9 @@ def test_a_folder_of_another_call(elmo: Elmo, corpus: list[str], tmp_path: Path)
         (corpus[:1], {}, "sentences was 14, is 7"),
         (corpus[::-1], {}, "text_sha256 was"),
     ):
-        with pytest.raises(InputError, match=f"_manifest.json: was begun by another call: .*{message}"):
+        with pytest.raises(
+            InputError, match=f"_manifest.json: was begun by another call: .*{message}"
+        ):
             write(elmo, files, out, **changes)
     assert parts(out) == before and len(ElmoVectors(out)) == 14
     write(elmo, corpus, out, count=2, force=True)
@@ -154,7 +222,9 @@ def test_a_folder_of_another_call(elmo: Elmo, corpus: list[str], tmp_path: Path)
 def test_a_worker_that_differs(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
     job = ShardJob(elmo=elmo, folder=tmp_path / "out")
     (shard, *_), _ = plan(corpus, 3, "tokens")
-    with pytest.raises(InputError, match="/out: the worker on .* does not find this folder"):
+    with pytest.raises(
+        InputError, match="/out: the worker on .* does not find this folder"
+    ):
         ShardWriter(lambda: job).write(shard)
     write(elmo, corpus, job.folder, count=3)
     (job.folder / "part-00000.parquet").unlink()
@@ -172,24 +242,45 @@ def test_invalid_input(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
     texts = {"json": '["a"]\n[1]\n', "empty": ""}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    parquet.write_table(pyarrow.table({"tokens": [["a"], [None]], "ids": [1, 2]}), tmp_path / "null.parquet")
+    parquet.write_table(
+        pyarrow.table({"tokens": [["a"], [None]], "ids": [1, 2]}),
+        tmp_path / "null.parquet",
+    )
     (tmp_path / "damaged.parquet").write_bytes(Path(corpus[1]).read_bytes()[:-9])
     for name, column, message in (
         ("json", "tokens", "json:2: expected a JSON list of tokens"),
         ("empty", "tokens", "expected at least one sentence, got none"),
-        ("null.parquet", "tokens", r"null.parquet:2: expected a string or a list of strings in 'tokens', got \[None\]"),
+        (
+            "null.parquet",
+            "tokens",
+            r"null.parquet:2: expected a string or a list of strings in 'tokens', got \[None\]",
+        ),
         ("damaged.parquet", "tokens", "damaged.parquet:1: cannot read the table"),
     ):
         with pytest.raises(InputError, match=message):
-            write(elmo, [str(tmp_path / name)], tmp_path / "out" / name, count=1, input_format="json", column=column)
+            write(
+                elmo,
+                [str(tmp_path / name)],
+                tmp_path / "out" / name,
+                count=1,
+                input_format="json",
+                column=column,
+            )
     assert not list(tmp_path.glob("out/*/part-*"))
     with pytest.raises(InputError, match="nothing matches"):
         list_files(str(tmp_path / "o*"))
 
 
-def test_the_input_is_never_removed(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
+def test_the_input_is_never_removed(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
     write(elmo, corpus, tmp_path / "out")
     before = parts(tmp_path / "out")
     with pytest.raises(InputError, match="another folder for the shards"):
-        write(elmo, sorted(map(str, (tmp_path / "out").glob("part-*"))), tmp_path / "out", force=True)
+        write(
+            elmo,
+            sorted(map(str, (tmp_path / "out").glob("part-*"))),
+            tmp_path / "out",
+            force=True,
+        )
     assert parts(tmp_path / "out") == before

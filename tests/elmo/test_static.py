@@ -12,7 +12,13 @@ from elmo_tasks.formats.vector_files import read_vectors
 from tests.elmo.samples import write_bilm
 from tests.test_flow import elmo_tasks
 
-TEXT = ["the harbour froze over .", "", "the ferry left the harbour", "over " * 12, "the ice ."]
+TEXT = [
+    "the harbour froze over .",
+    "",
+    "the ferry left the harbour",
+    "over " * 12,
+    "the ice .",
+]
 
 
 @pytest.fixture
@@ -22,8 +28,17 @@ def text(tmp_path: Path) -> Path:
 
 
 def static(text: Path, out: str, *options: object) -> None:
-    files = zip(("--options-file", "--weight-file"), write_bilm(text.parent), strict=True)
-    elmo_tasks("static", text, "-o", text.parent / out, *(part for pair in files for part in pair), *options)
+    files = zip(
+        ("--options-file", "--weight-file"), write_bilm(text.parent), strict=True
+    )
+    elmo_tasks(
+        "static",
+        text,
+        "-o",
+        text.parent / out,
+        *(part for pair in files for part in pair),
+        *options,
+    )
 
 
 def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
@@ -33,14 +48,35 @@ def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_vectors_are_means_over_the_text(text: Path, workers: int) -> None:
     static(
-        text, "v.txt.gz", "--layers", "top", "--min-count", 2, "--workers", workers, "--max-length", 6, "--overlap", 2
+        text,
+        "v.txt.gz",
+        "--layers",
+        "top",
+        "--min-count",
+        2,
+        "--workers",
+        workers,
+        "--max-length",
+        6,
+        "--overlap",
+        2,
     )
     elmo = Elmo.from_files(*write_bilm(text.parent), max_length=6, overlap=2)
-    pairs = list(zip(" ".join(TEXT).split(), np.concatenate(elmo.embed(TEXT, layers="top")), strict=True))
+    pairs = list(
+        zip(
+            " ".join(TEXT).split(),
+            np.concatenate(elmo.embed(TEXT, layers="top")),
+            strict=True,
+        )
+    )
     found = read(text.parent / "v.txt.gz")
     assert list(found) == ["over", "the", "harbour", "."]
     for word, vector in found.items():
-        assert np.allclose(vector, np.mean([one for other, one in pairs if other == word], 0), atol=1e-4)
+        assert np.allclose(
+            vector,
+            np.mean([one for other, one in pairs if other == word], 0),
+            atol=1e-4,
+        )
 
 
 def test_binary_files_and_layers(text: Path) -> None:
@@ -50,19 +86,29 @@ def test_binary_files_and_layers(text: Path) -> None:
     assert head == b"3 12"
     for word, vector in read(text.parent / "v.txt").items():
         start = body.index(f"{word} ".encode()) + len(word) + 1
-        assert np.allclose(np.frombuffer(body[start : start + 48], "<f4"), vector, atol=1e-4)
+        assert np.allclose(
+            np.frombuffer(body[start : start + 48], "<f4"), vector, atol=1e-4
+        )
 
 
 def test_principal_components() -> None:
     rng = np.random.default_rng(1)
     common = rng.normal(size=(1, 6))
-    vectors = (rng.normal(size=(200, 1)) * 50 * common + rng.normal(size=(200, 6)) + 9).astype(np.float32)
+    vectors = (
+        rng.normal(size=(200, 1)) * 50 * common + rng.normal(size=(200, 6)) + 9
+    ).astype(np.float32)
     removed = reduce_dimensions(vectors, remove=1)
-    assert np.abs(removed.mean(0)).max() < 1e-3 and np.abs(removed @ common.T).max() < 0.5
+    assert (
+        np.abs(removed.mean(0)).max() < 1e-3 and np.abs(removed @ common.T).max() < 0.5
+    )
     assert np.linalg.matrix_rank(removed, tol=1e-2) == 5
-    three, all_of_them = (reduce_dimensions(vectors, remove=1, dimensions=size) for size in (3, 5))
+    three, all_of_them = (
+        reduce_dimensions(vectors, remove=1, dimensions=size) for size in (3, 5)
+    )
     assert np.allclose(all_of_them @ all_of_them.T, removed @ removed.T, atol=1e-2)
-    assert np.allclose(three, all_of_them[:, :3]) and np.all(np.diff(all_of_them.var(0)) < 0)
+    assert np.allclose(three, all_of_them[:, :3]) and np.all(
+        np.diff(all_of_them.var(0)) < 0
+    )
     assert reduce_dimensions(vectors) is vectors
 
 
@@ -75,7 +121,10 @@ def test_errors(text: Path) -> None:
     (text.parent / "old").touch()
     for arguments, message in (
         ((text, "old"), "the file exists"),
-        ((text, "v", "--min-count", 99), "expected words that occur 99 times, got none"),
+        (
+            (text, "v", "--min-count", 99),
+            "expected words that occur 99 times, got none",
+        ),
         ((text, "v", "--layers", "all"), "layers: expected one vector per word"),
         ((text, "v", "--column", "words"), "--column needs --input-format json"),
         ((text, "in", "--min-count", 1), "would overwrite an input file"),

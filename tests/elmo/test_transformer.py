@@ -22,7 +22,12 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from tests.elmo.samples import Code
-from tests.elmo.transformer_samples import ARCHITECTURES, BYTE_LEVEL, LIMIT, write_transformer
+from tests.elmo.transformer_samples import (
+    ARCHITECTURES,
+    BYTE_LEVEL,
+    LIMIT,
+    write_transformer,
+)
 from tests.tiny import bilm_files
 
 LONG_WORD = "antidisestablishmentarianism" * 2
@@ -47,14 +52,29 @@ def ids_of(sentences: list[list[str]]) -> Tensor:
 def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
     """[L+1, T, D] by the plain model and tokenizer, one word at a time; zero for words without a piece."""
     model = transformers.AutoModel.from_pretrained(folder).eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(
+        folder, add_prefix_space=True
+    )
     words = [word.encode("utf-8", "ignore").decode() for word in sentence]
-    encoded = tokenizer(words, is_split_into_words=True, return_tensors="pt", return_token_type_ids=False)
+    encoded = tokenizer(
+        words,
+        is_split_into_words=True,
+        return_tensors="pt",
+        return_token_type_ids=False,
+    )
     with torch.no_grad():
-        states = torch.cat(model(**encoded, output_hidden_states=True).hidden_states)  # [L+1, S, D]
-    of_word = [[p for p, w in enumerate(encoded.word_ids()) if w == word] for word in range(len(words))]
+        states = torch.cat(
+            model(**encoded, output_hidden_states=True).hidden_states
+        )  # [L+1, S, D]
+    of_word = [
+        [p for p, w in enumerate(encoded.word_ids()) if w == word]
+        for word in range(len(words))
+    ]
     chosen = {"mean": slice(None), "first": slice(1), "last": slice(-1, None)}[pieces]
-    vectors = [states[:, p[chosen]].mean(1) if p else torch.zeros_like(states[:, 0]) for p in of_word]
+    vectors = [
+        states[:, p[chosen]].mean(1) if p else torch.zeros_like(states[:, 0])
+        for p in of_word
+    ]
     return torch.stack(vectors, 1)
 
 
@@ -66,12 +86,19 @@ def test_the_layers_are_the_pooled_hidden_states(name: str, tmp_path: Path) -> N
     assert not output.layers[:, ~output.mask].any() and not output.layers.requires_grad
     for row, sentence in enumerate(SENTENCES):
         found = output.layers[:, row, : len(sentence)]
-        torch.testing.assert_close(found, source(ids_of([sentence])).layers[:, 0], atol=1e-5, rtol=0.0)
+        torch.testing.assert_close(
+            found, source(ids_of([sentence])).layers[:, 0], atol=1e-5, rtol=0.0
+        )
         if sentence:
-            torch.testing.assert_close(found, reference(str(tmp_path), sentence), atol=1e-5, rtol=0.0)
+            torch.testing.assert_close(
+                found, reference(str(tmp_path), sentence), atol=1e-5, rtol=0.0
+            )
     dropped = output.layers[:, 4].eq(0).all(2).all(0).tolist()
     assert dropped == [True, name not in BYTE_LEVEL, *[False] * 4]
-    assert source(ids_of([[], []])).layers.shape == (4, 2, 0, 16) and source.output_dim == 16
+    assert (
+        source(ids_of([[], []])).layers.shape == (4, 2, 0, 16)
+        and source.output_dim == 16
+    )
 
 
 @pytest.mark.parametrize("pieces", ["first", "last"])
@@ -79,8 +106,13 @@ def test_one_piece_of_a_word(bert: str, pieces: str) -> None:
     found = Transformer(bert, pieces=pieces)(ids_of(SENTENCES)).layers
     for row in (0, 2):
         expected = reference(bert, SENTENCES[row], pieces)
-        torch.testing.assert_close(found[:, row, : expected.shape[1]], expected, atol=1e-5, rtol=0.0)
-        assert not torch.allclose(expected, reference(bert, SENTENCES[row]), atol=1e-2) or row == 0
+        torch.testing.assert_close(
+            found[:, row, : expected.shape[1]], expected, atol=1e-5, rtol=0.0
+        )
+        assert (
+            not torch.allclose(expected, reference(bert, SENTENCES[row]), atol=1e-2)
+            or row == 0
+        )
 
 
 def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
@@ -89,38 +121,61 @@ def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
     others where it has as much, less one piece.
     """
     model = transformers.AutoModel.from_pretrained(folder).eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(
+        folder, add_prefix_space=True
+    )
     encoded = tokenizer(sentence, is_split_into_words=True, add_special_tokens=False)
     before = int(tokenizer.cls_token is not None)
     limit, length = LIMIT - 2 * before, len(encoded.input_ids)
     starts = sorted({*range(0, length - limit, limit - limit // 2), length - limit})
-    framed = [tokenizer.prepare_for_model(encoded.input_ids[start : start + limit]).input_ids for start in starts]
+    framed = [
+        tokenizer.prepare_for_model(encoded.input_ids[start : start + limit]).input_ids
+        for start in starts
+    ]
     with torch.no_grad():
-        states = torch.stack(model(torch.tensor(framed), output_hidden_states=True).hidden_states)  # [L+1, n, S, D]
+        states = torch.stack(
+            model(torch.tensor(framed), output_hidden_states=True).hidden_states
+        )  # [L+1, n, S, D]
     vectors = []
     for word in range(len(sentence)):
         of_word = [place for place, of in enumerate(encoded.word_ids()) if of == word]
         context = []
         for start in starts:
             left = LIMIT if start == 0 else of_word[0] - start
-            right = LIMIT if start + limit == length else start + limit - 1 - of_word[-1]
+            right = (
+                LIMIT if start + limit == length else start + limit - 1 - of_word[-1]
+            )
             context.append(min(left, right))
         best = [n for n, found in enumerate(context) if found >= max(context) - 1]
-        vectors.append([states[:, n, [place - starts[n] + before for place in of_word]].mean(1) for n in best])
+        vectors.append(
+            [
+                states[:, n, [place - starts[n] + before for place in of_word]].mean(1)
+                for n in best
+            ]
+        )
     return vectors
 
 
 @pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2"])
-def test_long_texts_are_read_in_windows(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_long_texts_are_read_in_windows(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = write_transformer(tmp_path, name)
     source = Transformer(folder)
     text = ["The", "harbour", "unloading", "Ångström"] * 30
     with caplog.at_level(logging.WARNING):
         layers = source(ids_of([SENTENCES[0], text, text[::-1], ["one"]])).layers
     assert len(caplog.records) == 1 and "overlapping windows" in caplog.text
-    for found, expected in zip(layers[:, 1].unbind(1), windowed(folder, text), strict=False):
+    for found, expected in zip(
+        layers[:, 1].unbind(1), windowed(folder, text), strict=False
+    ):
         assert min((found - vectors).abs().max().item() for vectors in expected) < 1e-5
-    torch.testing.assert_close(layers[:, 0, :5], source(ids_of(SENTENCES[:1])).layers[:, 0], atol=1e-5, rtol=0.0)
+    torch.testing.assert_close(
+        layers[:, 0, :5],
+        source(ids_of(SENTENCES[:1])).layers[:, 0],
+        atol=1e-5,
+        rtol=0.0,
+    )
 
 
 def test_a_word_longer_than_a_window(tmp_path: Path) -> None:
@@ -136,9 +191,14 @@ def embedder(model: str, **keys: Any) -> ElmoTokenEmbedder:
     return ElmoTokenEmbedder.open(source="transformer", model=model, **keys).train()
 
 
-def test_words_of_any_length_pass_through_the_reader_and_the_cache(bert: str, tmp_path: Path) -> None:
+def test_words_of_any_length_pass_through_the_reader_and_the_cache(
+    bert: str, tmp_path: Path
+) -> None:
     indexers = {"elmo": CharacterIndexer()}
-    fields = [TextField([Token(word) for word in sentence], indexers) for sentence in SENTENCES]
+    fields = [
+        TextField([Token(word) for word in sentence], indexers)
+        for sentence in SENTENCES
+    ]
     batch = Batch([Instance({"text": field}) for field in fields])
     batch.index_instances(Vocabulary())
     ids = batch.as_tensor_dict()["text"]["elmo"]["elmo_tokens"]
@@ -146,19 +206,32 @@ def test_words_of_any_length_pass_through_the_reader_and_the_cache(bert: str, tm
     expected = reference(bert, SENTENCES[2])[-1]
     for _ in range(2):
         torch.testing.assert_close(cached(ids)[2, :6], expected, atol=2e-3, rtol=0.0)
-        assert [len(LayerStore(folder)) for folder in tmp_path.glob("*/layers.sqlite")] == [4]
-        cached(ids_of(SENTENCES[:1]))  # the key does not depend on the longest word of a batch
+        assert [
+            len(LayerStore(folder)) for folder in tmp_path.glob("*/layers.sqlite")
+        ] == [4]
+        cached(
+            ids_of(SENTENCES[:1])
+        )  # the key does not depend on the longest word of a batch
     embedder(bert, mix="last", cache_dir=str(tmp_path), pieces="first")(ids)
     embedder(bert, mix="last", cache_dir=str(tmp_path), precision="bfloat16")(ids)
-    assert [len(LayerStore(folder)) for folder in tmp_path.glob("*/layers.sqlite")] == [4, 4, 4]
+    assert [len(LayerStore(folder)) for folder in tmp_path.glob("*/layers.sqlite")] == [
+        4,
+        4,
+        4,
+    ]
 
 
 def test_mixes_precision_and_devices(bert: str) -> None:
     ids, layers = ids_of(SENTENCES), Transformer(bert)(ids_of(SENTENCES)).layers
     elmo = embedder(bert, mix="weighted")
-    torch.testing.assert_close(elmo(ids), layers.mean(0), atol=1e-5, rtol=0.0)  # no dropout, although in training
+    torch.testing.assert_close(
+        elmo(ids), layers.mean(0), atol=1e-5, rtol=0.0
+    )  # no dropout, although in training
     rounded = embedder(bert, mix="last", precision="bfloat16")
-    assert rounded.source.model.dtype is torch.bfloat16 and rounded(ids).dtype is torch.float32
+    assert (
+        rounded.source.model.dtype is torch.bfloat16
+        and rounded(ids).dtype is torch.float32
+    )
     mask = layers[-1].abs().sum(2) > 0
     assert torch.cosine_similarity(rounded(ids)[mask], layers[-1][mask]).min() > 0.99
     assert embedder(bert).double()(ids).dtype is torch.float64
@@ -171,7 +244,9 @@ def test_mixes_precision_and_devices(bert: str) -> None:
 def test_on_a_gpu(name: str, tmp_path: Path) -> None:
     elmo = embedder(write_transformer(tmp_path, name), mix="last")
     expected = elmo(ids_of(SENTENCES))
-    torch.testing.assert_close(elmo.cuda()(ids_of(SENTENCES).cuda()).cpu(), expected, atol=1e-3, rtol=0.0)
+    torch.testing.assert_close(
+        elmo.cuda()(ids_of(SENTENCES).cuda()).cpu(), expected, atol=1e-3, rtol=0.0
+    )
 
 
 def trained(run: Path, **keys: Any) -> dict[str, Tensor]:
@@ -186,9 +261,14 @@ def test_a_trained_model_needs_the_same_files(tmp_path: Path) -> None:
     model = write_transformer(tmp_path / "model")
     state = trained(tmp_path / "run", model=model)
     other = write_transformer(tmp_path / "other", seed=4)
-    with pytest.raises(InputError, match=r"(?s)another transformer:\n  the transformer's files: .* .set model to"):
+    with pytest.raises(
+        InputError,
+        match=r"(?s)another transformer:\n  the transformer's files: .* .set model to",
+    ):
         embedder(other).load_state_dict(state)
-    with pytest.raises(InputError, match="trained with the source transformer, got bilm .set source to"):
+    with pytest.raises(
+        InputError, match="trained with the source transformer, got bilm .set source to"
+    ):
         ElmoTokenEmbedder.open(**bilm_files(tmp_path)).load_state_dict(state)
     moved = shutil.move(model, tmp_path / "moved")
     embedder(str(moved)).load_state_dict(state)
@@ -197,7 +277,9 @@ def test_a_trained_model_needs_the_same_files(tmp_path: Path) -> None:
     (Path(moved) / "special_tokens_map.json").write_text("{}")
     with pytest.raises(InputError, match="another transformer"):
         embedder(str(moved)).load_state_dict(state)
-    with pytest.raises(InputError, match="no such .* on which this model was trained .then"):
+    with pytest.raises(
+        InputError, match="no such .* on which this model was trained .then"
+    ):
         embedder(model, run_folder=str(tmp_path / "run"))
 
 
@@ -211,7 +293,9 @@ def test_an_archive_holds_the_files(tmp_path: Path) -> None:
     assert torch.equal(again(ids_of(SENTENCES)), expected)
 
 
-def test_a_model_of_the_hub(bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_of_the_hub(
+    bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Downloaded before; a trained model keeps its revision when the hub has a newer one."""
     cache = tmp_path / "models--org--bert"
     for revision in ("1" * 40, "2" * 40):
@@ -238,8 +322,14 @@ def damage(folder: Path, how: str) -> None:
         (folder / "model.safetensors").unlink()
         torch.save({"embeddings": Code(folder / "trace")}, folder / "pytorch_model.bin")
     elif how == "code in a folder":
-        (folder / "evil.py").write_text(f"open({str(folder / 'trace')!r}, 'w')\nConfig = Model = None")
-        changed(config, model_type="evil", auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model"})
+        (folder / "evil.py").write_text(
+            f"open({str(folder / 'trace')!r}, 'w')\nConfig = Model = None"
+        )
+        changed(
+            config,
+            model_type="evil",
+            auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model"},
+        )
     elif how == "missing weights":
         changed(config, num_hidden_layers=5)
 
@@ -272,5 +362,8 @@ def test_pickled_weights_and_heads(tmp_path: Path) -> None:
         path.unlink()
     model.save_pretrained(folder, safe_serialization=False)
     assert torch.equal(
-        open_source(SourceSettings(source="transformer", model=folder))[0](ids_of(SENTENCES)).layers, expected
+        open_source(SourceSettings(source="transformer", model=folder))[0](
+            ids_of(SENTENCES)
+        ).layers,
+        expected,
     )

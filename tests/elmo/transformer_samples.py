@@ -5,27 +5,68 @@ from typing import Any
 
 import torch
 import transformers
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 LIMIT = 96
 """Positions of a model; two of them are for special tokens, except in GPT-2."""
 
-SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24}
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+}
 OTHER_SIZES: dict[str, dict[str, Any]] = {
     "Roberta": {"pad_token_id": 1, "max_position_embeddings": LIMIT + 2},
-    "DebertaV2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
-    "ModernBert": {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0, "sep_token_id": 2},
+    "DebertaV2": {
+        "relative_attention": True,
+        "pos_att_type": ["p2c", "c2p"],
+        "position_biased_input": False,
+    },
+    "ModernBert": {
+        "pad_token_id": 1,
+        "bos_token_id": 0,
+        "eos_token_id": 2,
+        "cls_token_id": 0,
+        "sep_token_id": 2,
+    },
     "Electra": {"embedding_size": 8},
     "DistilBert": {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 24},
-    "GPT2": {"n_embd": 16, "n_layer": 3, "n_head": 2, "n_positions": LIMIT, "bos_token_id": 0, "eos_token_id": 0},
+    "GPT2": {
+        "n_embd": 16,
+        "n_layer": 3,
+        "n_head": 2,
+        "n_positions": LIMIT,
+        "bos_token_id": 0,
+        "eos_token_id": 0,
+    },
 }
 ARCHITECTURES = ["Bert", *OTHER_SIZES]
 BYTE_LEVEL = {"Roberta", "ModernBert", "GPT2"}
 """Architectures whose words begin with a space."""
 
 WORDS = "The harbour froze over . Skippers unloading unhurriedly antidisestablishmentarianism Ångström 日本語 🙂"
-BERT = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
-ROBERTA = {"cls": "<s>", "pad": "<pad>", "sep": "</s>", "unk": "<unk>", "mask": "<mask>"}
+BERT = {
+    "pad": "[PAD]",
+    "unk": "[UNK]",
+    "cls": "[CLS]",
+    "sep": "[SEP]",
+    "mask": "[MASK]",
+}
+ROBERTA = {
+    "cls": "<s>",
+    "pad": "<pad>",
+    "sep": "</s>",
+    "unk": "<unk>",
+    "mask": "<mask>",
+}
 
 
 def word_pieces() -> Tokenizer:
@@ -33,10 +74,14 @@ def word_pieces() -> Tokenizer:
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = list(BERT.values())
-    trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=special, show_progress=False)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=120, special_tokens=special, show_progress=False
+    )
     tokenizer.train_from_iterator([WORDS], trainer)
     frame = [("[CLS]", 2), ("[SEP]", 3)]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=frame)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=frame
+    )
     return tokenizer
 
 
@@ -44,33 +89,56 @@ def byte_pairs(special: list[str]) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    options: dict[str, Any] = {"special_tokens": special, "initial_alphabet": alphabet, "show_progress": False}
-    tokenizer.train_from_iterator([WORDS], trainers.BpeTrainer(vocab_size=290, **options))
+    options: dict[str, Any] = {
+        "special_tokens": special,
+        "initial_alphabet": alphabet,
+        "show_progress": False,
+    }
+    tokenizer.train_from_iterator(
+        [WORDS], trainers.BpeTrainer(vocab_size=290, **options)
+    )
     if len(special) > 1:
-        tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+        tokenizer.post_processor = processors.RobertaProcessing(
+            ("</s>", 2), ("<s>", 0), add_prefix_space=False
+        )
     return tokenizer
 
 
 def tokenizer_of(name: str) -> Any:
     if name == "GPT2":
-        return transformers.GPT2TokenizerFast(tokenizer_object=byte_pairs(["<|endoftext|>"]))
+        return transformers.GPT2TokenizerFast(
+            tokenizer_object=byte_pairs(["<|endoftext|>"])
+        )
     special = ROBERTA if name in BYTE_LEVEL else BERT
     names = {f"{key}_token": token for key, token in special.items()}
     pieces = byte_pairs(list(ROBERTA.values())) if name in BYTE_LEVEL else word_pieces()
-    own = {"Roberta": transformers.RobertaTokenizerFast, "Bert": transformers.BertTokenizerFast}
+    own = {
+        "Roberta": transformers.RobertaTokenizerFast,
+        "Bert": transformers.BertTokenizerFast,
+    }
     cls = own.get(name, transformers.PreTrainedTokenizerFast)
-    return cls(tokenizer_object=pieces, model_max_length=LIMIT, do_lower_case=False, **names)
+    return cls(
+        tokenizer_object=pieces, model_max_length=LIMIT, do_lower_case=False, **names
+    )
 
 
 def write_transformer(folder: Path, name: str = "Bert", *, seed: int = 3) -> str:
     """Its files, with weights wide enough for each to matter."""
     torch.manual_seed(seed)
     tokenizer = tokenizer_of(name)
-    sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "initializer_range": 0.2, "max_position_embeddings": LIMIT}
-    sizes |= ({} if name in ("GPT2", "DistilBert") else SIZES) | OTHER_SIZES.get(name, {})
+    sizes: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "initializer_range": 0.2,
+        "max_position_embeddings": LIMIT,
+    }
+    sizes |= ({} if name in ("GPT2", "DistilBert") else SIZES) | OTHER_SIZES.get(
+        name, {}
+    )
     if name == "GPT2":
         del sizes["max_position_embeddings"]
-    model = getattr(transformers, f"{name}Model")(getattr(transformers, f"{name}Config")(**sizes))
+    model = getattr(transformers, f"{name}Model")(
+        getattr(transformers, f"{name}Config")(**sizes)
+    )
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)

@@ -36,11 +36,16 @@ def test_tabs_blanks_and_empty_lines(write: Write) -> None:
         ColumnSentence(columns=(("flew",), ("O",)), line=8),
     ]
     assert list(read_columns(write(content))) == expected
-    assert list(read_columns(write(b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n")))) == expected
+    assert (
+        list(read_columns(write(b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n"))))
+        == expected
+    )
 
 
 def test_document_starts_and_unicode_blanks(write: Write) -> None:
-    assert words(write(b"-DOCSTART-\nred O\n-DOCSTART- -X- -X- O\nkite O\n-DOCSTART-\n")) == [("red",), ("kite",)]
+    assert words(
+        write(b"-DOCSTART-\nred O\n-DOCSTART- -X- -X- O\nkite O\n-DOCSTART-\n")
+    ) == [("red",), ("kite",)]
     path = write("a\u00a0b O\nc\u2028d O\ne\x85f\x1c O\n".encode())
     assert words(path) == [("a\u00a0b", "c\u2028d", "e\x85f\x1c")]
 
@@ -53,8 +58,14 @@ def test_document_starts_and_unicode_blanks(write: Write) -> None:
         (b"", "expected token lines"),
         (b"red O\nca\xe9 O\n", ":2: expected UTF-8 text, got 0xe9 as byte 3"),
         (b"red O\n\x00\x01 O\n", ":2: expected text, got binary"),
-        (b"red O\n" + b"x" * (2**20 - 1) + b" O\n", ":2: expected lines of at most 1,048,576 characters"),
-        (b"red O\n\n" + b"red O\n" * (2**15 + 1), ":3: expected sentences of at most 32,768 tokens"),
+        (
+            b"red O\n" + b"x" * (2**20 - 1) + b" O\n",
+            ":2: expected lines of at most 1,048,576 characters",
+        ),
+        (
+            b"red O\n\n" + b"red O\n" * (2**15 + 1),
+            ":3: expected sentences of at most 32,768 tokens",
+        ),
     ],
 )
 def test_invalid_content(write: Write, content: bytes, message: str) -> None:
@@ -63,12 +74,26 @@ def test_invalid_content(write: Write, content: bytes, message: str) -> None:
 
 
 @pytest.mark.parametrize("share", [0.002, 0.99999])
-def test_truncated_gzip_yields_all_complete_lines_before_the_error(write: Write, share: float) -> None:
-    whole = gzip.compress(b"".join(b"%d %s\n" % (number, os.urandom(6).hex().encode()) for number in range(20_000)))
+def test_truncated_gzip_yields_all_complete_lines_before_the_error(
+    write: Write, share: float
+) -> None:
+    whole = gzip.compress(
+        b"".join(
+            b"%d %s\n" % (number, os.urandom(6).hex().encode())
+            for number in range(20_000)
+        )
+    )
     kept = whole[: int(share * len(whole))]
-    lines = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(kept).decode().split("\n")[:-1]
+    lines = (
+        zlib.decompressobj(zlib.MAX_WBITS | 16)
+        .decompress(kept)
+        .decode()
+        .split("\n")[:-1]
+    )
     found = []
-    with pytest.raises(InputError, match="the gzip stream is truncated or damaged") as error:
+    with pytest.raises(
+        InputError, match="the gzip stream is truncated or damaged"
+    ) as error:
         for _, line in open_text(write(kept)):
             found.append(line)
     assert found == lines and len(lines) > 20
@@ -82,7 +107,11 @@ def test_damaged_gzip(write: Write) -> None:
         words(write(bytes(content)))
 
 
-@pytest.mark.parametrize("text", [(b"red " * 1000 + b"\n") * 700, b"x" * 2_800_000], ids=["lines", "one line"])
+@pytest.mark.parametrize(
+    "text",
+    [(b"red " * 1000 + b"\n") * 700, b"x" * 2_800_000],
+    ids=["lines", "one line"],
+)
 def test_decompression_bomb(write: Write, text: bytes) -> None:
     with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
         list(open_text(write(gzip.compress(text)), longest=None))
@@ -98,7 +127,9 @@ def test_decompression_bomb(write: Write, text: bytes) -> None:
         ("/proc/self/mem", "cannot read the file"),
     ],
 )
-def test_paths_that_cannot_be_read(path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_that_cannot_be_read(
+    path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=message):

@@ -28,7 +28,10 @@ def test_linked_group_is_rejected(tmp_path: Path) -> None:
         file["own/array"] = np.zeros(2)
         file["linked"] = h5py.SoftLink("/own")
         assert own_dataset(file, "own/array").shape == (2,)
-        with pytest.raises(InputError, match="file: expected 'linked/array' in the file itself, got a link to it "):
+        with pytest.raises(
+            InputError,
+            match="file: expected 'linked/array' in the file itself, got a link to it ",
+        ):
             own_dataset(file, "linked/array")
 
 
@@ -38,10 +41,21 @@ def test_failed_write_leaves_the_old_file_and_no_view_of_the_buffer(
     """Python 3.12 crashes when it collects a traceback that holds a view of a `BytesIO`."""
     (tmp_path / "w.hdf5").write_bytes(b"old")
     images: list[io.BytesIO] = []
-    monkeypatch.setattr(io, "BytesIO", lambda original=io.BytesIO: images.append(original()) or images[-1])
+    monkeypatch.setattr(
+        io,
+        "BytesIO",
+        lambda original=io.BytesIO: images.append(original()) or images[-1],
+    )
     array = np.random.default_rng(1).standard_normal((300, 300)).astype(np.float32)
-    with file_size_limit(4096), pytest.raises(InputError, match="w.hdf5: cannot write: File too large") as error:
+    with (
+        file_size_limit(4096),
+        pytest.raises(
+            InputError, match="w.hdf5: cannot write: File too large"
+        ) as error,
+    ):
         write_hdf5({"array": array}, tmp_path / "w.hdf5")
     assert error.tb is not None
-    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("w.hdf5", b"old")]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [
+        ("w.hdf5", b"old")
+    ]
     images[0].close()  # raises BufferError while there is a view

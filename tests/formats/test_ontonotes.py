@@ -23,51 +23,108 @@ def write(tmp_path: Path) -> Write:
 
 def row(word: str, frameset: str = "-", *arguments: str, coref: str = "-") -> str:
     lemma = "-" if frameset == "-" else word
-    return " ".join(["doc", "0", "0", word, "VB", "*", lemma, frameset, "-", "-", "*", *arguments, coref])
+    return " ".join(
+        [
+            "doc",
+            "0",
+            "0",
+            word,
+            "VB",
+            "*",
+            lemma,
+            frameset,
+            "-",
+            "-",
+            "*",
+            *arguments,
+            coref,
+        ]
+    )
 
 
 def sentences(path: Path) -> list[OntonotesSentence]:
-    return [sentence for document in read_documents(path) for sentence in document.sentences]
+    return [
+        sentence for document in read_documents(path) for sentence in document.sentences
+    ]
 
 
-def test_words_outside_a_document_belong_to_the_one_in_their_columns(write: Write) -> None:
-    lines = (row("a"), "", row("b"), "#begin document (other); part 003", row("c"), "#end document", row("d"))
-    found = [(one.key, one.part, [s.words[0] for s in one.sentences]) for one in read_documents(write(*lines))]
+def test_words_outside_a_document_belong_to_the_one_in_their_columns(
+    write: Write,
+) -> None:
+    lines = (
+        row("a"),
+        "",
+        row("b"),
+        "#begin document (other); part 003",
+        row("c"),
+        "#end document",
+        row("d"),
+    )
+    found = [
+        (one.key, one.part, [s.words[0] for s in one.sentences])
+        for one in read_documents(write(*lines))
+    ]
     assert found == [("doc", 0, ["a", "b"]), ("other", 3, ["c"]), ("doc", 0, ["d"])]
 
 
 def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
-    lines = [f"#begin document (k); part 00{part}\n{row('a', coref='(1)')}\n\n#end document" for part in (1, 2)]
-    assert [(one.key, one.part) for one in read_documents(write(*lines))] == [("k", 1), ("k", 2)]
-    with pytest.raises(InputError, match=r"a\.gold_conll:5: the document \(k\); part 001 already begins on line 1"):
+    lines = [
+        f"#begin document (k); part 00{part}\n{row('a', coref='(1)')}\n\n#end document"
+        for part in (1, 2)
+    ]
+    assert [(one.key, one.part) for one in read_documents(write(*lines))] == [
+        ("k", 1),
+        ("k", 2),
+    ]
+    with pytest.raises(
+        InputError,
+        match=r"a\.gold_conll:5: the document \(k\); part 001 already begins on line 1",
+    ):
         list(read_documents(write(lines[0], lines[0])))
 
 
 def test_comments_and_words_that_begin_with_a_hash(write: Write) -> None:
     hashed = row("c").replace("doc", "#doc", 1)
-    (document,) = read_documents(write("# made by hand", row("a"), "# a note", row("b"), hashed))
+    (document,) = read_documents(
+        write("# made by hand", row("a"), "# a note", row("b"), hashed)
+    )
     assert [sentence.words for sentence in document.sentences] == [("a", "b", "c")]
 
 
 @pytest.mark.parametrize(
     ("lines", "warnings"),
-    [([row("a"), "#end document"], 0), ([row("a"), "#begin document (l); part 000", row("a")], 2)],
+    [
+        ([row("a"), "#end document"], 0),
+        ([row("a"), "#begin document (l); part 000", row("a")], 2),
+    ],
 )
 def test_warns_of_a_document_without_end(
     lines: list[str], warnings: int, write: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert list(read_documents(write("#begin document (k); part 000", *lines)))
     assert len(caplog.messages) == warnings
-    assert all("the document that begins here" in message for message in caplog.messages)
+    assert all(
+        "the document that begins here" in message for message in caplog.messages
+    )
 
 
 def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
     (tmp_path / "b" / "c").mkdir(parents=True)
     (tmp_path / "empty").mkdir()
-    for name in ("b/x.v4_gold_conll", "b/c/y.gold_conll.gz", "a.gold_conll", "b/x.v4_auto_conll", "b/x.txt"):
+    for name in (
+        "b/x.v4_gold_conll",
+        "b/c/y.gold_conll.gz",
+        "a.gold_conll",
+        "b/x.v4_auto_conll",
+        "b/x.txt",
+    ):
         (tmp_path / name).touch()
     names = lambda found: [str(file.relative_to(tmp_path)) for file in found]  # noqa: E731
-    assert names(find_files(tmp_path)) == ["a.gold_conll", "b/c/y.gold_conll.gz", "b/x.v4_gold_conll"]
+    assert names(find_files(tmp_path)) == [
+        "a.gold_conll",
+        "b/c/y.gold_conll.gz",
+        "b/x.v4_gold_conll",
+    ]
     assert names(find_files(tmp_path / "b" / "x.txt")) == ["b/x.txt"]
     with pytest.raises(InputError, match=r"no file in this folder .*LDC2013T19"):
         find_files(tmp_path / "empty")
@@ -76,12 +133,30 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["#begin document (k); part " + "9" * 5000], ":1: expected '#begin document .KEY.; part 000', got .{,70}$"),
-        ([row("a"), "doc 0 1 b VB * - - - - *"], ":2: expected at least 12 columns, got 11"),
-        ([row("a"), "", row("b"), row("c", "-", "*")], ":4: expected 12 columns as on line 3, got 13"),
-        ([row("a", coref="(1"), row("b", coref="2)")], ":2: coreference: '2.' closes a bracket that was not opened"),
-        ([row("a"), row("run", "01")], ":1: expected a column of arguments for each of 1 framesets, got 0"),
-        ([row("a", "-", "(ARG0*"), row("run", "01", "(V*)")], ":1: column 12: the bracket '.ARG0' is not closed"),
+        (
+            ["#begin document (k); part " + "9" * 5000],
+            ":1: expected '#begin document .KEY.; part 000', got .{,70}$",
+        ),
+        (
+            [row("a"), "doc 0 1 b VB * - - - - *"],
+            ":2: expected at least 12 columns, got 11",
+        ),
+        (
+            [row("a"), "", row("b"), row("c", "-", "*")],
+            ":4: expected 12 columns as on line 3, got 13",
+        ),
+        (
+            [row("a", coref="(1"), row("b", coref="2)")],
+            ":2: coreference: '2.' closes a bracket that was not opened",
+        ),
+        (
+            [row("a"), row("run", "01")],
+            ":1: expected a column of arguments for each of 1 framesets, got 0",
+        ),
+        (
+            [row("a", "-", "(ARG0*"), row("run", "01", "(V*)")],
+            ":1: column 12: the bracket '.ARG0' is not closed",
+        ),
     ],
 )
 def test_invalid_files(write: Write, lines: list[str], message: str) -> None:

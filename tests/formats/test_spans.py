@@ -3,7 +3,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.spans import Scheme, Span, detect_scheme, spans_from_tags, to_bioul
+from elmo_tasks.formats.spans import (
+    Scheme,
+    Span,
+    detect_scheme,
+    spans_from_tags,
+    to_bioul,
+)
 
 LABELS = st.sampled_from(["PER", "LOC", "creative-work"])
 
@@ -39,12 +45,21 @@ def test_spans_of_each_scheme(sentence: tuple[int, list[Span]], scheme: Scheme) 
 )
 def test_tags_of_each_scheme(scheme: Scheme, tags: str) -> None:
     assert detect_scheme([(1, tags.split()), (9, ["O"])]) is scheme
-    assert spans_from_tags(tags.split()) == [Span(0, 3, "X"), Span(4, 5, "X"), Span(5, 6, "X"), Span(6, 7, "Y")]
+    assert spans_from_tags(tags.split()) == [
+        Span(0, 3, "X"),
+        Span(4, 5, "X"),
+        Span(5, 6, "X"),
+        Span(6, 7, "Y"),
+    ]
 
 
-@pytest.mark.parametrize("tag", ["Z-PER", "B-", "I", "", "O-PER", "b-PER", "-PER", "NN", "\x1b[31m" * 999])
+@pytest.mark.parametrize(
+    "tag", ["Z-PER", "B-", "I", "", "O-PER", "b-PER", "-PER", "NN", "\x1b[31m" * 999]
+)
 def test_invalid_tags(tag: str) -> None:
-    with pytest.raises(InputError, match="eng.train:8: expected a tag such as 'O' or 'B-PER'") as caught:
+    with pytest.raises(
+        InputError, match="eng.train:8: expected a tag such as 'O' or 'B-PER'"
+    ) as caught:
         detect_scheme([(3, ["O"]), (7, ["O", tag, "O"])], file="eng.train")
     assert len(str(caught.value)) < 200 and str(caught.value).isprintable()
 
@@ -53,8 +68,16 @@ def test_invalid_tags(tag: str) -> None:
     ("corpus", "line", "problem"),
     [
         (["B-X I-X B-X", "O I-X"], 12, "'I-X' in place of 'B-X' of the closest, BIO "),
-        (["I-X I-Y", "I-X", "O B-X"], 22, "'B-X' in place of 'I-X' of the closest, IOB1 "),
-        (["U-X O B-X L-X", "B-X I-X"], 12, "'I-X' in place of 'L-X' of the closest, BIOUL "),
+        (
+            ["I-X I-Y", "I-X", "O B-X"],
+            22,
+            "'B-X' in place of 'I-X' of the closest, IOB1 ",
+        ),
+        (
+            ["U-X O B-X L-X", "B-X I-X"],
+            12,
+            "'I-X' in place of 'L-X' of the closest, BIOUL ",
+        ),
     ],
 )
 def test_mixed_schemes(corpus: list[str], line: int, problem: str) -> None:

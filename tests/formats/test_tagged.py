@@ -15,13 +15,22 @@ ROW = "{}\t{}\t_\t_\t{}\t_\t_\t_\t_\t_\n"
 def test_multiword_tokens_are_skipped() -> None:
     sentences = list(read_tagged(POS / "train.conllu"))
     assert len(sentences) == 12
-    assert sentences[9].words[5:7] == ["(", "it"] and sentences[9].tags[5:7] == ["-LRB-", "PRP"]
-    assert sentences[6].words[1:3] == ["captain", "'s"], "the row of captain's stands for two words"
+    assert sentences[9].words[5:7] == ["(", "it"] and sentences[9].tags[5:7] == [
+        "-LRB-",
+        "PRP",
+    ]
+    assert sentences[6].words[1:3] == ["captain", "'s"], (
+        "the row of captain's stands for two words"
+    )
 
 
 def test_empty_nodes_and_a_last_line_without_end(tmp_path: Path) -> None:
     file = tmp_path / "x"
-    rows = ROW.format(1, "a b", "X") + ROW.format("1.1", "gone", "_") + ROW.format(2, "c", "Y").rstrip("\n")
+    rows = (
+        ROW.format(1, "a b", "X")
+        + ROW.format("1.1", "gone", "_")
+        + ROW.format(2, "c", "Y").rstrip("\n")
+    )
     file.write_text("# text = a b c\n" + rows)
     assert list(read_tagged(file)) == [(["a b", "c"], ["X", "Y"])]
 
@@ -31,7 +40,12 @@ def test_other_columns(tmp_path: Path) -> None:
     file.write_text(
         "1\ta\tb\tDET\tDT\tCase=Nom|Number=Sing\t0\troot\t_\t_\n2\tc\td\tNOUN\tNN\tNumber=Plur\t1\tobj\t_\t_\n"
     )
-    expected = {"upos": ["DET", "NOUN"], "lemma": ["b", "d"], "deprel": ["root", "obj"], "feats:Case": ["Nom", "_"]}
+    expected = {
+        "upos": ["DET", "NOUN"],
+        "lemma": ["b", "d"],
+        "deprel": ["root", "obj"],
+        "feats:Case": ["Nom", "_"],
+    }
     assert {tag: next(read_tagged(file, tag=tag)).tags for tag in expected} == expected
     with pytest.raises(InputError, match="tag to be one of .* got 'pos'"):
         next(read_tagged(file, tag="pos"))
@@ -42,7 +56,10 @@ def test_other_columns(tmp_path: Path) -> None:
     [
         ("\nplain text\n", ":2: expected 10 columns .* got 1"),
         (ROW.format(1, "a", "X") + "2\tb\tY\n", ":2: expected 10 columns .* got 3"),
-        (ROW.format(1, "a", "X") + ROW.format(3, "b", "X"), ":2: expected ID 2, got '3'"),
+        (
+            ROW.format(1, "a", "X") + ROW.format(3, "b", "X"),
+            ":2: expected ID 2, got '3'",
+        ),
         (ROW.format(1, "a", "_"), ":1: .*got 'a' and '_'"),
     ],
 )

@@ -12,7 +12,12 @@ from elmo_tasks.formats.trees import Phrase, parse_tree, read_trees
 Nested = tuple[str, "str | list[Nested]"]
 WRITTEN = {"a": "a", "(": "-LRB-", "1/2": r"1\/2", "x\xa0y": "x\xa0y", "'s": "'s"}
 LEAVES = st.tuples(st.sampled_from("01234"), st.sampled_from(sorted(WRITTEN)))
-TREES = st.recursive(LEAVES, lambda inner: st.tuples(st.sampled_from("01234"), st.lists(inner, min_size=1, max_size=3)))
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: st.tuples(
+        st.sampled_from("01234"), st.lists(inner, min_size=1, max_size=3)
+    ),
+)
 
 
 def written(tree: Nested) -> str:

@@ -24,7 +24,9 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("text", FORMATS.values(), ids=FORMATS)
-def test_formats_give_the_same_vectors_read_through_and_looked_up(file: Path, text: str) -> None:
+def test_formats_give_the_same_vectors_read_through_and_looked_up(
+    file: Path, text: str
+) -> None:
     file.write_bytes(text.encode())
     read = list(read_vectors(file, width=3))
     assert [word for word, _ in read] == ["the", ". . .", "Å", "the", "last"]
@@ -38,11 +40,16 @@ def test_formats_give_the_same_vectors_read_through_and_looked_up(file: Path, te
         assert np.array_equal(vectors.get(b"the"), [1, 2, 3])
     assert vectors.get(b"The") is None
     file.write_bytes(gzip.compress(text.encode()))
-    assert all(np.array_equal(a[1], b[1]) for a, b in zip(read_vectors(file, width=3), read, strict=True))
+    assert all(
+        np.array_equal(a[1], b[1])
+        for a, b in zip(read_vectors(file, width=3), read, strict=True)
+    )
 
 
 def test_words_with_blanks_or_digits(file: Path) -> None:
-    file.write_text("1999 4 5 6\nat name@domain 7 8 9\nnan 1 1 1\n1 \u00a03/4 2 2 2\n\u00a0 3 3 3 \n")
+    file.write_text(
+        "1999 4 5 6\nat name@domain 7 8 9\nnan 1 1 1\n1 \u00a03/4 2 2 2\n\u00a0 3 3 3 \n"
+    )
     found = {word: vector.tolist() for word, vector in read_vectors(file, width=3)}
     plain = {"1999": [4, 5, 6], "at name@domain": [7, 8, 9], "nan": [1, 1, 1]}
     assert found == {**plain, "1 \u00a03/4": [2, 2, 2], "\u00a0": [3, 3, 3]}
@@ -55,12 +62,18 @@ def test_words_with_blanks_or_digits(file: Path) -> None:
         ("2 300\nthe 1 2 3\n", r"1: expected a word and 3 numbers, got 300"),
         ("", " expected lines of a word and 3 numbers, got none"),
         ("3 3\nthe 1 2 3\nof 4 5 6\n", r" expected 3 vectors as line 1 says, got 2"),
-        ("the\t1\t2\t3\n", r"1: .* got 0 numbers .expected blanks between numbers, got tabs"),
+        (
+            "the\t1\t2\t3\n",
+            r"1: .* got 0 numbers .expected blanks between numbers, got tabs",
+        ),
     ],
 )
 def test_invalid_files(file: Path, text: str, message: str) -> None:
     file.write_text(text)
-    for read in (lambda: list(read_vectors(file, width=3, words=())), lambda: VectorFile(file, width=3)):
+    for read in (
+        lambda: list(read_vectors(file, width=3, words=())),
+        lambda: VectorFile(file, width=3),
+    ):
         with pytest.raises(InputError, match=f"v.txt:{message}"):
             read()
 
@@ -68,7 +81,9 @@ def test_invalid_files(file: Path, text: str, message: str) -> None:
 @pytest.mark.parametrize("number", ["nan", "-INF", "1e50", "x", "x" * 5000])
 def test_invalid_numbers(file: Path, number: str) -> None:
     file.write_text(f"the 1 2 3\nmay 1 {number} 3\n")
-    with pytest.raises(InputError, match=r"v.txt:2: expected 3 finite numbers, got '") as error:
+    with pytest.raises(
+        InputError, match=r"v.txt:2: expected 3 finite numbers, got '"
+    ) as error:
         list(read_vectors(file, width=3))
     assert len(str(error.value)) < 300
     vectors = VectorFile(file, width=3)

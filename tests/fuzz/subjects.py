@@ -19,7 +19,11 @@ from elmo_tasks.elmo.parquet_vectors import MANIFEST, part_name
 from elmo_tasks.elmo.shards import ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.experiments.probes.neighbors import read_corpus
-from elmo_tasks.experiments.probes.senses import read_first_senses, read_keys, read_senses
+from elmo_tasks.experiments.probes.senses import (
+    read_first_senses,
+    read_keys,
+    read_senses,
+)
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.tagged import read_tagged
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
@@ -35,9 +39,33 @@ from tests.tiny import FIXTURES, SAMPLES
 ARCHIVE = STORED / "1/sst.tar.gz"
 
 NAMES = [
-    *(*SAMPLES, "snli, parses", "srl, all predicates", "word vectors", "word vectors by place", "text", "vocabulary"),
-    *("biLM options", "biLM weights", "ELMo vectors", "shard", "manifest", "Parquet", "senses", "senses with keys"),
-    *("keys", "first senses", "CoNLL-U", "archive", "archived weights", "archived config"),
+    *(
+        *SAMPLES,
+        "snli, parses",
+        "srl, all predicates",
+        "word vectors",
+        "word vectors by place",
+        "text",
+        "vocabulary",
+    ),
+    *(
+        "biLM options",
+        "biLM weights",
+        "ELMo vectors",
+        "shard",
+        "manifest",
+        "Parquet",
+        "senses",
+        "senses with keys",
+    ),
+    *(
+        "keys",
+        "first senses",
+        "CoNLL-U",
+        "archive",
+        "archived weights",
+        "archived config",
+    ),
 ]
 """Of `subjects`."""
 
@@ -59,32 +87,73 @@ def subjects(folder: Path) -> dict[str, Subject]:
     options, weights = map(Path, write_bilm(folder))
     shard = _shard(folder, options, weights)
     tasks = {
-        task: Subject(sample.read_bytes(), _reads(DatasetReader.by_name(f"elmo_tasks_{task}")().read))
+        task: Subject(
+            sample.read_bytes(),
+            _reads(DatasetReader.by_name(f"elmo_tasks_{task}")().read),
+        )
         for task, sample in SAMPLES.items()
     }
     return tasks | {
-        "snli, parses": Subject(SAMPLES["snli"].read_bytes(), _reads(SnliReader(tokenization="parse").read)),
-        "srl, all predicates": Subject(SAMPLES["srl"].read_bytes(), _reads(SrlReader(verbs_only=False).read)),
-        "word vectors": Subject(_vectors(), lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)]),
+        "snli, parses": Subject(
+            SAMPLES["snli"].read_bytes(), _reads(SnliReader(tokenization="parse").read)
+        ),
+        "srl, all predicates": Subject(
+            SAMPLES["srl"].read_bytes(), _reads(SrlReader(verbs_only=False).read)
+        ),
+        "word vectors": Subject(
+            _vectors(),
+            lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)],
+        ),
         "word vectors by place": Subject(_vectors(), _by_place),
-        "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: _all_of(first_sentences([file]))),
-        "vocabulary": Subject(b"<S>\n</S>\n<UNK>\nthe\ncook\n", WordVocabulary.from_file),
-        "biLM options": Subject(options.read_bytes(), lambda file: BiLM.from_files(file, weights), "options.json"),
-        "biLM weights": Subject(weights.read_bytes(), lambda file: BiLM.from_files(options, file), "weights.hdf5"),
-        "ELMo vectors": Subject(_elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"),
+        "text": Subject(
+            b"The cook bakes .\nIt rains .\n" * 3,
+            lambda file: _all_of(first_sentences([file])),
+        ),
+        "vocabulary": Subject(
+            b"<S>\n</S>\n<UNK>\nthe\ncook\n", WordVocabulary.from_file
+        ),
+        "biLM options": Subject(
+            options.read_bytes(),
+            lambda file: BiLM.from_files(file, weights),
+            "options.json",
+        ),
+        "biLM weights": Subject(
+            weights.read_bytes(),
+            lambda file: BiLM.from_files(options, file),
+            "weights.hdf5",
+        ),
+        "ELMo vectors": Subject(
+            _elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"
+        ),
         "shard": Subject(shard.read_bytes(), _all_shards(shard.parent), shard.name),
-        "manifest": Subject((shard.parent / MANIFEST).read_bytes(), _all_shards(shard.parent), MANIFEST),
-        "Parquet": Subject(shard.read_bytes(), lambda file: _all_of(read_rows(str(file), "tokens"))),
-        "senses": Subject((senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"),
+        "manifest": Subject(
+            (shard.parent / MANIFEST).read_bytes(), _all_shards(shard.parent), MANIFEST
+        ),
+        "Parquet": Subject(
+            shard.read_bytes(), lambda file: _all_of(read_rows(str(file), "tokens"))
+        ),
+        "senses": Subject(
+            (senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"
+        ),
         "senses with keys": Subject(
-            (senses / "semcor.data.xml").read_bytes(), lambda file: _senses(file, senses), "semcor.data.xml"
+            (senses / "semcor.data.xml").read_bytes(),
+            lambda file: _senses(file, senses),
+            "semcor.data.xml",
         ),
         "keys": Subject((senses / "semcor.gold.key.txt").read_bytes(), read_keys),
-        "first senses": Subject((FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses),
-        "CoNLL-U": Subject((FIXTURES / "pos/train.conllu").read_bytes(), _reads(read_tagged)),
+        "first senses": Subject(
+            (FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses
+        ),
+        "CoNLL-U": Subject(
+            (FIXTURES / "pos/train.conllu").read_bytes(), _reads(read_tagged)
+        ),
         "archive": Subject(ARCHIVE.read_bytes(), load_archive, "model.tar.gz", True),
-        "archived weights": Subject(_member("weights.th"), _load_with, "weights.th", True),
-        "archived config": Subject(_member("config.json"), _load_with, "config.json", True),
+        "archived weights": Subject(
+            _member("weights.th"), _load_with, "weights.th", True
+        ),
+        "archived config": Subject(
+            _member("config.json"), _load_with, "config.json", True
+        ),
     }
 
 
@@ -108,9 +177,14 @@ def _by_place(file: Path) -> list[Any]:
 
 def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
     made = folder / "sound.hdf5"
-    settings = {name: name for name in ("input", "options_sha256", "weights_sha256", "tokenizer")}
+    settings = {
+        name: name
+        for name in ("input", "options_sha256", "weights_sha256", "tokenizer")
+    }
     model = VectorModel(bilm=BiLM.from_files(options, weights))
-    write_vectors(model, [(1, "The cook bakes ."), (2, "It rains .")], made, settings=settings)
+    write_vectors(
+        model, [(1, "The cook bakes ."), (2, "It rains .")], made, settings=settings
+    )
     return made.read_bytes()
 
 
@@ -140,7 +214,11 @@ def _all_shards(sound: Path) -> Callable[[Path], None]:
 
 def _senses(file: Path, folder: Path) -> None:
     keys = read_keys(folder / "semcor.gold.key.txt")
-    _all_of(keys.get(target.id) for sentence in read_senses(file) for target in sentence.targets)
+    _all_of(
+        keys.get(target.id)
+        for sentence in read_senses(file)
+        for target in sentence.targets
+    )
 
 
 def _member(name: str) -> bytes:
@@ -156,7 +234,10 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 def with_member(name: str, content: bytes | None) -> bytes:
     """The stored archive without one of its members, or with another file in its place."""
     packed = io.BytesIO()
-    with tarfile.open(ARCHIVE) as sound, tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+    with (
+        tarfile.open(ARCHIVE) as sound,
+        tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive,
+    ):
         for member in sound.getmembers():
             if member.name.split("/")[0] != name:
                 archive.addfile(member, io.BytesIO(_content(sound, member)))

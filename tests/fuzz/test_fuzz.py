@@ -19,18 +19,67 @@ from elmo_tasks.errors import InputError, one_line
 from tests.fuzz.subjects import NAMES, Subject, subjects
 from tests.memory import grown, release
 
-COUNT, LARGE = int(os.environ.get("FUZZ_COUNT", 60)), int(os.environ.get("FUZZ_BYTES", 60_000))
+COUNT, LARGE = (
+    int(os.environ.get("FUZZ_COUNT", 60)),
+    int(os.environ.get("FUZZ_BYTES", 60_000)),
+)
 """Damaged files for each subject (a tenth for archives), and the size of the files that no reader expects."""
 
 PIECES = [
     *b"\xc2\xa0|\xe2\x80\xa8|\0|\xff|\r|\r\n|\t| |\n|\n\n|\x1c|\xc2\x85|".split(b"|"),
     *(bytes([character]) for character in b"()\"'{}[]<>&*-|/\\,:#"),
-    *(b"(1", b"1)", b"(V*", b"NaN", b"-1", b"0", b"1e400", b"null", b"true", b'""', b"[]", b"{}", b"9" * 5000),
-    *(b"\xc2\xb2", b"\xd9\xa3", b"\\ud800", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"x" * 10_000, b"\xef\xbb\xbf"),
-    *(b"@@UNKNOWN@@", b"-DOCSTART-", b"#begin document (x)\n", b"#end document\n", b"B-", b"I-PER", b"<!ENTITY a 'b'>"),
+    *(
+        b"(1",
+        b"1)",
+        b"(V*",
+        b"NaN",
+        b"-1",
+        b"0",
+        b"1e400",
+        b"null",
+        b"true",
+        b'""',
+        b"[]",
+        b"{}",
+        b"9" * 5000,
+    ),
+    *(
+        b"\xc2\xb2",
+        b"\xd9\xa3",
+        b"\\ud800",
+        b"\xed\xa0\x80",
+        b"\xf0\x9f\x98\x80",
+        b"x" * 10_000,
+        b"\xef\xbb\xbf",
+    ),
+    *(
+        b"@@UNKNOWN@@",
+        b"-DOCSTART-",
+        b"#begin document (x)\n",
+        b"#end document\n",
+        b"B-",
+        b"I-PER",
+        b"<!ENTITY a 'b'>",
+    ),
 ]
 VALUES: list[Any] = [
-    *(None, True, False, 0, -1, 1, 3.5, float("nan"), 10**30, "", " ", "\u00a0", "\u200b", "\ud800", "x" * 3000),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        3.5,
+        float("nan"),
+        10**30,
+        "",
+        " ",
+        "\u00a0",
+        "\u200b",
+        "\ud800",
+        "x" * 3000,
+    ),
     *([], {}, [[]], [None], ["a"], {"a": 1}, "²", "-", "A " * 50, "neutral"),
 ]
 
@@ -38,13 +87,27 @@ VALUES: list[Any] = [
 @st.composite
 def damaged(draw: st.DrawFn, sample: bytes) -> bytes:
     """The sample with pieces replaced or inserted, the end cut off, other line ends or JSON values, or as gzip."""
-    data = _with_other_value(draw, sample) if sample[:1] in b"{[" and draw(st.booleans()) else sample
+    data = (
+        _with_other_value(draw, sample)
+        if sample[:1] in b"{[" and draw(st.booleans())
+        else sample
+    )
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(data)))
         end = draw(st.just(len(data)) | st.integers(start, min(len(data), start + 40)))
-        data = data[:start] + draw(st.sampled_from([*PIECES, data[start:end] * 2])) + data[end:]
-    data = data.replace(b"\n", draw(st.sampled_from([b"\n"] * 5 + [b"\r\n", b"\r", b"\n\n", b""])))
-    return gzip.compress(data, 1)[: draw(st.none() | st.integers(0, 99))] if draw(st.integers(0, 9)) == 9 else data
+        data = (
+            data[:start]
+            + draw(st.sampled_from([*PIECES, data[start:end] * 2]))
+            + data[end:]
+        )
+    data = data.replace(
+        b"\n", draw(st.sampled_from([b"\n"] * 5 + [b"\r\n", b"\r", b"\n\n", b""]))
+    )
+    return (
+        gzip.compress(data, 1)[: draw(st.none() | st.integers(0, 99))]
+        if draw(st.integers(0, 9)) == 9
+        else data
+    )
 
 
 def _with_other_value(draw: st.DrawFn, sample: bytes) -> bytes:
@@ -60,15 +123,31 @@ def _with_other_value(draw: st.DrawFn, sample: bytes) -> bytes:
 
 
 def _places(holder: Any) -> Iterator[tuple[Any, Any]]:
-    for key in holder if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else ():
+    for key in (
+        holder
+        if isinstance(holder, dict)
+        else range(len(holder))
+        if isinstance(holder, list)
+        else ()
+    ):
         yield holder, key
         yield from _places(holder[key])
 
 
 def unexpected(sample: bytes, size: int) -> Iterator[bytes]:
     """Files of this size, or compressed from forty times as much."""
-    yield from (b"ab " * (size // 3), b"9" * size, b"[" * size, b"(" * size, b"[" + b"[]," * (size // 3) + b"[]]")
-    for data in (b"x" * size, b"ab cd ef gh ij kl mn op qr st\n" * (size // 30), sample * (size // len(sample) + 1)):
+    yield from (
+        b"ab " * (size // 3),
+        b"9" * size,
+        b"[" * size,
+        b"(" * size,
+        b"[" + b"[]," * (size // 3) + b"[]]",
+    )
+    for data in (
+        b"x" * size,
+        b"ab cd ef gh ij kl mn op qr st\n" * (size // 30),
+        sample * (size // len(sample) + 1),
+    ):
         yield from (data, gzip.compress(40 * data, 1))
     yield pyarrow.compress(40 * size * b"x", codec="zstd", asbytes=True)
 
@@ -82,14 +161,20 @@ def is_read(subject: Subject, data: bytes, file: Path) -> bool:
         try:
             subject.read(file)
         except Exception as error:
-            if (message := one_line(error) if subject.framework or isinstance(error, InputError) else None) is None:
+            if (
+                message := one_line(error)
+                if subject.framework or isinstance(error, InputError)
+                else None
+            ) is None:
                 raise
     assert message is None or len(message) < 2000
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", message or "")
     unpacked = len(data)
     if data.startswith(b"\x1f\x8b"):
         unpacked = max(unpacked, _gzip_size(data))
-    assert memory[0] < 64e6 + 10 * unpacked, f"{memory[0] / 1e6:.0f} MB for a file of {unpacked / 1e6:.2f} MB"
+    assert memory[0] < 64e6 + 10 * unpacked, (
+        f"{memory[0] / 1e6:.0f} MB for a file of {unpacked / 1e6:.2f} MB"
+    )
     return message is None
 
 
@@ -110,7 +195,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
-def test_damaged_files_are_read_or_rejected(name: str, sound: dict[str, Subject], tmp_path: Path) -> None:
+def test_damaged_files_are_read_or_rejected(
+    name: str, sound: dict[str, Subject], tmp_path: Path
+) -> None:
     subject, file = sound[name], tmp_path / "damaged" / sound[name].name
     assert is_read(subject, subject.sample, file)
 
@@ -129,7 +216,9 @@ def test_damaged_files_are_read_or_rejected(name: str, sound: dict[str, Subject]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "archive" not in name])
-def test_unexpected_files_need_little_memory(name: str, sound: dict[str, Subject], tmp_path: Path) -> None:
+def test_unexpected_files_need_little_memory(
+    name: str, sound: dict[str, Subject], tmp_path: Path
+) -> None:
     subject, file = sound[name], tmp_path / "damaged" / sound[name].name
     release()
     found = [is_read(subject, data, file) for data in unexpected(subject.sample, LARGE)]

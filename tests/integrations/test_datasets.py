@@ -18,10 +18,14 @@ def test_the_cache_depends_on_the_bilm_and_the_settings(tmp_path: Path) -> None:
 
     def mapped(seed: int, **options: object) -> str:
         elmo = Elmo.from_files(*write_bilm(tmp_path, seed=seed))
-        data = datasets.load_from_disk(tmp_path / "data").map(elmo.embed_batch, batched=True, fn_kwargs=options)
+        data = datasets.load_from_disk(tmp_path / "data").map(
+            elmo.embed_batch, batched=True, fn_kwargs=options
+        )
         expected = elmo.embed(WORDS, **{"layers": "average", **options})
         for row, array in zip(data, expected, strict=True):
-            assert np.allclose(np.array(row["elmo"]).reshape(array.shape), array, atol=1e-6)
+            assert np.allclose(
+                np.array(row["elmo"]).reshape(array.shape), array, atol=1e-6
+            )
         return data._fingerprint
 
     prints = [mapped(3), mapped(3), mapped(4), mapped(3, layers="top")]

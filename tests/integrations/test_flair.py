@@ -43,22 +43,43 @@ def test_vectors(files: tuple[str, str]) -> None:
         embeddings, embedded = ElmoEmbeddings(*files, layers=layers), sentences()
         embeddings.embed(embedded)
         assert embeddings.embedding_length == width
-        for sentence, expected in zip(embedded, Elmo.from_files(*files).embed(words, layers=layers), strict=True):
-            rows = expected.swapaxes(0, 1).reshape(len(sentence), -1) if layers == "all" else expected
-            assert np.allclose([token.embedding.numpy() for token in sentence], rows, atol=1e-6)
+        for sentence, expected in zip(
+            embedded, Elmo.from_files(*files).embed(words, layers=layers), strict=True
+        ):
+            rows = (
+                expected.swapaxes(0, 1).reshape(len(sentence), -1)
+                if layers == "all"
+                else expected
+            )
+            assert np.allclose(
+                [token.embedding.numpy() for token in sentence], rows, atol=1e-6
+            )
 
 
-def test_a_tagger_trains_saves_and_loads(files: tuple[str, str], tmp_path: Path) -> None:
+def test_a_tagger_trains_saves_and_loads(
+    files: tuple[str, str], tmp_path: Path
+) -> None:
     data = FlairDatapointDataset(sentences())
     corpus = Corpus(train=data, dev=data, test=data)
     labels = corpus.make_label_dictionary("ner", add_unk=False)
-    tagger = SequenceTagger(ElmoEmbeddings(), labels, "ner", hidden_size=16, use_crf=False)
-    ModelTrainer(tagger, corpus).train(tmp_path / "run", learning_rate=0.5, max_epochs=15, mini_batch_size=3)
+    tagger = SequenceTagger(
+        ElmoEmbeddings(), labels, "ner", hidden_size=16, use_crf=False
+    )
+    ModelTrainer(tagger, corpus).train(
+        tmp_path / "run", learning_rate=0.5, max_epochs=15, mini_batch_size=3
+    )
     loaded = SequenceTagger.load(tmp_path / "run" / "final-model.pt")
-    assert (tmp_path / "run" / "final-model.pt").stat().st_size < 10**7  # the biLM has 20 MB
+    assert (
+        tmp_path / "run" / "final-model.pt"
+    ).stat().st_size < 10**7  # the biLM has 20 MB
     sentence, other = Sentence("Oakes left Tarn"), Sentence("Oakes left Tarn")
     loaded.predict(sentence)
     loaded.save(tmp_path / "again.pt")
     SequenceTagger.load(tmp_path / "again.pt").predict(other)
-    assert [label.data_point.text for label in sentence.get_labels("ner")] == ["Oakes", "Tarn"]
-    assert [str(label) for label in sentence.get_labels()] == [str(label) for label in other.get_labels()]
+    assert [label.data_point.text for label in sentence.get_labels("ner")] == [
+        "Oakes",
+        "Tarn",
+    ]
+    assert [str(label) for label in sentence.get_labels()] == [
+        str(label) for label in other.get_labels()
+    ]

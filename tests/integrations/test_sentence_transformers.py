@@ -9,7 +9,9 @@ import pytest
 pytest.importorskip("sentence_transformers", "6", reason="tested by make test-adapters")
 
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.evaluation import BinaryClassificationEvaluator
+from sentence_transformers.sentence_transformer.evaluation import (
+    BinaryClassificationEvaluator,
+)
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from elmo_tasks.elmo import Elmo
@@ -24,15 +26,24 @@ TEXT = ["The harbour froze over .", "", "one", "a b c d e f g h i j k l"]
 def test_encode_save_and_load(tmp_path: Path) -> None:
     elmo = Elmo.from_files(*write_bilm(tmp_path))
     words = ElmoModule(elmo, layers="top")
-    model = SentenceTransformer(modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu")
+    model = SentenceTransformer(
+        modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu"
+    )
     expected = elmo.embed_sentences(TEXT, layers="top")
     assert np.allclose(model.encode(TEXT, batch_size=2), expected, atol=1e-6)
     assert np.allclose(model.encode(TEXT[0]), expected[0], atol=1e-6)
-    assert np.allclose(model.encode(["froze over ."], prompt="The harbour "), expected[:1], atol=1e-6)
+    assert np.allclose(
+        model.encode(["froze over ."], prompt="The harbour "), expected[:1], atol=1e-6
+    )
     assert model.similarity(expected, expected).shape == (4, 4)
     model.save(str(tmp_path / "model"))
-    again = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=True)
-    assert again[0].layers == "top" and again[0].elmo.source.weight_file.sha256 == elmo.source.weight_file.sha256
+    again = SentenceTransformer(
+        str(tmp_path / "model"), device="cpu", trust_remote_code=True
+    )
+    assert (
+        again[0].layers == "top"
+        and again[0].elmo.source.weight_file.sha256 == elmo.source.weight_file.sha256
+    )
     assert np.allclose(again.encode(TEXT), expected, atol=1e-6)
     with pytest.raises(InputError, match="layers: expected one vector per word"):
         ElmoModule(elmo, layers="all")
@@ -41,8 +52,14 @@ def test_encode_save_and_load(tmp_path: Path) -> None:
 def test_evaluation() -> None:
     """The library's evaluator on 200 pairs of the synthetic corpus: entailed pairs are more alike than others."""
     words = ElmoModule(Elmo.from_files(), layers="average")
-    model = SentenceTransformer(modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu")
-    lines = (fixtures_root() / "miniworld/snli/snli_1.0_dev.jsonl").read_text().splitlines()[:200]
+    model = SentenceTransformer(
+        modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu"
+    )
+    lines = (
+        (fixtures_root() / "miniworld/snli/snli_1.0_dev.jsonl")
+        .read_text()
+        .splitlines()[:200]
+    )
     pairs = [json.loads(line) for line in lines]
     labels = [int(pair["gold_label"] == "entailment") for pair in pairs]
     texts = [[pair[key] for pair in pairs] for key in ("sentence1", "sentence2")]

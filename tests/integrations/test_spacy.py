@@ -19,7 +19,8 @@ from tests.archives.make import STORED
 TEXT = "Captain Oakes said that Mira sold the old ferry.  She left it to him, and he sold it."
 
 STORY = (
-    "Mira Oakes and her brother left the harbour of Tarn . He knew the old pilot 's boat well . She liked it , too ."
+    "Mira Oakes and her brother left the harbour of Tarn ."
+    " He knew the old pilot 's boat well . She liked it , too ."
 )
 
 
@@ -38,12 +39,23 @@ def predicted(task: str, text: str) -> Any:
 
 def test_entities_have_the_offsets_of_predict() -> None:
     doc = pipeline(STORED / "1" / "ner.tar.gz")(TEXT)
-    expected = [(one["start"], one["end"], one["type"]) for one in predicted("ner", TEXT)["entities"]]
-    assert [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents] == expected != []
+    expected = [
+        (one["start"], one["end"], one["type"])
+        for one in predicted("ner", TEXT)["entities"]
+    ]
+    assert (
+        [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents]
+        == expected
+        != []
+    )
 
 
 def test_sentences_of_an_earlier_component() -> None:
-    docs = list(pipeline(STORED / "1" / "ner.tar.gz", "sentencizer").pipe([TEXT, " ", ""], batch_size=2))
+    docs = list(
+        pipeline(STORED / "1" / "ner.tar.gz", "sentencizer").pipe(
+            [TEXT, " ", ""], batch_size=2
+        )
+    )
     expected = [
         (one["start"] + shift, one["end"] + shift)
         for sentence, shift in ((TEXT[:48], 0), (TEXT[50:], 50))
@@ -52,7 +64,9 @@ def test_sentences_of_an_earlier_component() -> None:
     assert [(ent.start_char, ent.end_char) for ent in docs[0].ents] == expected
     frames = pipeline(STORED / "1" / "srl.tar.gz", "sentencizer")(TEXT)._.frames
     arguments = [one for frame in frames for one in frame["arguments"]]
-    assert arguments and all(TEXT[one["start"] : one["end"]] == one["text"] for one in arguments)
+    assert arguments and all(
+        TEXT[one["start"] : one["end"]] == one["text"] for one in arguments
+    )
 
 
 def test_clusters() -> None:
@@ -61,13 +75,19 @@ def test_clusters() -> None:
     assert len(doc.spans) == len(clusters) > 0
     for number, mentions in enumerate(clusters, start=1):
         spans = doc.spans[f"coref_clusters_{number}"]
-        assert [(span.start_char, span.end_char) for span in spans] == [(one["start"], one["end"]) for one in mentions]
+        assert [(span.start_char, span.end_char) for span in spans] == [
+            (one["start"], one["end"]) for one in mentions
+        ]
         assert {span._.cluster for span in spans} == {number}
 
 
 def test_labels_and_unsupported_models() -> None:
-    assert pipeline(STORED / "1" / "sst.tar.gz")(TEXT).cats == pytest.approx(predicted("sst", TEXT)["probabilities"])
-    with pytest.raises(InputError, match="expected a model of SRL, .*, got a SnliPredictor"):
+    assert pipeline(STORED / "1" / "sst.tar.gz")(TEXT).cats == pytest.approx(
+        predicted("sst", TEXT)["probabilities"]
+    )
+    with pytest.raises(
+        InputError, match="expected a model of SRL, .*, got a SnliPredictor"
+    ):
         pipeline(STORED / "1" / "snli.tar.gz")(TEXT)
     with pytest.raises(InputError, match=r"gone.tar.gz: the archive does not exist"):
         pipeline(Path("gone.tar.gz"))
@@ -79,7 +99,10 @@ def test_saved_pipelines_hold_the_archive(tmp_path: Path) -> None:
     expected = [ent.text for ent in nlp(TEXT).ents]
     nlp.to_disk(tmp_path / "nlp")
     archive.unlink()
-    for loaded in (spacy.load(tmp_path / "nlp"), pickle.loads(pickle.dumps(spacy.load(tmp_path / "nlp")))):
+    for loaded in (
+        spacy.load(tmp_path / "nlp"),
+        pickle.loads(pickle.dumps(spacy.load(tmp_path / "nlp"))),
+    ):
         assert [ent.text for ent in loaded(TEXT).ents] == expected
 
 
@@ -88,7 +111,9 @@ def test_vectors() -> None:
     nlp.add_pipe("elmo_tasks_vectors", config={"layers": "top"})
     doc, empty = nlp.pipe([TEXT, ""])
     (expected,) = Elmo.from_files().embed([[token.text for token in doc]], layers="top")
-    assert np.array_equal(doc.tensor, expected) and np.array_equal(doc[3].vector, expected[3])
+    assert np.array_equal(doc.tensor, expected) and np.array_equal(
+        doc[3].vector, expected[3]
+    )
     assert empty.tensor.shape == (0, 320)
     with pytest.raises(InputError, match="got all layers"):
         nlp.add_pipe("elmo_tasks_vectors", name="other", config={"layers": "all"})

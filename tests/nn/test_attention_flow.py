@@ -21,7 +21,9 @@ def similarity(similar: Trilinear, u: Tensor, v: Tensor) -> float:
     """The similarity of two vectors."""
     value = 0.0
     for d in range(WIDTH):
-        value += similar.left[d].item() * u[d].item() + similar.right[d].item() * v[d].item()
+        value += (
+            similar.left[d].item() * u[d].item() + similar.right[d].item() * v[d].item()
+        )
         value += similar.product[d].item() * u[d].item() * v[d].item()
     return value
 
@@ -32,7 +34,9 @@ def softmax(values: list[float]) -> list[float]:
 
 
 def mean(weights: list[float], vectors: Tensor) -> Tensor:
-    return torch.stack([weight * vector for weight, vector in zip(weights, vectors, strict=True)]).sum(0)
+    return torch.stack(
+        [weight * vector for weight, vector in zip(weights, vectors, strict=True)]
+    ).sum(0)
 
 
 def test_bi_attention_equals_loops() -> None:
@@ -40,13 +44,18 @@ def test_bi_attention_equals_loops() -> None:
     wide(attention)
     passage, question = torch.randn(3, 5, WIDTH), torch.randn(3, 4, WIDTH)
     lengths, question_lengths = [5, 2, 1], [1, 4, 2]
-    masks = [torch.arange(size)[None] < torch.tensor(ls)[:, None] for size, ls in ((5, lengths), (4, question_lengths))]
+    masks = [
+        torch.arange(size)[None] < torch.tensor(ls)[:, None]
+        for size, ls in ((5, lengths), (4, question_lengths))
+    ]
     passage[~masks[0]], question[~masks[1]] = 0.5, 0.5
     attended = attention(passage, masks[0], question, masks[1])
     assert attended.shape == (3, 5, 4 * WIDTH)
     for b, (t_end, u_end) in enumerate(zip(lengths, question_lengths, strict=True)):
         c, q = passage[b, :t_end], question[b, :u_end]
-        scores = [[similarity(attention.similarity, c_t, q_u) for q_u in q] for c_t in c]
+        scores = [
+            [similarity(attention.similarity, c_t, q_u) for q_u in q] for c_t in c
+        ]
         q2c = mean(softmax([max(row) for row in scores]), c)
         for t, row in enumerate(scores):
             c2q = mean(softmax(row), q)
@@ -65,7 +74,13 @@ def test_self_attention_equals_loops() -> None:
         row = vectors[b, :length]
         for t in range(length):
             others = [k for k in range(length) if k != t]
-            powers = [math.exp(similarity(attention.similarity, row[t], row[k])) for k in others]
+            powers = [
+                math.exp(similarity(attention.similarity, row[t], row[k]))
+                for k in others
+            ]
             total = math.exp(attention.null_score.item()) + sum(powers)
-            expected = sum((p / total * row[k] for p, k in zip(powers, others, strict=True)), torch.zeros(WIDTH))
+            expected = sum(
+                (p / total * row[k] for p, k in zip(powers, others, strict=True)),
+                torch.zeros(WIDTH),
+            )
             torch.testing.assert_close(attended[b, t], expected, rtol=1e-4, atol=1e-5)

@@ -9,11 +9,15 @@ from allennlp.modules.seq2vec_encoders import CnnEncoder
 from elmo_tasks.nn.character_cnn import PaddedCnn
 
 WIDTHS = (2, 4)
-LENGTHS = torch.tensor([5, 3, 1, 4])  # the second and third are shorter than one or both filters
+LENGTHS = torch.tensor(
+    [5, 3, 1, 4]
+)  # the second and third are shorter than one or both filters
 MASK = (torch.arange(5) < LENGTHS[:, None]).long()
 
 
-@pytest.mark.parametrize("keys", [{}, {"output_dim": 6}, {"conv_layer_activation": torch.tanh}])
+@pytest.mark.parametrize(
+    "keys", [{}, {"output_dim": 6}, {"conv_layer_activation": torch.tanh}]
+)
 def test_float32_is_that_of_allennlp(keys: dict[str, Any]) -> None:
     torch.manual_seed(1)
     theirs = CnnEncoder(3, 7, WIDTHS, **keys)
@@ -24,6 +28,15 @@ def test_float32_is_that_of_allennlp(keys: dict[str, Any]) -> None:
         gradients = []
         for encoder in (theirs, ours):
             found = encoder(tokens, mask)
-            gradients.append((found, *torch.autograd.grad(found.square().sum(), [tokens, *encoder.parameters()])))
-        assert all(torch.equal(one, other) for one, other in zip(*gradients, strict=True))
+            gradients.append(
+                (
+                    found,
+                    *torch.autograd.grad(
+                        found.square().sum(), [tokens, *encoder.parameters()]
+                    ),
+                )
+            )
+        assert all(
+            torch.equal(one, other) for one, other in zip(*gradients, strict=True)
+        )
     assert ours.state_dict().keys() == theirs.state_dict().keys()

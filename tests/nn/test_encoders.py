@@ -29,24 +29,34 @@ MASK = torch.arange(5)[None] < torch.tensor(LENGTHS)[:, None]
 
 def make(name: str, **keys: Any) -> Seq2SeqEncoder:
     torch.manual_seed(2)
-    return Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")(input_size=4, **{**ENCODERS[name][0], **keys})
+    return Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")(
+        input_size=4, **{**ENCODERS[name][0], **keys}
+    )
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_padding_has_no_effect(name: str) -> None:
     encoder, inputs = make(name), torch.randn(5, 5, 4)
     outputs = encoder(inputs, MASK)
-    assert torch.equal(encoder(inputs.masked_fill(~MASK[:, :, None], 1e6), MASK), outputs)
+    assert torch.equal(
+        encoder(inputs.masked_fill(~MASK[:, :, None], 1e6), MASK), outputs
+    )
     assert not outputs[~MASK].any()
     for row, length in enumerate(LENGTHS):
         if length:
-            alone = encoder(inputs[row : row + 1, :length], MASK[row : row + 1, :length])
+            alone = encoder(
+                inputs[row : row + 1, :length], MASK[row : row + 1, :length]
+            )
             assert torch.allclose(outputs[row, :length], alone[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("key", ["dropout", "feedforward_dropout"])
 def test_dropout_of_the_feedforward_lstm_is_for_training_only(key: str) -> None:
-    encoder, plain, inputs = make("feedforward_lstm", **{key: 0.5}), make("feedforward_lstm"), torch.randn(5, 5, 4)
+    encoder, plain, inputs = (
+        make("feedforward_lstm", **{key: 0.5}),
+        make("feedforward_lstm"),
+        torch.randn(5, 5, 4),
+    )
     assert not torch.allclose(encoder(inputs, MASK), plain(inputs, MASK))
     assert torch.equal(encoder.eval()(inputs, MASK), plain.eval()(inputs, MASK))
 
@@ -59,21 +69,37 @@ def both_directions(inputs: Tensor, direction: Direction) -> Tensor:
     expected = torch.zeros(0)
     for row, length in enumerate(LENGTHS):
         if length:
-            forward, backward = direction(inputs[row, :length], 0), direction(inputs[row, :length].flip(0), 1).flip(0)
-            expected = expected if expected.numel() else torch.zeros(5, 5, 2 * forward.shape[1])
-            expected = expected.index_put((torch.tensor(row), torch.arange(length)), torch.cat([forward, backward], 1))
+            forward, backward = (
+                direction(inputs[row, :length], 0),
+                direction(inputs[row, :length].flip(0), 1).flip(0),
+            )
+            expected = (
+                expected
+                if expected.numel()
+                else torch.zeros(5, 5, 2 * forward.shape[1])
+            )
+            expected = expected.index_put(
+                (torch.tensor(row), torch.arange(length)),
+                torch.cat([forward, backward], 1),
+            )
     return expected
 
 
 def check_equal(encoder: Seq2SeqEncoder, direction: Direction) -> None:
     """Outputs and gradients of an encoder against a loop."""
-    inputs, weights, found = torch.randn(5, 5, 4), torch.randn(5, 5, encoder.get_output_dim()), []
+    inputs, weights, found = (
+        torch.randn(5, 5, 4),
+        torch.randn(5, 5, encoder.get_output_dim()),
+        [],
+    )
     outputs, expected = encoder(inputs, MASK), both_directions(inputs, direction)
     assert torch.allclose(outputs, expected, atol=1e-6)
     for output in (outputs, expected):
         encoder.zero_grad()
         (output * weights).sum().backward()
-        found.append([p.grad.clone() for p in encoder.parameters() if p.grad is not None])
+        found.append(
+            [p.grad.clone() for p in encoder.parameters() if p.grad is not None]
+        )
     assert len(found[0]) == len(list(encoder.parameters()))
     for ours, theirs in zip(*found, strict=True):
         assert ours.any() and torch.allclose(ours, theirs, atol=1e-5)
@@ -86,7 +112,9 @@ def test_coupled_lstm_equals_its_equations() -> None:
     def direction(words: Tensor, side: int) -> Tensor:
         cell, hidden, outputs = lstm.first_cell[side, 0], lstm.first_hidden[side, 0], []
         for word in words:
-            i, j, o = (torch.cat([word, hidden]) @ lstm.kernel[side] + lstm.bias[side]).chunk(3)
+            i, j, o = (
+                torch.cat([word, hidden]) @ lstm.kernel[side] + lstm.bias[side]
+            ).chunk(3)
             cell = (1 - i.sigmoid()) * cell + i.sigmoid() * j.tanh()
             hidden = o.sigmoid() * cell.tanh()
             outputs.append(hidden)
@@ -99,9 +127,13 @@ def test_gru_equals_torchs() -> None:
     gru, inputs = make("gru"), torch.randn(5, 5, 4)
     assert isinstance(gru, Gru)
     theirs = nn.GRU(4, 4, batch_first=True, bidirectional=True)
-    backward = {f"{name}_reverse": value for name, value in gru.backward.state_dict().items()}
+    backward = {
+        f"{name}_reverse": value for name, value in gru.backward.state_dict().items()
+    }
     theirs.load_state_dict(gru.onward.state_dict() | backward)
-    assert torch.allclose(gru(inputs, torch.ones(5, 5).bool()), theirs(inputs)[0], atol=1e-6)
+    assert torch.allclose(
+        gru(inputs, torch.ones(5, 5).bool()), theirs(inputs)[0], atol=1e-6
+    )
     gru(inputs.masked_fill(~MASK[:, :, None], torch.nan), MASK).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in gru.parameters())
 
@@ -109,13 +141,17 @@ def test_gru_equals_torchs() -> None:
 def test_stacked_lstms_dropout_is_variational_before_each_layer() -> None:
     stack, seen = make("stacked_lstm", dropout=0.5), []
     assert isinstance(stack, StackedLstm)
-    stack.dropout.register_forward_hook(lambda module, inputs, output: seen.append((inputs[0], output)))
+    stack.dropout.register_forward_hook(
+        lambda module, inputs, output: seen.append((inputs[0], output))
+    )
     stack(torch.ones(8, 5, 4), torch.ones(8, 5).bool())
     assert [tuple(after.shape) for _, after in seen] == [(8, 5, 4), (8, 5, 12)]
     for before, after in seen:
         dropped = (after == 0) & (before != 0)
         assert torch.equal(dropped[:, :1].expand_as(dropped), dropped)
-        assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(dropped[0], dropped[1])
+        assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(
+            dropped[0], dropped[1]
+        )
 
 
 def test_coupled_lstms_dropout_is_recurrent_and_variational() -> None:
@@ -124,9 +160,13 @@ def test_coupled_lstms_dropout_is_recurrent_and_variational() -> None:
     with torch.no_grad():
         lstm.kernel[:, :4] = 0.0  # only the recurrence is left
     torch.manual_seed(1)
-    outputs = lstm(torch.zeros(400, 3, 4), torch.ones(400, 3).bool())[:, :, :3].detach()  # forward
+    outputs = lstm(torch.zeros(400, 3, 4), torch.ones(400, 3).bool())[
+        :, :, :3
+    ].detach()  # forward
     kinds = {tuple(row.flatten().mul(1e5).round().tolist()) for row in outputs}
-    assert len(kinds) == 2**3, "a mask of 3 units for each sentence, constant over its words"
+    assert len(kinds) == 2**3, (
+        "a mask of 3 units for each sentence, constant over its words"
+    )
 
 
 def assert_orthogonal(*blocks: Tensor) -> None:
@@ -142,7 +182,9 @@ def test_initialization() -> None:
         size = lstm.hidden_size
         for suffix in ("l0", "l0_reverse"):
             assert_orthogonal(*getattr(lstm, f"weight_hh_{suffix}").chunk(4))
-            biases = getattr(lstm, f"bias_ih_{suffix}") + getattr(lstm, f"bias_hh_{suffix}")
+            biases = getattr(lstm, f"bias_ih_{suffix}") + getattr(
+                lstm, f"bias_hh_{suffix}"
+            )
             assert biases.tolist() == [0.0] * size + [1.0] * size + [0.0] * 2 * size
     coupled = CoupledLstm(input_size=40, hidden_size=30)
     for direction in coupled.kernel:
@@ -150,14 +192,31 @@ def test_initialization() -> None:
     for parameter, fans in ((coupled.bias, 180), (coupled.first_hidden, 31)):
         assert 0.6 * (6 / fans) ** 0.5 < parameter.abs().max() <= (6 / fans) ** 0.5
     earlier = CoupledLstm(input_size=40, hidden_size=30, orthonormal_input=False)
-    assert_orthogonal(*(gate.T for direction in earlier.kernel[:, 40:] for gate in direction.chunk(3, 1)))
-    assert earlier.kernel[:, :40].std().item() == pytest.approx((2 / (40 + 90)) ** 0.5, rel=0.03)
-    assert earlier.bias.var().item() == pytest.approx(2 * 2 / 180, rel=0.3), "the sum of two"
+    assert_orthogonal(
+        *(
+            gate.T
+            for direction in earlier.kernel[:, 40:]
+            for gate in direction.chunk(3, 1)
+        )
+    )
+    assert earlier.kernel[:, :40].std().item() == pytest.approx(
+        (2 / (40 + 90)) ** 0.5, rel=0.03
+    )
+    assert earlier.bias.var().item() == pytest.approx(2 * 2 / 180, rel=0.3), (
+        "the sum of two"
+    )
     gru = Gru(input_size=200, hidden_size=90)
-    weights = torch.cat([p.flatten() for name, p in gru.named_parameters() if "weight" in name])
-    assert weights.abs().max() <= 0.1 and 0.042 < weights.std() < 0.046, "N(0, 0.05) truncated at 0.1 has 0.044"
+    weights = torch.cat(
+        [p.flatten() for name, p in gru.named_parameters() if "weight" in name]
+    )
+    assert weights.abs().max() <= 0.1 and 0.042 < weights.std() < 0.046, (
+        "N(0, 0.05) truncated at 0.1 has 0.044"
+    )
     linear = glorot(nn.Linear(400, 200))
-    assert linear.weight.std().item() == pytest.approx((2 / 600) ** 0.5, rel=0.02) and not linear.bias.any()
+    assert (
+        linear.weight.std().item() == pytest.approx((2 / 600) ** 0.5, rel=0.02)
+        and not linear.bias.any()
+    )
 
 
 def test_character_cnn_equals_loops() -> None:
@@ -165,10 +224,20 @@ def test_character_cnn_equals_loops() -> None:
     weight, bias = cnn.convolution.weight, cnn.convolution.bias
     assert bias is not None and (cnn.get_input_dim(), cnn.get_output_dim()) == (2, 3)
     bias.data = torch.tensor([0.1, -0.2, 0.3])
-    tokens, mask = torch.randn(4, 5, 2), torch.arange(5)[None] < torch.tensor([[5], [2], [1], [0]])
+    tokens, mask = (
+        torch.randn(4, 5, 2),
+        torch.arange(5)[None] < torch.tensor([[5], [2], [1], [0]]),
+    )
     tokens[~mask] = torch.nan
     vectors = cnn(tokens, mask)
-    for row, length in enumerate(mask.sum(1).tolist()):  # words may be shorter than the filters
+    for row, length in enumerate(
+        mask.sum(1).tolist()
+    ):  # words may be shorter than the filters
         padded = torch.cat([tokens[row, :length], torch.zeros(2, 2)])
-        windows = [(weight * padded[start : start + 3].T).sum((1, 2)) + bias for start in range(length)]
-        torch.testing.assert_close(vectors[row], torch.stack([torch.zeros(3), *windows]).amax(0))
+        windows = [
+            (weight * padded[start : start + 3].T).sum((1, 2)) + bias
+            for start in range(length)
+        ]
+        torch.testing.assert_close(
+            vectors[row], torch.stack([torch.zeros(3), *windows]).amax(0)
+        )

@@ -27,33 +27,56 @@ def encoder(layers: int = 3, **keys: Any) -> HighwayLstm:
 
 
 def words(dtype: torch.dtype = torch.float32) -> Tensor:
-    return torch.randn(len(LENGTHS), max(LENGTHS), 4, dtype=dtype, generator=torch.Generator().manual_seed(7))
+    return torch.randn(
+        len(LENGTHS),
+        max(LENGTHS),
+        4,
+        dtype=dtype,
+        generator=torch.Generator().manual_seed(7),
+    )
 
 
-def slow_layer(layer: HighwayLstmLayer, inputs: Tensor, kept: Tensor, *, masks_outputs: bool) -> Tensor:
+def slow_layer(
+    layer: HighwayLstmLayer, inputs: Tensor, kept: Tensor, *, masks_outputs: bool
+) -> Tensor:
     """
     One sentence [T, D], one word at a time, as in He et al.'s `HighwayLSTMLayer._step`: `h_t` is masked last. In
     AllenNLP's encoder the mask is on the recurrence alone.
     """
     size = kept.shape[0]
-    cell, hidden, outputs = torch.zeros(size), torch.zeros(size), [torch.zeros(size)] * len(inputs)
+    cell, hidden, outputs = (
+        torch.zeros(size),
+        torch.zeros(size),
+        [torch.zeros(size)] * len(inputs),
+    )
     places = range(len(inputs))
     for place in reversed(places) if layer.backward else places:
         from_input = layer.input_weight @ inputs[place] + layer.bias
         from_hidden = layer.hidden_weight @ hidden
         i, f, g, o, t = (from_input[: 5 * size] + from_hidden).split(size)
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-        plain = t.sigmoid() * (o.sigmoid() * cell.tanh()) + (1 - t.sigmoid()) * from_input[5 * size :]
+        plain = (
+            t.sigmoid() * (o.sigmoid() * cell.tanh())
+            + (1 - t.sigmoid()) * from_input[5 * size :]
+        )
         hidden = kept * plain
         outputs[place] = hidden if masks_outputs else plain
     return torch.stack(outputs)
 
 
-def slow(stack: HighwayLstm, inputs: Tensor, lengths: list[int], dropout: float, masks_outputs: bool) -> Tensor:
+def slow(
+    stack: HighwayLstm,
+    inputs: Tensor,
+    lengths: list[int],
+    dropout: float,
+    masks_outputs: bool,
+) -> Tensor:
     """The masks [B, H] of the layers are drawn in order, their rows longest sentence first."""
     outputs = torch.zeros(len(lengths), max(lengths), stack.get_output_dim())
     masks = [get_dropout_mask(dropout, outputs[:, 0]) for _ in stack.layers]
-    for place, row in enumerate(torch.tensor(lengths).argsort(descending=True).tolist()):
+    for place, row in enumerate(
+        torch.tensor(lengths).argsort(descending=True).tolist()
+    ):
         hidden = inputs[row, : lengths[row]]
         for layer, mask in zip(stack.layers, masks, strict=True):
             assert isinstance(layer, HighwayLstmLayer)
@@ -64,18 +87,27 @@ def slow(stack: HighwayLstm, inputs: Tensor, lengths: list[int], dropout: float,
 
 def gradients(stack: HighwayLstm, outputs: Tensor, inputs: Tensor) -> list[Tensor]:
     weights = torch.linspace(-1, 1, outputs.numel()).view_as(outputs)
-    return list(torch.autograd.grad((outputs * weights).sum(), [inputs, *stack.parameters()]))
+    return list(
+        torch.autograd.grad((outputs * weights).sum(), [inputs, *stack.parameters()])
+    )
 
 
-@pytest.mark.parametrize(("dropout", "masks_outputs"), [(0.0, True), (0.4, True), (0.4, False)])
+@pytest.mark.parametrize(
+    ("dropout", "masks_outputs"), [(0.0, True), (0.4, True), (0.4, False)]
+)
 def test_equals_a_loop_over_words(dropout: float, masks_outputs: bool) -> None:
-    stack, inputs = encoder(layers=4, dropout=dropout, dropout_outputs=masks_outputs), words().requires_grad_()
+    stack, inputs = (
+        encoder(layers=4, dropout=dropout, dropout_outputs=masks_outputs),
+        words().requires_grad_(),
+    )
     torch.manual_seed(11)
     fast = stack(inputs, mask_of(LENGTHS))
     torch.manual_seed(11)
     expected = slow(stack, inputs, LENGTHS, dropout, masks_outputs)
     assert torch.allclose(fast, expected, atol=1e-6)
-    for ours, theirs in zip(gradients(stack, fast, inputs), gradients(stack, expected, inputs), strict=True):
+    for ours, theirs in zip(
+        gradients(stack, fast, inputs), gradients(stack, expected, inputs), strict=True
+    ):
         assert theirs.any()
         assert torch.allclose(ours, theirs, atol=1e-5)
 
@@ -93,5 +125,14 @@ def test_bfloat16_products_are_close_and_all_else_is_float32(how: str) -> None:
     outputs.sum().backward()
     expected.sum().backward()
     for ours, theirs in zip(stack.parameters(), exact.parameters(), strict=True):
-        assert ours.grad is not None and theirs.grad is not None and ours.grad.dtype == torch.float32
-        assert torch.nn.functional.cosine_similarity(ours.grad.flatten(), theirs.grad.flatten(), dim=0) > 0.99
+        assert (
+            ours.grad is not None
+            and theirs.grad is not None
+            and ours.grad.dtype == torch.float32
+        )
+        assert (
+            torch.nn.functional.cosine_similarity(
+                ours.grad.flatten(), theirs.grad.flatten(), dim=0
+            )
+            > 0.99
+        )

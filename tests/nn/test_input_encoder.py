@@ -14,23 +14,37 @@ from elmo_tasks.tasks.tagging.reader import NerReader
 from tests.models import corpus, make_model, tensors, word_encoder
 from tests.tiny import ELMO_DIM, SIZES
 
-WORD_DIM, CHARACTER_DIM, HIDDEN = SIZES["embedding_dim"], SIZES["num_filters"], SIZES["hidden_sizes"]
+WORD_DIM, CHARACTER_DIM, HIDDEN = (
+    SIZES["embedding_dim"],
+    SIZES["num_filters"],
+    SIZES["hidden_sizes"],
+)
 
 
-def make(folder: Path, at: str | None, **keys: Any) -> tuple[InputEncoder, TextFieldTensors]:
+def make(
+    folder: Path, at: str | None, **keys: Any
+) -> tuple[InputEncoder, TextFieldTensors]:
     """That of the NER tagger, and a batch of its sample, sentences of 9, 7 and 7 words."""
-    model = make_model("ner", corpus("ner"), folder, None if at is None else {"at": at}, **keys)
+    model = make_model(
+        "ner", corpus("ner"), folder, None if at is None else {"at": at}, **keys
+    )
     return model.input_encoder, tensors(model.vocab, corpus("ner"))["tokens"]
 
 
 def test_allennlps_embedding_gets_no_spelling() -> None:
     reader = NerReader(token_indexers={"tokens": WordIndexer()})
-    known, unknown = (reader.text_to_instance(text.split()) for text in ("the ferry left", "a gull left"))
+    known, unknown = (
+        reader.text_to_instance(text.split())
+        for text in ("the ferry left", "a gull left")
+    )
     for instance in (known, unknown):
         reader.apply_token_indexers(instance)
     vocab = Vocabulary.from_instances([known])
     layers = word_encoder(vocab)
-    assert torch.equal(layers(tensors(vocab, [known])["tokens"]).mask, layers(tensors(vocab, [unknown])["tokens"]).mask)
+    assert torch.equal(
+        layers(tensors(vocab, [known])["tokens"]).mask,
+        layers(tensors(vocab, [unknown])["tokens"]).mask,
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +56,9 @@ def test_allennlps_embedding_gets_no_spelling() -> None:
         ("both", WORD_DIM + CHARACTER_DIM + ELMO_DIM, 2 * HIDDEN + ELMO_DIM),
     ],
 )
-def test_widths_and_one_bilm_pass(tmp_path: Path, at: str | None, x_width: int, h_width: int) -> None:
+def test_widths_and_one_bilm_pass(
+    tmp_path: Path, at: str | None, x_width: int, h_width: int
+) -> None:
     layers, tokens = make(tmp_path, at)
     assert (layers.get_input_dim(), layers.get_output_dim()) == (x_width, h_width)
     assert layers.encoder.get_input_dim() == x_width
@@ -58,13 +74,20 @@ def test_widths_and_one_bilm_pass(tmp_path: Path, at: str | None, x_width: int, 
 def test_x_and_h(tmp_path: Path) -> None:
     layers, tokens = make(tmp_path, "both")
     assert layers.elmo is not None
-    assert layers.elmo.output_mix is not None and layers.elmo.output_mix.weights is not None
+    assert (
+        layers.elmo.output_mix is not None
+        and layers.elmo.output_mix.weights is not None
+    )
     layers.elmo.output_mix.weights.data = torch.tensor([3.0, 0.0, -3.0])
     h, x, mask = layers(tokens)
     bilm = layers.elmo.layers(tokens["elmo"]["elmo_tokens"])
     words = {key: value for key, value in tokens.items() if key != "elmo"}
-    assert torch.equal(x, torch.cat([layers.embedder(words), layers.elmo.input_vectors(bilm)], -1))
-    assert torch.equal(h, torch.cat([layers.encoder(x, mask), layers.elmo.output_vectors(bilm)], -1))
+    assert torch.equal(
+        x, torch.cat([layers.embedder(words), layers.elmo.input_vectors(bilm)], -1)
+    )
+    assert torch.equal(
+        h, torch.cat([layers.encoder(x, mask), layers.elmo.output_vectors(bilm)], -1)
+    )
     assert not torch.allclose(h[..., -ELMO_DIM:], x[..., -ELMO_DIM:])
 
 
@@ -74,7 +97,9 @@ def test_word_vectors_off(tmp_path: Path) -> None:
     h = layers(tokens).h
     tokens["tokens"]["tokens"] = tokens["tokens"]["tokens"].clamp(max=1)
     assert torch.equal(layers(tokens).h, h)
-    assert not any("token_embedder_tokens" in name for name, _ in layers.named_parameters())
+    assert not any(
+        "token_embedder_tokens" in name for name, _ in layers.named_parameters()
+    )
 
 
 def test_variational_dropout(tmp_path: Path) -> None:
@@ -83,13 +108,19 @@ def test_variational_dropout(tmp_path: Path) -> None:
     assert 0 < (x[0] == 0).all(0).sum() < x.shape[2]
     dropped = (h == 0).all(1)[0]
     assert dropped[: 2 * HIDDEN].any() and not dropped[2 * HIDDEN :].any()
-    independent, tokens = make(tmp_path, None, input_dropout=0.5, variational_dropout=False)
+    independent, tokens = make(
+        tmp_path, None, input_dropout=0.5, variational_dropout=False
+    )
     dropped = independent.train()(tokens).x[0] == 0
-    assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(dropped[:1].expand_as(dropped), dropped)
+    assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(
+        dropped[:1].expand_as(dropped), dropped
+    )
 
 
 def test_elmo_without_character_ids(tmp_path: Path) -> None:
     layers, tokens = make(tmp_path, "input")
     del tokens["elmo"]
-    with pytest.raises(InputError, match="the key elmo .* got token_characters, tokens"):
+    with pytest.raises(
+        InputError, match="the key elmo .* got token_characters, tokens"
+    ):
         layers(tokens)

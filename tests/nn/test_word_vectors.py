@@ -25,7 +25,11 @@ def file(tmp_path: Path) -> Path:
 
 
 def vocabulary(*words: str) -> Vocabulary:
-    return Vocabulary(counter={"tokens": {word: len(words) - place for place, word in enumerate(words)}})
+    return Vocabulary(
+        counter={
+            "tokens": {word: len(words) - place for place, word in enumerate(words)}
+        }
+    )
 
 
 def embedder(file: Path | None, vocab: Vocabulary, **keys: Any) -> WordVectors:
@@ -41,8 +45,17 @@ def test_looks_up_the_word_then_the_lower_cased_word_then_the_mean(file: Path) -
     vocab = vocabulary("May", "may", "Harrow", "harrow", "sloop")
     built = embedder(file, vocab)
     mean = torch.tensor([[-1.0, -2, -3], [-1, -2, -3], [0.5, 0.5, 0.1]]).mean(0)
-    found = torch.tensor(look_up(built, vocab, "May", "may", "Harrow", "harrow", "sloop", "unseen"))
-    expected = [[-1.0, -2, -3], [-1, -2, -3], [0.5, 0.5, 0.1], mean.tolist(), mean.tolist(), mean.tolist()]
+    found = torch.tensor(
+        look_up(built, vocab, "May", "may", "Harrow", "harrow", "sloop", "unseen")
+    )
+    expected = [
+        [-1.0, -2, -3],
+        [-1, -2, -3],
+        [0.5, 0.5, 0.1],
+        mean.tolist(),
+        mean.tolist(),
+        mean.tolist(),
+    ]
     assert torch.allclose(found, torch.tensor(expected))
     assert built(torch.tensor([[0]])).tolist() == [[[0.0, 0.0, 0.0]]]
     assert built.get_output_dim() == 3
@@ -54,11 +67,15 @@ def test_trained_and_fixed_words(file: Path) -> None:
     built = embedder(file, vocab, keep_all_pretrained=True)
     assert vocab.get_token_index(FIXED) == len(built.weight) == 4
     assert look_up(built, vocab, "ferry", "the") == [[4, 4, 4], [1, 2, 3]]
-    ids = torch.tensor([[vocab.get_token_index(word) for word in ("ferry", "the", "sloop")] + [0]])
+    ids = torch.tensor(
+        [[vocab.get_token_index(word) for word in ("ferry", "the", "sloop")] + [0]]
+    )
     built(ids).pow(2).sum().backward()
     assert built.weight.grad is not None
     assert built.weight.grad.any(1).tolist() == [False, False, True, True]
-    assert "fixed" in built.state_dict() and [name for name, _ in built.named_parameters()] == ["weight"]
+    assert "fixed" in built.state_dict() and [
+        name for name, _ in built.named_parameters()
+    ] == ["weight"]
     assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
 
 
@@ -67,10 +84,14 @@ def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> Non
     vocab = vocabulary("sea", "ship", *(f"new{i}" for i in range(2000)))
     built = embedder(file, vocab, embedding_dim=2, unknown="random")
     new = built.weight[4:2004].detach()  # [2000, 2]
-    assert new.mean().item() == pytest.approx(12, abs=0.1) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
+    assert new.mean().item() == pytest.approx(
+        12, abs=0.1
+    ) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
 
 
-def as_archived(built: WordVectors, file: Path, vocab: Vocabulary, **keys: Any) -> tuple[WordVectors, Vocabulary]:
+def as_archived(
+    built: WordVectors, file: Path, vocab: Vocabulary, **keys: Any
+) -> tuple[WordVectors, Vocabulary]:
     """What AllenNLP makes of an archive: no `pretrained_file`, a copy of the vocabulary, the saved state."""
     copied = Vocabulary(counter={"tokens": {}})
     copied.extend_from_vocab(vocab)
@@ -79,38 +100,61 @@ def as_archived(built: WordVectors, file: Path, vocab: Vocabulary, **keys: Any) 
     return loaded, copied
 
 
-def look_up(built: torch.nn.Module, vocab: Vocabulary, *words: str) -> list[list[float]]:
+def look_up(
+    built: torch.nn.Module, vocab: Vocabulary, *words: str
+) -> list[list[float]]:
     """As evaluation does: all words are indexed, then embedded."""
     indexer = WordIndexer()
     indexed = indexer.tokens_to_indices([Token(word) for word in words], vocab)
-    padded = indexer.as_padded_tensor_dict(indexed, indexer.get_padding_lengths(indexed))
-    found: list[list[float]] = built(**{name: tensor[None] for name, tensor in padded.items()})[0].tolist()
+    padded = indexer.as_padded_tensor_dict(
+        indexed, indexer.get_padding_lengths(indexed)
+    )
+    found: list[list[float]] = built(
+        **{name: tensor[None] for name, tensor in padded.items()}
+    )[0].tolist()
     return found
 
 
 @pytest.mark.parametrize("normalize", [True, False])
-def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(normalize: bool, file: Path) -> None:
-    words, keys = ("the", "Ferry", "may", "sloop", "MAY", "Harrow", "\ud800", "é" * 501), {"normalize": normalize}
+def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(
+    normalize: bool, file: Path
+) -> None:
+    words, keys = (
+        ("the", "Ferry", "may", "sloop", "MAY", "Harrow", "\ud800", "é" * 501),
+        {"normalize": normalize},
+    )
     vocab = vocabulary("the", "dock")
-    lean, saved = as_archived(embedder(file, vocab, unknown="zero", **keys), file, vocab, **keys)
+    lean, saved = as_archived(
+        embedder(file, vocab, unknown="zero", **keys), file, vocab, **keys
+    )
     everything = vocabulary("the", "dock")
     whole = embedder(file, everything, keep_all_pretrained=True, unknown="zero", **keys)
     assert look_up(lean, saved, *words) == look_up(whole, everything, *words)
-    assert len(lean.weight) + len(lean.fixed) == saved.get_vocab_size() == 5, "no other word of the file"
+    assert len(lean.weight) + len(lean.fixed) == saved.get_vocab_size() == 5, (
+        "no other word of the file"
+    )
 
 
 def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:
     (other := tmp_path / "other.txt").write_text("may 3 4\ndock 6 8\n")
     parts = [
         {"pretrained_file": str(file), "embedding_dim": 3, "unknown": "zero"},
-        {"pretrained_file": str(other), "embedding_dim": 2, "unknown": "mean", "normalize": True},
+        {
+            "pretrained_file": str(other),
+            "embedding_dim": 2,
+            "unknown": "mean",
+            "normalize": True,
+        },
     ]
     vocab = vocabulary("the", "may")
     whole: dict[str, Any] = {"type": "elmo_tasks_concatenated_vectors"}
     whole["parts"] = [{"type": "elmo_tasks_word_vectors", **part} for part in parts]
     built = TokenEmbedder.from_params(Params(deepcopy(whole)), vocab=vocab)
     assert isinstance(built, ConcatenatedVectors) and built.get_output_dim() == 5
-    near = [pytest.approx(row) for row in ([1, 2, 3, 0.6, 0.8], [-1, -2, -3, 0.6, 0.8], [0, 0, 0, 0.6, 0.8])]
+    near = [
+        pytest.approx(row)
+        for row in ([1, 2, 3, 0.6, 0.8], [-1, -2, -3, 0.6, 0.8], [0, 0, 0, 0.6, 0.8])
+    ]
     assert look_up(built, vocab, "the", "may", "other") == near
     lean = ConcatenatedVectors(
         [

@@ -22,5 +22,7 @@ def shards(tmp_path: Path) -> list[Path]:
     lines = [" ".join([f"s{k}"] + ["w"] * lengths.randrange(6)) for k in range(120)]
     (tmp_path / "train.0.txt").write_text("\n".join(lines[:50]) + "\n\n  \n")
     (tmp_path / "train.1.txt").write_text("\n\n" + "\n".join(lines[50:70]))
-    (tmp_path / "train.2.txt.gz").write_bytes(gzip.compress("\n".join(lines[70:]).encode()))
+    (tmp_path / "train.2.txt.gz").write_bytes(
+        gzip.compress("\n".join(lines[70:]).encode())
+    )
     return sorted(tmp_path.iterdir())

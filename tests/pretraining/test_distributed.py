@@ -17,10 +17,21 @@ from tests.tiny import ROOT
 def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> None:
     """The other tests fork, so that all modules are imported; here two processes import what the command names."""
     toy.write_corpus(tmp_path)
-    overrides = toy.overrides(**{"model.dropout": 0.0, "model.negatives": 10, "trainer.num_epochs": 2})
-    assert Training("bilm", tmp_path, overrides).run(tmp_path / "one") == 0, (tmp_path / "one.log").read_text()[-3000:]
+    overrides = toy.overrides(
+        **{"model.dropout": 0.0, "model.negatives": 10, "trainer.num_epochs": 2}
+    )
+    assert Training("bilm", tmp_path, overrides).run(tmp_path / "one") == 0, (
+        tmp_path / "one.log"
+    ).read_text()[-3000:]
     two = json.dumps({"distributed": {"cuda_devices": [-1, -1]}})
-    command = ["train", str(tmp_path / "one" / "config.json"), "-s", str(tmp_path / "two"), "-o", two]
+    command = [
+        "train",
+        str(tmp_path / "one" / "config.json"),
+        "-s",
+        str(tmp_path / "two"),
+        "-o",
+        two,
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "elmo_tasks", *command],
         cwd=ROOT,
@@ -30,15 +41,31 @@ def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr[-3000:]
     runs = [tmp_path / "one", tmp_path / "two"]
-    curves = [[json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()] for run in runs]
-    assert curves[0][1]["perplexity"] < 0.97 * curves[0][0]["perplexity"], "nothing was learned"
+    curves = [
+        [json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()]
+        for run in runs
+    ]
+    assert curves[0][1]["perplexity"] < 0.97 * curves[0][0]["perplexity"], (
+        "nothing was learned"
+    )
     for one, two in zip(*curves, strict=True):
-        assert (two["step"], two["tokens"], two["unknown"]) == (one["step"], one["tokens"], one["unknown"])
-        for name in ("training_loss", "perplexity", "forward_perplexity", "backward_perplexity"):
+        assert (two["step"], two["tokens"], two["unknown"]) == (
+            one["step"],
+            one["tokens"],
+            one["unknown"],
+        )
+        for name in (
+            "training_loss",
+            "perplexity",
+            "forward_perplexity",
+            "backward_perplexity",
+        ):
             assert two[name] == pytest.approx(one[name], rel=1e-4), name
     metrics = [json.loads((run / "metrics.json").read_text()) for run in runs]
     for name in ("training_loss", "training_perplexity", "validation_loss"):
         assert metrics[1][name] == pytest.approx(metrics[0][name], rel=1e-4), name
     weights = [torch.load(run / "best.th", weights_only=True) for run in runs]
     for name in weights[0]:
-        assert torch.allclose(weights[1][name], weights[0][name], rtol=1e-3, atol=1e-5), name
+        assert torch.allclose(
+            weights[1][name], weights[0][name], rtol=1e-3, atol=1e-5
+        ), name

@@ -13,8 +13,14 @@ from elmo_tasks.pretraining.language_model import LmOutput
 from tests.pretraining import toy
 
 
-def output(forward: float, forward_count: int, backward: float, backward_count: int) -> LmOutput:
-    return LmOutput(torch.tensor([forward, backward]), torch.tensor([forward_count, backward_count]), {})
+def output(
+    forward: float, forward_count: int, backward: float, backward_count: int
+) -> LmOutput:
+    return LmOutput(
+        torch.tensor([forward, backward]),
+        torch.tensor([forward_count, backward_count]),
+        {},
+    )
 
 
 def test_perplexity_is_weighted_by_tokens() -> None:
@@ -22,7 +28,9 @@ def test_perplexity_is_weighted_by_tokens() -> None:
     metric(output(2.0, 1, 3.0, 2), unknown=1)
     metric(output(4.0, 3, 1.0, 2), unknown=2)
     for value in (math.nan, math.inf):
-        with pytest.raises(InputError, match=f"backward negative log-likelihood, got {value}"):
+        with pytest.raises(
+            InputError, match=f"backward negative log-likelihood, got {value}"
+        ):
             metric(output(2.0, 1, value, 1), unknown=0)
     report = metric.report()
     assert report.forward == pytest.approx(math.exp(6 / 4))
@@ -47,15 +55,23 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def test_perplexity_by_file_and_over_all(trained: TrainedModel, text: Path, tmp_path: Path) -> None:
+def test_perplexity_by_file_and_over_all(
+    trained: TrainedModel, text: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other.txt"
     other.write_text("the cook bakes .\n" * 4)
-    (first, a), (second, b), (last, both) = perplexity(trained.model, trained.vocabulary, [text, other])
+    (first, a), (second, b), (last, both) = perplexity(
+        trained.model, trained.vocabulary, [text, other]
+    )
     assert (first, second, last) == (str(text), str(other), "all")
     assert both.tokens == a.tokens + b.tokens
-    weighted = (math.log(a.forward) * a.tokens + math.log(b.forward) * b.tokens) / both.tokens
+    weighted = (
+        math.log(a.forward) * a.tokens + math.log(b.forward) * b.tokens
+    ) / both.tokens
     assert math.log(both.forward) == pytest.approx(weighted)
-    ((_, capped),) = perplexity(trained.model, trained.vocabulary, [other], max_tokens=7)
+    ((_, capped),) = perplexity(
+        trained.model, trained.vocabulary, [other], max_tokens=7
+    )
     assert capped.tokens == 2 * 10
     with pytest.raises(InputError, match="max_tokens.* 0"):
         list(perplexity(trained.model, trained.vocabulary, [other], max_tokens=0))

@@ -35,11 +35,21 @@ def test_an_export_without_its_softmax(exported: Path) -> None:
     ("name", "content", "message"),
     [
         ("best.th", None, "with best.th"),
-        ("config.json", '{"model": {"type": "basic_classifier"}}', "got basic_classifier"),
-        ("vocabulary/words.txt", "<S>\n</S>\n<UNK>\na\n", "best.th: it does not have this model's weights"),
+        (
+            "config.json",
+            '{"model": {"type": "basic_classifier"}}',
+            "got basic_classifier",
+        ),
+        (
+            "vocabulary/words.txt",
+            "<S>\n</S>\n<UNK>\na\n",
+            "best.th: it does not have this model's weights",
+        ),
     ],
 )
-def test_invalid_runs(run: Path, tmp_path: Path, name: str, content: str | None, message: str) -> None:
+def test_invalid_runs(
+    run: Path, tmp_path: Path, name: str, content: str | None, message: str
+) -> None:
     (run / name).unlink() if content is None else (run / name).write_text(content)
     with pytest.raises(InputError, match=message):
         export_run(run, tmp_path / "out")
@@ -51,10 +61,15 @@ def test_invalid_runs(run: Path, tmp_path: Path, name: str, content: str | None,
     [
         ({"softmax/W": np.zeros((4, 12))}, "softmax/W of shape"),
         ({"softmax/b": np.zeros(4)}, "the softmax cannot be read"),
-        ({"softmax/W": np.full((len(toy.WORDS) + 3, 12), np.nan)}, "expected finite numbers in softmax/W"),
+        (
+            {"softmax/W": np.full((len(toy.WORDS) + 3, 12), np.nan)},
+            "expected finite numbers in softmax/W",
+        ),
     ],
 )
-def test_invalid_softmax_files(exported: Path, values: dict[str, Any], message: str) -> None:
+def test_invalid_softmax_files(
+    exported: Path, values: dict[str, Any], message: str
+) -> None:
     with h5py.File(exported / "softmax.hdf5", "w") as file:
         for name, array in values.items():
             file[name] = array
@@ -62,7 +77,9 @@ def test_invalid_softmax_files(exported: Path, values: dict[str, Any], message: 
         load_trained(exported)
 
 
-def test_a_full_disk_leaves_an_older_export(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_an_older_export(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "out"
     export_run(run, out)
     (out / "card.md").write_text("kept")

@@ -18,20 +18,35 @@ from elmo_tasks.pretraining.stream import LmBatch
 WORDS = 30
 """Classes of the softmax."""
 
-TOKENS = ["<S>", "</S>", "a", "lamp", "kept", "burning", "ünd", "over-the-counter", "incomprehensibilities", "x" * 60]
+TOKENS = [
+    "<S>",
+    "</S>",
+    "a",
+    "lamp",
+    "kept",
+    "burning",
+    "ünd",
+    "over-the-counter",
+    "incomprehensibilities",
+    "x" * 60,
+]
 
 
 def language_model(
     *, dropout: float = 0.0, precision: str = "float32", negatives: int | None = None
 ) -> BiLanguageModel:
     """A small random model with nonzero biases."""
-    options = BiLMOptions(filters=((1, 4), (3, 6)), n_highway=1, dim=12, projection_dim=6, n_layers=2)
+    options = BiLMOptions(
+        filters=((1, 4), (3, 6)), n_highway=1, dim=12, projection_dim=6, n_layers=2
+    )
     softmax = OutputSoftmax(WORDS, 6, negatives=negatives)
     nn.init.normal_(softmax.bias)
     return BiLanguageModel(BiLM(options), softmax, dropout=dropout, precision=precision)
 
 
-def random_batch(steps: int = 6, rows: int = 3, tokens: Sequence[str] = TOKENS) -> LmBatch:
+def random_batch(
+    steps: int = 6, rows: int = 3, tokens: Sequence[str] = TOKENS
+) -> LmBatch:
     shape = (2, steps, rows)
     return LmBatch(
         characters=torch.from_numpy(tokens_to_ids(tokens).astype("int64")),
@@ -44,7 +59,13 @@ def random_batch(steps: int = 6, rows: int = 3, tokens: Sequence[str] = TOKENS) 
 
 def steps_of(batch: LmBatch, steps: slice) -> LmBatch:
     """Some time steps of a batch."""
-    return replace(batch, **{name: getattr(batch, name)[:, steps] for name in ("inputs", "targets", "mask")})
+    return replace(
+        batch,
+        **{
+            name: getattr(batch, name)[:, steps]
+            for name in ("inputs", "targets", "mask")
+        },
+    )
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -65,7 +86,9 @@ def test_losses_match_the_bilms_representations() -> None:
     sentence = ["a", "lamp", "kept", "burning"]
     words = ["<S>", *sentence, "</S>"]
     targets = torch.randint(WORDS, (2, 5))
-    mask = torch.tensor([False, True, True, True, True])[:, None]  # BiLM strips the boundary vectors
+    mask = torch.tensor([False, True, True, True, True])[
+        :, None
+    ]  # BiLM strips the boundary vectors
     batch = LmBatch(
         characters=torch.from_numpy(tokens_to_ids(words).astype("int64")),
         inputs=torch.stack([torch.arange(0, 5), torch.arange(5, 0, -1)])[:, :, None],
@@ -80,7 +103,9 @@ def test_losses_match_the_bilms_representations() -> None:
         (top.flip(0)[:, 6:], targets[1][1:], output.nll[1]),
     ):
         logits = functional.linear(half, model.softmax.weight, model.softmax.bias)
-        torch.testing.assert_close(found, functional.cross_entropy(logits, ids, reduction="sum").detach())
+        torch.testing.assert_close(
+            found, functional.cross_entropy(logits, ids, reduction="sum").detach()
+        )
 
 
 def test_training_samples_and_evaluation_is_exact() -> None:
@@ -91,7 +116,9 @@ def test_training_samples_and_evaluation_is_exact() -> None:
     assert not torch.equal(model(batch).nll, model(batch).nll)
 
 
-def test_dropout_at_each_layer_input_and_before_the_softmax(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropout_at_each_layer_input_and_before_the_softmax(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Fractions of zeros among 20 x 50 x 6 values, with a standard error of at most 0.006."""
     model = language_model(dropout=0.3).train()
     shares: list[float] = []
@@ -104,7 +131,9 @@ def test_dropout_at_each_layer_input_and_before_the_softmax(monkeypatch: pytest.
             layer.register_forward_pre_hook(lambda _, inputs: look(inputs[0]))
     loss = model.softmax.loss
 
-    def watched(hidden: Tensor, targets: Tensor, *, precision: torch.dtype | None) -> Tensor:
+    def watched(
+        hidden: Tensor, targets: Tensor, *, precision: torch.dtype | None
+    ) -> Tensor:
         look(hidden)
         return loss(hidden, targets, precision=precision)
 
@@ -129,7 +158,11 @@ def test_bfloat16_training_is_close_to_float32() -> None:
     assert short._encode(batch.characters).dtype == torch.float32
     assert outputs[0].loss != outputs[1].loss
     assert outputs[1].loss.item() == pytest.approx(outputs[0].loss.item(), rel=2e-3)
-    for (name, expected), (_, found) in zip(exact.named_parameters(), short.named_parameters(), strict=True):
+    for (name, expected), (_, found) in zip(
+        exact.named_parameters(), short.named_parameters(), strict=True
+    ):
         assert found.dtype == found.grad.dtype == torch.float32
         allowed = 0.2 if "characters" in name or "convolutions" in name else 0.02
-        assert (expected.grad - found.grad).norm() < allowed * expected.grad.norm(), name
+        assert (expected.grad - found.grad).norm() < allowed * expected.grad.norm(), (
+            name
+        )

@@ -18,9 +18,16 @@ from elmo_tasks.pretraining.sentences import (
 
 
 def test_order(shards: list[Path]) -> None:
-    assert [sentence[0] for sentence in read_sentences(shards)] == [f"s{k}" for k in range(120)]
-    shuffled = {key: list(shuffled_sentences(shards, seed=key[0], cycle=key[1])) for key in ((1, 0), (1, 1), (2, 0))}
-    assert all(sorted(found) == sorted(read_sentences(shards)) for found in shuffled.values())
+    assert [sentence[0] for sentence in read_sentences(shards)] == [
+        f"s{k}" for k in range(120)
+    ]
+    shuffled = {
+        key: list(shuffled_sentences(shards, seed=key[0], cycle=key[1]))
+        for key in ((1, 0), (1, 1), (2, 0))
+    }
+    assert all(
+        sorted(found) == sorted(read_sentences(shards)) for found in shuffled.values()
+    )
     assert len({tuple(map(tuple, found)) for found in shuffled.values()}) == 3
     assert list(shuffled_sentences(shards, seed=1, cycle=1)) == shuffled[1, 1]
 
@@ -33,7 +40,9 @@ def test_endless_sentences_run_through_the_cycles(shards: list[Path]) -> None:
     assert list(islice(second, len(expected))) == expected
 
 
-def test_files_are_read_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_read_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Any stretch of the stream has sentences of every file in proportion, also if few files are open at a time."""
     sizes = {"a": 300, "b": 600, "c": 300}
     for name, count in sizes.items():
@@ -41,7 +50,9 @@ def test_files_are_read_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyP
     files = sorted(tmp_path.iterdir())
     found = list(shuffled_sentences(files, seed=3, cycle=0))
     for stretch in (found[:400], found[400:800]):
-        shares = {name: sum(word == name for word, _ in stretch) / 400 for name in sizes}
+        shares = {
+            name: sum(word == name for word, _ in stretch) / 400 for name in sizes
+        }
         assert shares == pytest.approx({"a": 0.25, "b": 0.5, "c": 0.25}, abs=0.08)
     monkeypatch.setattr(sentences_module, "_OPEN_FILES", 2)
     assert sorted(shuffled_sentences(files, seed=3, cycle=0)) == sorted(found)
@@ -51,7 +62,12 @@ def test_patterns(shards: list[Path], tmp_path: Path) -> None:
     gz, plain = str(tmp_path / "*.gz"), str(tmp_path / "train.?.txt")
     assert expand_files([gz, plain, str(shards[1])]) == shards
     assert expand_files(f"{gz}, {plain}") == shards
-    assert expand_files(str(tmp_path / ".." / tmp_path.name / "train.0.txt") + f",{shards[0]}") == shards[:1]
+    assert (
+        expand_files(
+            str(tmp_path / ".." / tmp_path.name / "train.0.txt") + f",{shards[0]}"
+        )
+        == shards[:1]
+    )
     odd = tmp_path / "a,b[1].txt"
     odd.write_text("x\n")
     assert expand_files(str(odd)) == expand_files([str(odd)]) == [odd]
@@ -65,7 +81,10 @@ def test_invalid_patterns(shards: list[Path], tmp_path: Path) -> None:
         (str(tmp_path), "nothing matches"),
         (" ,", "got no name"),
         (str(tmp_path / "pipe"), "pipe: expected a regular file"),
-        (f"{shards[0]},{tmp_path / 'blank.txt'}", r"blank\.txt: no sentence in this file"),
+        (
+            f"{shards[0]},{tmp_path / 'blank.txt'}",
+            r"blank\.txt: no sentence in this file",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             check_text(expand_files(patterns))

@@ -13,22 +13,38 @@ from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.pretraining import toy
 
 
-def test_files_of_the_hub_that_were_downloaded_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_the_hub_that_were_downloaded_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     toy.fake_run(tmp_path / "run")
     cached = tmp_path / "cache/models--me--latin"
     export_run(tmp_path / "run", cached / "snapshots" / ("0" * 40))
     (cached / "refs").mkdir()
     (cached / "refs/v1").write_text("0" * 40)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("huggingface_hub.file_download.HUGGINGFACE_CO_URL_TEMPLATE", "http://127.0.0.1:1/{filename}")
+    monkeypatch.setattr(
+        "huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache")
+    )
+    monkeypatch.setattr(
+        "huggingface_hub.file_download.HUGGINGFACE_CO_URL_TEMPLATE",
+        "http://127.0.0.1:1/{filename}",
+    )
     url = "hf://me/latin@v1"
     with pytest.raises(InputError, match="cannot fetch hf://me/other/options.json"):
         local_path("hf://me/other/options.json")
     assert load_trained(url).vocabulary.words[3:] == toy.WORDS
     assert Elmo.from_pretrained(url).bilm.output_dim == 24
-    options = hashlib.sha256((cached / "snapshots" / ("0" * 40) / "options.json").read_bytes()).hexdigest()
-    assert BiLM.from_files(f"{url}/options.json#sha256={options}", f"{url}/weights.hdf5").output_dim == 24
+    options = hashlib.sha256(
+        (cached / "snapshots" / ("0" * 40) / "options.json").read_bytes()
+    ).hexdigest()
+    assert (
+        BiLM.from_files(
+            f"{url}/options.json#sha256={options}", f"{url}/weights.hdf5"
+        ).output_dim
+        == 24
+    )
     with pytest.raises(InputError, match="64 hexadecimal"):
         local_path(f"{url}/options.json#sha256=00")
-    with pytest.raises(InputError, match="cannot fetch hf://latin: expected hf://owner/name/file"):
+    with pytest.raises(
+        InputError, match="cannot fetch hf://latin: expected hf://owner/name/file"
+    ):
         local_path("hf://latin")

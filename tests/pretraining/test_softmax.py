@@ -28,23 +28,38 @@ def sampled_softmax(dtype: torch.dtype = torch.float32) -> OutputSoftmax:
     return layer
 
 
-def hidden_states(rows: int = len(TARGETS), dtype: torch.dtype = torch.float32) -> Tensor:
+def hidden_states(
+    rows: int = len(TARGETS), dtype: torch.dtype = torch.float32
+) -> Tensor:
     return torch.randn(rows, WIDTH, dtype=dtype, requires_grad=True)
 
 
-def slow_sampled_loss(layer: OutputSoftmax, hidden: Tensor, targets: Tensor, draw: tuple[Tensor, int]) -> np.ndarray:
+def slow_sampled_loss(
+    layer: OutputSoftmax, hidden: Tensor, targets: Tensor, draw: tuple[Tensor, int]
+) -> np.ndarray:
     """The definition, one position and word at a time."""
-    weight, bias = layer.weight.detach().double().numpy(), layer.bias.detach().double().numpy()
+    weight, bias = (
+        layer.weight.detach().double().numpy(),
+        layer.bias.detach().double().numpy(),
+    )
     losses = []
-    for vector, target in zip(hidden.detach().double().numpy(), targets.tolist(), strict=True):
+    for vector, target in zip(
+        hidden.detach().double().numpy(), targets.tolist(), strict=True
+    ):
 
         def logit(word: int, vector: np.ndarray = vector) -> float:
             law = math.log((word + 2) / (word + 1)) / math.log(VOCABULARY + 1)
-            return weight[word] @ vector + bias[word] - math.log(1.0 - (1.0 - law) ** draw[1])
+            return (
+                weight[word] @ vector
+                + bias[word]
+                - math.log(1.0 - (1.0 - law) ** draw[1])
+            )
 
         others = [logit(word) for word in draw[0].tolist() if word != target]
         true = logit(target)
-        losses.append(math.log(sum(math.exp(value) for value in [true, *others])) - true)
+        losses.append(
+            math.log(sum(math.exp(value) for value in [true, *others])) - true
+        )
     return np.array(losses)
 
 
@@ -53,45 +68,66 @@ def test_sampled_loss_against_its_definition() -> None:
     hits = sum(target in DRAW[0].tolist() for target in TARGETS.tolist())
     assert 0 < hits < len(TARGETS)
     expected = slow_sampled_loss(layer, hidden, TARGETS, DRAW)
-    np.testing.assert_allclose(layer.loss(hidden, TARGETS).detach().numpy(), expected, rtol=2e-6)
+    np.testing.assert_allclose(
+        layer.loss(hidden, TARGETS).detach().numpy(), expected, rtol=2e-6
+    )
 
 
 @pytest.mark.parametrize("negatives", [None, VOCABULARY, VOCABULARY + 5])
 def test_full_softmax_for_no_or_all_negatives(negatives: int | None) -> None:
-    layer, hidden = OutputSoftmax(VOCABULARY, WIDTH, negatives=negatives), hidden_states()
+    layer, hidden = (
+        OutputSoftmax(VOCABULARY, WIDTH, negatives=negatives),
+        hidden_states(),
+    )
     torch.nn.init.normal_(layer.bias)
     assert layer.sampler is None
-    expected = functional.cross_entropy(functional.linear(hidden, layer.weight, layer.bias), TARGETS, reduction="none")
+    expected = functional.cross_entropy(
+        functional.linear(hidden, layer.weight, layer.bias), TARGETS, reduction="none"
+    )
     found = layer.loss(hidden, TARGETS)
     torch.testing.assert_close(found, expected, rtol=2e-6, atol=2e-6)
     reference = torch.autograd.grad(expected.sum(), [hidden, layer.weight, layer.bias])
-    torch.testing.assert_close(torch.autograd.grad(found.sum(), [hidden, layer.weight, layer.bias]), reference)
+    torch.testing.assert_close(
+        torch.autograd.grad(found.sum(), [hidden, layer.weight, layer.bias]), reference
+    )
 
 
 @pytest.mark.parametrize("block", [2**21, 3 * NEGATIVES])
-def test_gradient_of_the_sampled_loss(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradient_of_the_sampled_loss(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In one block of logits, and in several."""
     monkeypatch.setattr(softmax_module, "_BLOCK", block)
     layer, hidden = sampled_softmax(torch.float64), hidden_states(dtype=torch.float64)
     # The correction is float32 and constant, so that it does not affect the gradient.
     inputs = (hidden, layer.weight, layer.bias)
-    assert torch.autograd.gradcheck(lambda *_: layer.loss(hidden, TARGETS), inputs, atol=1e-7)
+    assert torch.autograd.gradcheck(
+        lambda *_: layer.loss(hidden, TARGETS), inputs, atol=1e-7
+    )
 
 
 def test_large_logits_do_not_overflow() -> None:
     layer, hidden = sampled_softmax(), hidden_states().detach() * 300.0
     losses = layer.loss(hidden, TARGETS)
     assert losses.max() > 500.0 and torch.isfinite(losses).all()
-    logits = functional.linear(hidden.double(), layer.weight.double(), layer.bias.double())
+    logits = functional.linear(
+        hidden.double(), layer.weight.double(), layer.bias.double()
+    )
     exact = functional.cross_entropy(logits, TARGETS, reduction="none")
-    torch.testing.assert_close(layer.exact_nll(hidden, TARGETS).double(), exact, rtol=1e-5, atol=1e-3)
+    torch.testing.assert_close(
+        layer.exact_nll(hidden, TARGETS).double(), exact, rtol=1e-5, atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 2048])
-def test_exact_nll_is_cross_entropy(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exact_nll_is_cross_entropy(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For any chunk and any negatives of training; without gradient."""
     layer, hidden = sampled_softmax(), hidden_states()
-    expected = functional.cross_entropy(functional.linear(hidden, layer.weight, layer.bias), TARGETS, reduction="none")
+    expected = functional.cross_entropy(
+        functional.linear(hidden, layer.weight, layer.bias), TARGETS, reduction="none"
+    )
     found = layer.exact_nll(hidden, TARGETS, chunk=chunk)
     assert not found.requires_grad
     torch.testing.assert_close(found, expected.detach(), rtol=2e-6, atol=2e-6)
@@ -110,7 +146,9 @@ def test_inclusion_matches_the_expected_counts() -> None:
         draw = sampler.draw()
         assert len(draw[0]) == 100
         included[draw[0].numpy()] += 1
-        expected += sampler.log_expected_counts(torch.arange(1000), draw[1]).exp().numpy()
+        expected += (
+            sampler.log_expected_counts(torch.arange(1000), draw[1]).exp().numpy()
+        )
     frequency, expected = included / rounds, expected / rounds
     assert expected.sum() == pytest.approx(100, rel=0.005)
     allowed = 4.5 * np.sqrt(expected * (1 - expected) / rounds) + 0.005 * expected

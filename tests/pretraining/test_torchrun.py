@@ -36,23 +36,46 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"
 class Cluster:
     """Two nodes that train in one folder each."""
 
-    def __init__(self, corpus: Path, folders: tuple[Path, Path], *, restarts: int) -> None:
+    def __init__(
+        self, corpus: Path, folders: tuple[Path, Path], *, restarts: int
+    ) -> None:
         self.corpus, self.folders, self.restarts = corpus, folders, restarts
         self.address = f"127.0.0.1:{find_open_port()}"
         self.agents = [self.start(0), self.start(1)]
 
     def start(self, node: int) -> subprocess.Popen[bytes]:
         """Start the agent of a node."""
-        command = [sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1", "--rdzv-id=job"]
-        command += [f"--max-restarts={self.restarts}", "--rdzv-backend=c10d", f"--rdzv-endpoint={self.address}"]
-        command += ["--rdzv-conf", "is_host=" + str(int(node == 0)), "--monitor-interval=0.2"]
+        command = [
+            sys.executable,
+            "-m",
+            "torch.distributed.run",
+            "--nnodes=2",
+            "--nproc-per-node=1",
+            "--rdzv-id=job",
+        ]
+        command += [
+            f"--max-restarts={self.restarts}",
+            "--rdzv-backend=c10d",
+            f"--rdzv-endpoint={self.address}",
+        ]
+        command += [
+            "--rdzv-conf",
+            "is_host=" + str(int(node == 0)),
+            "--monitor-interval=0.2",
+        ]
         config = str(self.corpus / "training_config" / "bilm.jsonnet")
         command += ["-m", "elmo_tasks", "train", config, "-s", str(self.folders[node])]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ELMO_TASKS")}
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("ELMO_TASKS")
+        }
         with self.log(node).open("ab") as log:
             command += ["-o", json.dumps(toy.overrides())]
             environment |= ENVIRONMENT
-            return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+            return subprocess.Popen(
+                command, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
 
     def log(self, node: int) -> Path:
         """What a node prints."""
@@ -60,8 +83,16 @@ class Cluster:
 
     def worker(self, node: int) -> int:
         """The process that trains on a node."""
-        children = Path(f"/proc/{self.agents[node].pid}/task/{self.agents[node].pid}/children").read_text().split()
-        (pid,) = [int(pid) for pid in children if "elmo_tasks" in Path(f"/proc/{pid}/cmdline").read_text()]
+        children = (
+            Path(f"/proc/{self.agents[node].pid}/task/{self.agents[node].pid}/children")
+            .read_text()
+            .split()
+        )
+        (pid,) = [
+            int(pid)
+            for pid in children
+            if "elmo_tasks" in Path(f"/proc/{pid}/cmdline").read_text()
+        ]
         return pid
 
     def kill_worker(self, node: int) -> None:
@@ -121,17 +152,26 @@ def test_a_killed_process_and_a_killed_node_change_nothing(corpus: Path) -> None
 
 @pytest.mark.parametrize(
     ("other", "problem"),
-    [("there", "give -s a folder that all nodes share"), ("config", "the first process's config"), (None, None)],
+    [
+        ("there", "give -s a folder that all nodes share"),
+        ("config", "the first process's config"),
+        (None, None),
+    ],
 )
 def test_nodes_that_differ(
-    other: str | None, problem: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    other: str | None,
+    problem: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both processes report it, before a training begins."""
     monkeypatch.setattr(torchrun, "_SECONDS_UNTIL_SHARED", 0.5)
     monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "False")
     (tmp_path / "here").mkdir()
     port = find_open_port()
-    first, second = (Torchrun(rank, 2, 1, "127.0.0.1", port, 0, "job") for rank in range(2))
+    first, second = (
+        Torchrun(rank, 2, 1, "127.0.0.1", port, 0, "job") for rank in range(2)
+    )
 
     begun = threading.Event()
 
@@ -141,18 +181,28 @@ def test_nodes_that_differ(
             assert begun.wait(SECONDS)
 
     def follow() -> None:
-        second.follow(tmp_path / ("there" if other == "there" else "here"), {"seed": 1} if other == "config" else {})
+        second.follow(
+            tmp_path / ("there" if other == "there" else "here"),
+            {"seed": 1} if other == "config" else {},
+        )
         begun.set()
 
     with ThreadPoolExecutor(2) as threads:
-        errors = [future.exception() for future in [threads.submit(lead), threads.submit(follow)]]
+        errors = [
+            future.exception()
+            for future in [threads.submit(lead), threads.submit(follow)]
+        ]
     if problem is None:
         assert errors == [None, None]
     else:
-        assert all(isinstance(error, InputError) and problem in str(error) for error in errors), errors
+        assert all(
+            isinstance(error, InputError) and problem in str(error) for error in errors
+        ), errors
 
 
-def test_each_node_reads_its_own_files(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_node_reads_its_own_files(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two nodes of two processes: a node's rows are divided, and each token of its files is read once per pass."""
     files = sorted((corpus / "lm").glob("train.*"))
     assert sorted(share_of_files(files, 0, 2) + share_of_files(files, 1, 2)) == files
@@ -164,7 +214,9 @@ def test_each_node_reads_its_own_files(corpus: Path, monkeypatch: pytest.MonkeyP
             *((data_loader, "node_count", 2), (data_loader, "node_rank", rank // 2)),
         ):
             monkeypatch.setattr(module, name, lambda value=value: value)
-        loader = LmDataLoader(LmReader(), [str(file) for file in files], 8, unroll=10, steps_per_epoch=1)
+        loader = LmDataLoader(
+            LmReader(), [str(file) for file in files], 8, unroll=10, steps_per_epoch=1
+        )
         loader.index_with(words)
         assert loader.files == share_of_files(files, rank // 2, 2)
         stream = loader._training_stream()
@@ -172,15 +224,27 @@ def test_each_node_reads_its_own_files(corpus: Path, monkeypatch: pytest.MonkeyP
         while stream._sources["forward"].cycle == 0:
             batch = next(stream)
             assert batch.targets.shape == (2, 10, 2)
-            read[rank // 2] += [ids[number] for number in batch.targets[0].flatten().tolist()]
+            read[rank // 2] += [
+                ids[number] for number in batch.targets[0].flatten().tolist()
+            ]
     for node in range(2):
-        expected = Counter(word for sentence in read_sentences(share_of_files(files, node, 2)) for word in sentence)
-        expected["</S>"] = sum(1 for _ in read_sentences(share_of_files(files, node, 2)))
+        expected = Counter(
+            word
+            for sentence in read_sentences(share_of_files(files, node, 2))
+            for word in sentence
+        )
+        expected["</S>"] = sum(
+            1 for _ in read_sentences(share_of_files(files, node, 2))
+        )
         missing = expected - Counter(read[node])
-        assert sum(missing.values()) <= 4 * max(len(sentence) + 1 for sentence in read_sentences(files))
+        assert sum(missing.values()) <= 4 * max(
+            len(sentence) + 1 for sentence in read_sentences(files)
+        )
 
 
-def test_processes_with_other_files_of_the_bilm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_with_other_files_of_the_bilm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model = torch.nn.Linear(1, 1)
     started = SimpleNamespace(
         model=model,
@@ -188,7 +252,10 @@ def test_processes_with_other_files_of_the_bilm(monkeypatch: pytest.MonkeyPatch)
         _start_after_batches_in_epoch_completed=0,
         _serialization_dir="run",
     )
-    others: list[Any] = [((0, 0), {}), ((0, 0), {"elmo._extra_state": {"weight_file": "ab"}})]
+    others: list[Any] = [
+        ((0, 0), {}),
+        ((0, 0), {"elmo._extra_state": {"weight_file": "ab"}}),
+    ]
     monkeypatch.setattr(trainer, "all_gather_objects", lambda own: [own, others.pop()])
     with pytest.raises(InputError, match="process 1 reads other files"):
         trainer.ResumableTrainer._require_same_everywhere(cast(Any, started))

@@ -30,26 +30,45 @@ def run(tmp_path_factory: pytest.TempPathFactory, corpus: Path) -> Path:
 def test_it_learns_and_reports_progress(run: Path, corpus: Path) -> None:
     metrics = json.loads((run / "metrics.json").read_text())
     unigram = 10.0  # a lower bound of the perplexity of the words' frequencies
-    entropy = math.log(4 * 2 * 6) / 10  # topics, verbs, ordered pairs of things; predictions per sentence
+    entropy = (
+        math.log(4 * 2 * 6) / 10
+    )  # topics, verbs, ordered pairs of things; predictions per sentence
     for name in ("perplexity", "forward_perplexity", "backward_perplexity"):
         assert math.exp(entropy) < metrics[f"best_validation_{name}"] < unigram / 2
     assert metrics["best_validation_unknown"] == 0
-    lines = [line for line in (run / "out.log").read_text().splitlines() if "tokens/s" in line]
+    lines = [
+        line
+        for line in (run / "out.log").read_text().splitlines()
+        if "tokens/s" in line
+    ]
     assert len(lines) == 24
     assert "step 120 of 120, time left 00:00: 9,600 tokens, loss" in lines[-1]
-    points = [json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()]
-    assert [(point["step"], point["tokens"]) for point in points] == [(40, 3200), (80, 6400), (120, 9600)]
+    points = [
+        json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()
+    ]
+    assert [(point["step"], point["tokens"]) for point in points] == [
+        (40, 3200),
+        (80, 6400),
+        (120, 9600),
+    ]
     metrics = json.loads((run / "metrics_epoch_1.json").read_text())
     assert points[1]["perplexity"] == metrics["validation_perplexity"]
-    assert points[1]["training_loss"] == pytest.approx(metrics["training_loss"], abs=1e-4)
+    assert points[1]["training_loss"] == pytest.approx(
+        metrics["training_loss"], abs=1e-4
+    )
 
 
 def test_a_run_with_other_words_is_not_resumed(tmp_path: Path) -> None:
     """The corpus may have changed, but the words belong to the weights."""
     LmVocabulary.of(WordVocabulary([*SPECIALS, "a", "b"])).save_to_files(str(tmp_path))
     saved = (tmp_path / "words.txt").read_bytes()
-    with pytest.raises(InputError, match=r"words\.txt:5: expected the words that this run started with: 'b', got 'c'"):
-        LmVocabulary.of(WordVocabulary([*SPECIALS, "a", "c"])).save_to_files(str(tmp_path))
+    with pytest.raises(
+        InputError,
+        match=r"words\.txt:5: expected the words that this run started with: 'b', got 'c'",
+    ):
+        LmVocabulary.of(WordVocabulary([*SPECIALS, "a", "c"])).save_to_files(
+            str(tmp_path)
+        )
     assert (tmp_path / "words.txt").read_bytes() == saved
 
 
@@ -64,7 +83,9 @@ def batches(made: LmDataLoader) -> list[LmBatch]:
 
 
 def test_the_directions_read_different_sentences(corpus: Path) -> None:
-    made = loader(str(corpus / "lm" / "train.*.txt"), unroll=10, steps_per_epoch=1)  # 10 is the length of all sentences
+    made = loader(
+        str(corpus / "lm" / "train.*.txt"), unroll=10, steps_per_epoch=1
+    )  # 10 is the length of all sentences
     (batch,) = batches(made)
     found = [set(targets.flatten().tolist()) - {0, 1} for targets in batch.targets]
     assert found[0] != found[1]
@@ -75,9 +96,16 @@ def test_epochs_continue_the_stream(corpus: Path) -> None:
     short, long = loader(path, steps_per_epoch=5), loader(path, steps_per_epoch=15)
     pieces, whole = [*batches(short), *batches(short), *batches(short)], batches(long)
     assert len(pieces) == len(whole) == 15
-    assert all(torch.equal(a.targets, b.targets) for a, b in zip(pieces, whole, strict=True))
+    assert all(
+        torch.equal(a.targets, b.targets) for a, b in zip(pieces, whole, strict=True)
+    )
     path = str(corpus / "lm" / "train.a.txt")
-    assert len(batches(loader(path))) == len(loader(path)) == count_predictions([Path(path)]) // 12 == 2000 // 12
+    assert (
+        len(batches(loader(path)))
+        == len(loader(path))
+        == count_predictions([Path(path)]) // 12
+        == 2000 // 12
+    )
 
 
 def test_each_stream_carries_its_states(corpus: Path) -> None:
@@ -88,7 +116,9 @@ def test_each_stream_carries_its_states(corpus: Path) -> None:
     model = BiLMModel(LmVocabulary.of(made._words), toy.OPTIONS, dropout=0.0)
     model.train()(**next(iter(made)))
     model.eval()
-    passes = [[float(model(batch)["nll"]) for batch in batches(validation)] for _ in range(2)]
+    passes = [
+        [float(model(batch)["nll"]) for batch in batches(validation)] for _ in range(2)
+    ]
     assert passes[0] == passes[1]
     second = batches(made)[0]
     from_zeros = float(model(replace(second, carried={}))["nll"])
@@ -97,8 +127,12 @@ def test_each_stream_carries_its_states(corpus: Path) -> None:
 
 def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:
     made = loader(str(corpus / "lm" / "train.*.txt"), steps_per_epoch=1)
-    model = BiLMModel(LmVocabulary.of(made._words), toy.OPTIONS, dropout=0.0, loss_scale=20.0)
+    model = BiLMModel(
+        LmVocabulary.of(made._words), toy.OPTIONS, dropout=0.0, loss_scale=20.0
+    )
     outputs = model(batches(made)[0])
     assert outputs["loss"].item() == pytest.approx(20 * float(outputs["nll"]))
-    assert model.get_metrics(reset=True)["perplexity"] == pytest.approx(math.exp(float(outputs["nll"])), rel=1e-5)
+    assert model.get_metrics(reset=True)["perplexity"] == pytest.approx(
+        math.exp(float(outputs["nll"])), rel=1e-5
+    )
     assert model.get_metrics() == {}

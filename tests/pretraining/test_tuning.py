@@ -26,7 +26,11 @@ WORDS = [*SPECIALS, "the", "ferry", "left", "Harrow", "a"]
 
 
 def lines(task: str, fields: list[str], file: str) -> list[str]:
-    params = {"type": "elmo_tasks_task_text", "reader": {"type": f"elmo_tasks_{task}"}, "fields": fields}
+    params = {
+        "type": "elmo_tasks_task_text",
+        "reader": {"type": f"elmo_tasks_{task}"},
+        "fields": fields,
+    }
     reader = DatasetReader.from_params(Params(params))
     (text,) = reader.text_files(str(FIXTURES / file))
     return text.read_text().splitlines()
@@ -42,7 +46,9 @@ def test_a_shared_passage_is_written_once() -> None:
 def exported(folder: Path, words: list[str] = WORDS) -> BiLanguageModel:
     torch.manual_seed(4)
     bilm = BiLM(BiLMOptions.from_dict(toy.OPTIONS))
-    model = BiLanguageModel(bilm, OutputSoftmax(len(words), bilm.options.projection_dim))
+    model = BiLanguageModel(
+        bilm, OutputSoftmax(len(words), bilm.options.projection_dim)
+    )
     with torch.no_grad():
         model.softmax.bias.normal_()
     folder.mkdir(parents=True)
@@ -58,13 +64,21 @@ def test_tuning_starts_from_the_exported_weights(tmp_path: Path) -> None:
     before = exported(tmp_path / "bilm")
     model = tuned(str(tmp_path / "bilm"), WORDS)
     assert model.knows_words
-    pairs = zip(before.state_dict().items(), model.language_model.state_dict().items(), strict=True)
-    assert all(key == other and torch.equal(value, own) for (key, value), (other, own) in pairs)
+    pairs = zip(
+        before.state_dict().items(),
+        model.language_model.state_dict().items(),
+        strict=True,
+    )
+    assert all(
+        key == other and torch.equal(value, own) for (key, value), (other, own) in pairs
+    )
     assert all(parameter.requires_grad for parameter in model.parameters())
 
 
 @torch.no_grad()
-def test_new_words_share_the_probability_of_unk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_new_words_share_the_probability_of_unk(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     before = exported(tmp_path / "bilm").softmax
     words = [*WORDS, *(f"new{k}" for k in range(500))]
     model = tuned(str(tmp_path / "bilm"), words)
@@ -72,19 +86,32 @@ def test_new_words_share_the_probability_of_unk(tmp_path: Path, caplog: pytest.L
     after = model.language_model.softmax.double()
     hidden = torch.randn(20, before.dim, dtype=torch.float64)
     known = [k for k in range(len(WORDS)) if k != UNKNOWN]
-    old, new = ((hidden @ softmax.weight.t() + softmax.bias).softmax(1) for softmax in (before.double(), after))
+    old, new = (
+        (hidden @ softmax.weight.t() + softmax.bias).softmax(1)
+        for softmax in (before.double(), after)
+    )
     assert torch.allclose(new[:, known], old[:, known], rtol=1e-5, atol=1e-6)
-    assert "new softmax: 508 words instead of 8; 500 unseen words start as <UNK>" in caplog.text
+    assert (
+        "new softmax: 508 words instead of 8; 500 unseen words start as <UNK>"
+        in caplog.text
+    )
 
 
-def test_a_bilm_without_softmax_gets_a_new_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bilm_without_softmax_gets_a_new_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     exported(tmp_path / "bilm")
     for name in ("softmax.hdf5", "vocabulary.txt"):
         (tmp_path / "bilm" / name).unlink()
-    files = {"options_file": str(tmp_path / "bilm/options.json"), "weight_file": str(tmp_path / "bilm/weights.hdf5")}
+    files = {
+        "options_file": str(tmp_path / "bilm/options.json"),
+        "weight_file": str(tmp_path / "bilm/weights.hdf5"),
+    }
     for source in (files, str(tmp_path / "bilm")):
         model = tuned(source, WORDS)
-        assert not model.knows_words and model.language_model.softmax.vocabulary_size == 8
+        assert (
+            not model.knows_words and model.language_model.softmax.vocabulary_size == 8
+        )
     assert "initializing one for 8 words at random" in caplog.text
 
 
@@ -95,7 +122,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "ner").mkdir()
     for name, count in (("eng.train", 80), ("eng.testa", 20)):
         sentences = toy.sentences(count, seed=count)
-        columns = ("\n".join(f"{word} O" for word in sentence.split()) for sentence in sentences)
+        columns = (
+            "\n".join(f"{word} O" for word in sentence.split())
+            for sentence in sentences
+        )
         (folder / "ner" / name).write_text("\n\n".join(columns) + "\n")
     exported(folder / "bilm", [*SPECIALS, *toy.WORDS])
     leaf = folder / "leaf.jsonnet"
@@ -117,9 +147,13 @@ def test_a_run_of_the_config(run: Path) -> None:
     found = json.loads((run / "perplexities.json").read_text())
     assert found["perplexity"] < 0.8 * found["perplexity_before"]
     metrics = json.loads((run / "metrics.json").read_text())
-    assert found["perplexity"] == pytest.approx(metrics["best_validation_perplexity"], rel=1e-3)
+    assert found["perplexity"] == pytest.approx(
+        metrics["best_validation_perplexity"], rel=1e-3
+    )
     places = (run, run / "exported")
-    weights = [load_trained(place).model.bilm.token_encoder.characters for place in places]
+    weights = [
+        load_trained(place).model.bilm.token_encoder.characters for place in places
+    ]
     assert torch.equal(weights[0], weights[1])
     before = load_trained(run.parent / "bilm").model.bilm.token_encoder.characters
     assert (weights[0] - before).abs().max() > 1e-3
@@ -127,28 +161,47 @@ def test_a_run_of_the_config(run: Path) -> None:
 
 def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
     """Epochs 1 and 2: the softmax alone; epoch 3: everything, also after the run was resumed in between."""
-    files = {f"{key}_file": str(run.parent / "bilm" / name) for key, name in FILES.items()}
-    changes = {"model.bilm": files, "trainer.checkpointer.keep_most_recent_by_count": 3, "trainer.num_epochs": 3}
+    files = {
+        f"{key}_file": str(run.parent / "bilm" / name) for key, name in FILES.items()
+    }
+    changes = {
+        "model.bilm": files,
+        "trainer.checkpointer.keep_most_recent_by_count": 3,
+        "trainer.num_epochs": 3,
+    }
     changes["trainer.callbacks.1.softmax_epochs"] = 2
-    out, given = tmp_path / "run", ["train", run.parent / "leaf.jsonnet", "-o", json.dumps(changes), "-s"]
+    out, given = (
+        tmp_path / "run",
+        ["train", run.parent / "leaf.jsonnet", "-o", json.dumps(changes), "-s"],
+    )
     elmo_tasks(*given, out)
     states = [torch.load(out / f"model_state_e{epoch}_b0.th") for epoch in (1, 2, 3)]
     start = {
-        f"language_model.bilm.{key}": value for key, value in BiLM.from_files(*files.values()).state_dict().items()
+        f"language_model.bilm.{key}": value
+        for key, value in BiLM.from_files(*files.values()).state_dict().items()
     }
     for state, same in zip(states, (True, True, False), strict=True):
         assert all(torch.equal(state[key], start[key]) for key in start) == same
-    losses = [json.loads((out / f"metrics_epoch_{epoch}.json").read_text())["training_loss"] for epoch in range(3)]
+    losses = [
+        json.loads((out / f"metrics_epoch_{epoch}.json").read_text())["training_loss"]
+        for epoch in range(3)
+    ]
     assert losses == sorted(losses, reverse=True)
     assert list(json.loads((out / "perplexities.json").read_text())) == ["perplexity"]
     for file in out.glob("*_e3_b0.th"):
         file.unlink()
     elmo_tasks(*given, out, "--recover")
     again = torch.load(out / "model_state_e3_b0.th")
-    assert all(torch.equal(again[key], value) for key, value in states[2].items() if isinstance(value, torch.Tensor))
+    assert all(
+        torch.equal(again[key], value)
+        for key, value in states[2].items()
+        if isinstance(value, torch.Tensor)
+    )
 
 
-def test_a_run_that_continues_a_bilm_is_exported_while_it_trains(tmp_path: Path) -> None:
+def test_a_run_that_continues_a_bilm_is_exported_while_it_trains(
+    tmp_path: Path,
+) -> None:
     """Only the fine-tuning config writes the options into the run's folder."""
     start = exported(tmp_path / "start")
     model = {"type": "elmo_tasks_tuned_bilm", "bilm": str(tmp_path / "start")}
@@ -156,5 +209,8 @@ def test_a_run_that_continues_a_bilm_is_exported_while_it_trains(tmp_path: Path)
     (run / "vocabulary").mkdir(parents=True)
     WordVocabulary(WORDS).save(run / "vocabulary/words.txt")
     (run / "config.json").write_text(json.dumps({"model": model}))
-    torch.save({f"language_model.{name}": value for name, value in start.state_dict().items()}, run / "best.th")
+    torch.save(
+        {f"language_model.{name}": value for name, value in start.state_dict().items()},
+        run / "best.th",
+    )
     assert load_trained(run).model.bilm.options == start.bilm.options

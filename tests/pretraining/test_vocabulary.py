@@ -20,7 +20,17 @@ def corpus(tmp_path: Path) -> list[Path]:
 
 def test_words_are_sorted_by_frequency_then_code_point(corpus: list[Path]) -> None:
     vocabulary = WordVocabulary.count(corpus)
-    assert vocabulary.words == ["<S>", "</S>", "<UNK>", "the", "cat", "dog", "Straße", "a", "zoo"]
+    assert vocabulary.words == [
+        "<S>",
+        "</S>",
+        "<UNK>",
+        "the",
+        "cat",
+        "dog",
+        "Straße",
+        "a",
+        "zoo",
+    ]
     assert WordVocabulary.count(reversed(corpus)).words == vocabulary.words
 
 
@@ -36,7 +46,10 @@ def test_the_official_file_round_trip(corpus: list[Path], tmp_path: Path) -> Non
     path = tmp_path / "out" / "vocabulary.txt"
     vocabulary = WordVocabulary.count(corpus)
     vocabulary.save(path)
-    assert path.read_bytes() == "<S>\n</S>\n<UNK>\nthe\ncat\ndog\nStraße\na\nzoo\n".encode()
+    assert (
+        path.read_bytes()
+        == "<S>\n</S>\n<UNK>\nthe\ncat\ndog\nStraße\na\nzoo\n".encode()
+    )
     assert WordVocabulary.from_file(path).ids == vocabulary.ids
     assert (vocabulary.id("the"), vocabulary.id("The")) == (3, UNKNOWN)
     path.write_bytes(b"<S> \r\n</S>\n<UNK>\t\n the\n")

@@ -33,7 +33,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
         **{"cell_clip": 3.0, "proj_clip": 3.0, "use_skip_connections": True},
     },
     "char_cnn": {
-        **{"activation": "relu", "embedding": {"dim": 4}, "filters": [[1, 4], [2, 8], [3, 8]], "n_highway": 1},
+        **{
+            "activation": "relu",
+            "embedding": {"dim": 4},
+            "filters": [[1, 4], [2, 8], [3, 8]],
+            "n_highway": 1,
+        },
         **{"n_characters": 262, "max_characters_per_token": 50},
     },
 }
@@ -47,7 +52,9 @@ def sentences(count: int, *, seed: int) -> list[str]:
         who = rng.choice(sorted(TOPICS))
         a, b, c, verb, other = TOPICS[who]
         things = rng.sample([a, b, c], 2)
-        lines.append(f"the {who} {rng.choice([verb, other])} the {things[0]} and the {things[1]} .")
+        lines.append(
+            f"the {who} {rng.choice([verb, other])} the {things[0]} and the {things[1]} ."
+        )
     return lines
 
 
@@ -66,7 +73,11 @@ def write_corpus(root: Path) -> Path:
     """A data root with two training shards and a held-out file."""
     folder = root / "lm"
     folder.mkdir(parents=True)
-    for name, count, seed in (("train.a.txt", 200, 1), ("train.b.txt", 150, 2), ("heldout.a.txt", 60, 3)):
+    for name, count, seed in (
+        ("train.a.txt", 200, 1),
+        ("train.b.txt", 150, 2),
+        ("heldout.a.txt", 60, 3),
+    ):
         (folder / name).write_text("\n".join(sentences(count, seed=seed)) + "\n")
     write_configs(root)
     return root
@@ -94,7 +105,10 @@ def overrides(**changes: Any) -> dict[str, Any]:
 def own_terminal() -> Iterator[None]:
     """Log handlers, environment and the exception hook as in a separate process."""
     root = logging.getLogger()
-    before, environment = (sys.excepthook, root.handlers[:], root.level), dict(os.environ)
+    before, environment = (
+        (sys.excepthook, root.handlers[:], root.level),
+        dict(os.environ),
+    )
     try:
         yield
     finally:
@@ -110,10 +124,22 @@ def train(corpus: Path, run: Path, *flags: str, **changes: Any) -> None:
     """`elmo-tasks train training_config/bilm.jsonnet` at scale mini on a corpus."""
     given = json.dumps(overrides(**changes))
     with own_terminal():
-        run_command(["train", str(corpus / "training_config" / "bilm.jsonnet"), "-s", str(run), "-o", given, *flags])
+        run_command(
+            [
+                "train",
+                str(corpus / "training_config" / "bilm.jsonnet"),
+                "-s",
+                str(run),
+                "-o",
+                given,
+                *flags,
+            ]
+        )
 
 
-def fake_run(folder: Path, words: list[str] = WORDS, *, seed: int = 0) -> BiLanguageModel:
+def fake_run(
+    folder: Path, words: list[str] = WORDS, *, seed: int = 0
+) -> BiLanguageModel:
     """The folder of a finished run, with random weights in `best.th`."""
     torch.manual_seed(seed)
     vocabulary = LmVocabulary.of(WordVocabulary(["<S>", "</S>", "<UNK>", *words]))

@@ -56,11 +56,15 @@ def write_wsd(file: Path, *sentences: str) -> Path:
                 name = f"d0.t{len(keys)}"
                 keys.append(f"{name} {word.replace('|', ' ')}")
                 text = escape(lemma.replace("_", " "))
-                body.append(f'<instance id="{name}" lemma="{lemma}" pos="{POS_OF_TYPE[rest[0]]}">{text}</instance>')
+                body.append(
+                    f'<instance id="{name}" lemma="{lemma}" pos="{POS_OF_TYPE[rest[0]]}">{text}</instance>'
+                )
             else:
                 body.append(f"<wf>{escape(word)}</wf>")
         body.append("</sentence>")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(["<corpus><text>", *body, "</text></corpus>"]))
-    file.with_name(file.name.replace(".data.xml", ".gold.key.txt")).write_text("\n".join(keys))
+    file.with_name(file.name.replace(".data.xml", ".gold.key.txt")).write_text(
+        "\n".join(keys)
+    )
     return file

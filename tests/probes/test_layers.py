@@ -10,7 +10,17 @@ from elmo_tasks.experiments.probes import layers
 from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
 from tests.elmo.samples import random_bilm
 
-SENTENCES = [text.split() for text in ("a b c d e f g", "one", "the mill by the sea", "x y", "long " * 12, "z")]
+SENTENCES = [
+    text.split()
+    for text in (
+        "a b c d e f g",
+        "one",
+        "the mill by the sea",
+        "x y",
+        "long " * 12,
+        "z",
+    )
+]
 
 
 @pytest.fixture(scope="module")
@@ -18,20 +28,28 @@ def bilm() -> BiLM:
     return random_bilm().eval().requires_grad_(False)
 
 
-def test_all_layers_in_the_order_of_the_text(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_layers_in_the_order_of_the_text(
+    bilm: BiLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(layers, "BLOCK_TOKENS", 13)
     monkeypatch.setattr(layers, "BATCH_TOKENS", 8)
     found = list(encode_blocks(bilm, iter(SENTENCES)))
-    for block, items in zip(found, [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]], strict=True):
+    for block, items in zip(
+        found, [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]], strict=True
+    ):
         ends = [*block.starts[1:], block.layers.shape[1]]
         for words, start, end in zip(items, block.starts, ends, strict=True):
             alone = bilm(batch_to_ids([words])).layers[:, 0]  # [L+1, T, D]
             torch.testing.assert_close(block.layers[:, start:end], alone)
 
 
-def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_sentences_are_rejected(
+    bilm: BiLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(layers, "MAX_SENTENCE", 6)
-    with pytest.raises(InputError, match="at most 6 tokens, got one of 7: a b c d e f g"):
+    with pytest.raises(
+        InputError, match="at most 6 tokens, got one of 7: a b c d e f g"
+    ):
         list(encode_blocks(bilm, SENTENCES))
 
 

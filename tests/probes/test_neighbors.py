@@ -20,7 +20,14 @@ from elmo_tasks.experiments.probes.neighbors import (
 from tests.probes.samples import encoder_of, frozen
 
 ANGLES = {"east": 0, "northeast": 45, "north": 90, "west": 180}
-LINES = ["east play", "west play", "northeast Play here", "east play", "north play", "northeast rest"]
+LINES = [
+    "east play",
+    "west play",
+    "northeast Play here",
+    "east play",
+    "north play",
+    "northeast rest",
+]
 
 
 def by_word_before(words: list[str], t: int) -> list[list[float]]:
@@ -41,12 +48,18 @@ def shown(found: list[Occurrence]) -> list[tuple[str, int | None, float]]:
     return [(" ".join(o.words), o.number, round(o.cosine or 0, 2)) for o in found]
 
 
-def test_nearest_occurrences(index: CorpusIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_occurrences(
+    index: CorpusIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of `east play`; the other `east play` is left out as the same sentence."""
     source = occurrence_in_corpus(index, "play", 1)
     assert source == Occurrence(["east", "play"], 1, 1)
     assert nearest_occurrences(index, "play", source, top=1)[0].place == 1
-    expected = [("northeast Play here", 3, 0.71), ("north play", 5, 0.0), ("west play", 2, -1.0)]
+    expected = [
+        ("northeast Play here", 3, 0.71),
+        ("north play", 5, 0.0),
+        ("west play", 2, -1.0),
+    ]
     for chunk in (1, 2, 100):
         monkeypatch.setattr(neighbors, "_CHUNK", chunk)
         assert shown(nearest_occurrences(index, "play", source, top=9)) == expected
@@ -63,8 +76,13 @@ def test_the_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all blocks, in the order of the text; a layer that the encoder does not have is an error."""
     monkeypatch.setattr(layers, "BLOCK_TOKENS", 4)
     encoder = frozen(encoder_of(lambda words, t: [[float(t)], [float(len(words))]]))
-    for layer, expected in ((0, [0, 1, 0, 1, 2, 0, 1, 2]), (None, [2, 2, 3, 3, 3, 3, 3, 3])):
-        index = index_corpus([["a", "b"], ["a", "b", "c"], ["a", "b", "c"]], encoder, layer)
+    for layer, expected in (
+        (0, [0, 1, 0, 1, 2, 0, 1, 2]),
+        (None, [2, 2, 3, 3, 3, 3, 3, 3]),
+    ):
+        index = index_corpus(
+            [["a", "b"], ["a", "b", "c"], ["a", "b", "c"]], encoder, layer
+        )
         assert index.vectors[:, 0].tolist() == expected
     with pytest.raises(InputError, match="a layer from 0 to 1, got 2"):
         index_corpus([["a"]], encoder, 2)
@@ -77,8 +95,14 @@ def test_nearest_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(neighbors, "_CHUNK", chunk)
         found = nearest_words(file, "play", top=3)
         assert found is not None
-        assert [(word, round(cosine, 2)) for word, cosine in found] == [("Play", 1.0), ("game", 0.99), ("land", 0.71)]
-    assert nearest_words(file, "Sea", top=1) == [("game", pytest.approx(1 / math.sqrt(82)))]
+        assert [(word, round(cosine, 2)) for word, cosine in found] == [
+            ("Play", 1.0),
+            ("game", 0.99),
+            ("land", 0.71),
+        ]
+    assert nearest_words(file, "Sea", top=1) == [
+        ("game", pytest.approx(1 / math.sqrt(82)))
+    ]
     assert nearest_words(file, "gone", top=1) is None
 
 

@@ -28,7 +28,10 @@ def probe(folder: Path, train: str, test: str) -> PosReport:
 
 def conllu(line: str) -> str:
     pairs = enumerate((pair.partition("/") for pair in line.split()), start=1)
-    return "".join(f"{number}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n" for number, (word, _, tag) in pairs)
+    return "".join(
+        f"{number}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n"
+        for number, (word, _, tag) in pairs
+    )
 
 
 def scores(report: PosReport) -> dict[str, tuple[float | None, ...]]:
@@ -42,15 +45,30 @@ def test_accuracy(tmp_path: Path) -> None:
     found = scores(report)
     assert found["biLM 1"] == (75, 100, 50)
     assert found["biLM 0"] == (50, 100, 0)  # always S, which is more frequent
-    assert found[BASELINE] == (50, 100, 0)  # no word was seen once, so that unseen words get the most frequent tag: S
-    assert (report.tags, report.train_tokens, report.test_tokens, report.unseen_tokens) == (2, 100, 4, 2)
+    assert found[BASELINE] == (
+        50,
+        100,
+        0,
+    )  # no word was seen once, so that unseen words get the most frequent tag: S
+    assert (
+        report.tags,
+        report.train_tokens,
+        report.test_tokens,
+        report.unseen_tokens,
+    ) == (2, 100, 4, 2)
 
 
 def test_the_most_frequent_tag(tmp_path: Path) -> None:
     """`ox` is most often S; of the words seen once, two are L and one is S, so that unseen words such as `Ox` are L."""
-    report = probe(tmp_path, "ox/S ox/S ox/L harbour/L ferry/L a/S\n", "ox/L ox/S Ox/L it/S\n")
+    report = probe(
+        tmp_path, "ox/S ox/S ox/L harbour/L ferry/L a/S\n", "ox/L ox/S Ox/L it/S\n"
+    )
     assert scores(report)[BASELINE] == (50, 50, 50)
-    assert scores(probe(tmp_path, "ox/S ferry/L\n", "ferry/L ox/S\n"))["biLM 1"] == (100, 100, None)
+    assert scores(probe(tmp_path, "ox/S ferry/L\n", "ferry/L ox/S\n"))["biLM 1"] == (
+        100,
+        100,
+        None,
+    )
 
 
 def test_one_tag(tmp_path: Path) -> None:
@@ -60,7 +78,10 @@ def test_one_tag(tmp_path: Path) -> None:
 
 def test_discordant_items() -> None:
     """Counts and p by hand: of six items that one alone gets right, five or more are one row's with p = 2 * 7/64."""
-    one, other = np.array([1, 1, 1, 1, 1, 0, 1, 0], bool), np.array([0, 0, 0, 0, 0, 1, 1, 0], bool)
+    one, other = (
+        np.array([1, 1, 1, 1, 1, 0, 1, 0], bool),
+        np.array([0, 0, 0, 0, 0, 1, 1, 0], bool),
+    )
     (pair,) = neighbours({"layer 1": one, "layer 2": other})
     assert pair == ("layer 1", "layer 2", 5, 1, pytest.approx(14 / 64))
     assert neighbours({"layer 1": one, "layer 2": one})[0].p == 1

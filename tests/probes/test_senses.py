@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.senses import Target, read_first_senses, read_keys, read_senses
+from elmo_tasks.experiments.probes.senses import (
+    Target,
+    read_first_senses,
+    read_keys,
+    read_senses,
+)
 from tests.probes.samples import INDEX_SENSE, SEMCOR
 
 HEAD = '<?xml version="1.0" encoding="UTF-8" ?>\n<corpus lang="en">\n<text id="d">\n<sentence id="s">\n'
@@ -18,11 +23,18 @@ def test_the_fixture() -> None:
     sentences = list(read_senses(SEMCOR))
     assert len(sentences) == 24
     schools = sentences[21]
-    assert " ".join(schools.words) == "The primary school stood near the town hall & the market ."
+    assert (
+        " ".join(schools.words)
+        == "The primary school stood near the town hall & the market ."
+    )
     first, second = schools.targets
     assert first[:5] == ("d000.s021.t000", "primary_school", "NOUN", 1, 3)
     assert (second.start, second.end, schools.words[6:8]) == (6, 8, ["town", "hall"])
-    assert SEMCOR.read_text().splitlines()[first.line - 1].endswith(">primary school</instance>")
+    assert (
+        SEMCOR.read_text()
+        .splitlines()[first.line - 1]
+        .endswith(">primary school</instance>")
+    )
 
 
 def test_text_is_split_at_white_space(tmp_path: Path) -> None:
@@ -42,9 +54,17 @@ def written(folder: Path, text: str) -> Path:
     ("text", "line", "problem"),
     [
         (HEAD + INSTANCE + "</text>", 6, "malformed XML: mismatched tag"),
-        ('<!DOCTYPE corpus [<!ENTITY a "aa">]>\n<corpus/>', 1, "expected no document type definition"),
+        (
+            '<!DOCTYPE corpus [<!ENTITY a "aa">]>\n<corpus/>',
+            1,
+            "expected no document type definition",
+        ),
         (HEAD + "loose\n<wf>a</wf>" + TAIL, 6, "around every word"),
-        (HEAD + INSTANCE.replace("NOUN", "NN") + TAIL, 5, "NOUN, VERB, ADJ or ADV.*'NN'"),
+        (
+            HEAD + INSTANCE.replace("NOUN", "NN") + TAIL,
+            5,
+            "NOUN, VERB, ADJ or ADV.*'NN'",
+        ),
         (HEAD + INSTANCE + INSTANCE + TAIL, 6, "unique ids, got 't0' again"),
     ],
 )
@@ -56,7 +76,9 @@ def test_invalid_xml(tmp_path: Path, text: str, line: int, problem: str) -> None
 
 def test_keys(tmp_path: Path) -> None:
     file = tmp_path / "x.gold.key.txt"
-    file.write_text("a play%1:10:01::\r\n\nb fit%5:00:00:healthy:00 fit%3:00:00:: fit%3:00:00::\n")
+    file.write_text(
+        "a play%1:10:01::\r\n\nb fit%5:00:00:healthy:00 fit%3:00:00:: fit%3:00:00::\n"
+    )
     assert read_keys(file) == {
         "a": ("play%1:10:01::",),
         "b": ("fit%5:00:00:healthy:00", "fit%3:00:00::"),
@@ -66,20 +88,31 @@ def test_keys(tmp_path: Path) -> None:
 def test_first_senses(tmp_path: Path) -> None:
     first = read_first_senses(INDEX_SENSE)
     assert first["fall", "VERB"] == "fall%2:38:03::"  # rank 1, not on the first line
-    assert first["play", "NOUN"] == "play%1:10:01::" and first["play", "VERB"] == "play%2:33:00::"
+    assert (
+        first["play", "NOUN"] == "play%1:10:01::"
+        and first["play", "VERB"] == "play%2:33:00::"
+    )
     file = tmp_path / "index.sense"
     file.write_text("fit%5:00:00:able:00 00000001 1 0\nfit%3:00:00:: 00000002 1 9\n")
-    assert read_first_senses(file) == {("fit", "ADJ"): "fit%5:00:00:able:00"}  # equal ranks: the first line
+    assert read_first_senses(file) == {
+        ("fit", "ADJ"): "fit%5:00:00:able:00"
+    }  # equal ranks: the first line
 
 
 @pytest.mark.parametrize(
     ("read", "text", "problem"),
     [
         (read_keys, "a play%1:10:01::\nb\n", ":2: .*sense keys .* got 'b'"),
-        (read_first_senses, "play 1 1 0\n", ":1: expected sense key, offset, rank and count"),
+        (
+            read_first_senses,
+            "play 1 1 0\n",
+            ":1: expected sense key, offset, rank and count",
+        ),
     ],
 )
-def test_invalid_keys(tmp_path: Path, read: Callable[[Path], object], text: str, problem: str) -> None:
+def test_invalid_keys(
+    tmp_path: Path, read: Callable[[Path], object], text: str, problem: str
+) -> None:
     file = tmp_path / "x"
     file.write_text(text)
     with pytest.raises(InputError, match=f"{file}{problem}"):

@@ -46,7 +46,10 @@ ENCODER = frozen(encoder_of(by_word_before))
 
 
 def probe(folder: Path, train: list[str], test: list[str]) -> WsdReport:
-    files = [write_wsd(folder / f"{name}.data.xml", *lines) for name, lines in (("train", train), ("test", test))]
+    files = [
+        write_wsd(folder / f"{name}.data.xml", *lines)
+        for name, lines in (("train", train), ("test", test))
+    ]
     return probe_senses(ENCODER, *files[:1], files[1:], INDEX_SENSE)
 
 
@@ -61,27 +64,54 @@ def test_the_nearest_mean_by_cosine(tmp_path: Path) -> None:
     """
     drama, move = "play%1:10:01::", "play%1:04:02::"
     train = [f"stage {drama}", f"actor {drama}", f"ball {move}", f"far {move}"]
-    assert f1(probe(tmp_path, train, [f"both {drama} ."])) == {"first sense": 100, "biLM 0": 100, "biLM 1": 100}
-    assert f1(probe(tmp_path, train, [f"ball {move} ."])) == {"first sense": 0, "biLM 0": 100, "biLM 1": 100}
+    assert f1(probe(tmp_path, train, [f"both {drama} ."])) == {
+        "first sense": 100,
+        "biLM 0": 100,
+        "biLM 1": 100,
+    }
+    assert f1(probe(tmp_path, train, [f"ball {move} ."])) == {
+        "first sense": 0,
+        "biLM 0": 100,
+        "biLM 1": 100,
+    }
 
 
 def test_instances_with_several_keys(tmp_path: Path) -> None:
-    report = probe(tmp_path, ["stage fall%2:30:00::|fall%2:38:03::", "ball fall%2:30:01::"], ["new fall%2:38:03:: ."])
+    report = probe(
+        tmp_path,
+        ["stage fall%2:30:00::|fall%2:38:03::", "ball fall%2:30:01::"],
+        ["new fall%2:38:03:: ."],
+    )
     assert report.senses == 3 and report.instances == 2
     assert f1(report)["biLM 1"] == 0  # a tie: the first one is predicted
-    report = probe(tmp_path, ["stage fall%2:30:00::", "ball fall%2:30:01::"], ["new fall%2:38:03::|fall%2:30:00:: ."])
+    report = probe(
+        tmp_path,
+        ["stage fall%2:30:00::", "ball fall%2:30:01::"],
+        ["new fall%2:38:03::|fall%2:30:00:: ."],
+    )
     assert f1(report)["biLM 1"] == 100
 
 
 def test_ties_go_to_the_first_sense_in_training(tmp_path: Path) -> None:
-    file = write_wsd(tmp_path / "x.data.xml", "stage play%1:10:01::", "new play%1:04:02::", "ball play%1:09:00::")
+    file = write_wsd(
+        tmp_path / "x.data.xml",
+        "stage play%1:10:01::",
+        "new play%1:04:02::",
+        "ball play%1:09:00::",
+    )
     vectors = SenseVectors(SenseCorpus.of(file), ENCODER.encode)
     vectors.directions["play%1:10:01::"] = torch.tensor([[1.0, 0.0], [0.9999998, 3e-4]])
     vectors.directions["play%1:04:02::"] = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
     target = Target("d0", "play", "NOUN", 0, 1, 1)
-    assert vectors.nearest(target, torch.tensor([[2.0, 0.0], [2.0, 0.0]])) == ["play%1:10:01::"] * 2
+    assert (
+        vectors.nearest(target, torch.tensor([[2.0, 0.0], [2.0, 0.0]]))
+        == ["play%1:10:01::"] * 2
+    )
     vectors.directions["play%1:10:01::"][1] = torch.tensor([0.8, 0.6])
-    assert vectors.nearest(target, torch.tensor([[2.0, 0.0], [2.0, 0.0]])) == ["play%1:10:01::", "play%1:04:02::"]
+    assert vectors.nearest(target, torch.tensor([[2.0, 0.0], [2.0, 0.0]])) == [
+        "play%1:10:01::",
+        "play%1:04:02::",
+    ]
 
 
 def test_candidates_have_the_same_lemma_and_part_of_speech(tmp_path: Path) -> None:
@@ -90,7 +120,11 @@ def test_candidates_have_the_same_lemma_and_part_of_speech(tmp_path: Path) -> No
 
 
 def test_unknown_lemmas_get_the_first_sense(tmp_path: Path) -> None:
-    report = probe(tmp_path, ["stage play%1:10:01::"], ["ball rock%1:17:01:: and skiff%1:06:00:: ."])
+    report = probe(
+        tmp_path,
+        ["stage play%1:10:01::"],
+        ["ball rock%1:17:01:: and skiff%1:06:00:: ."],
+    )
     assert (report.first_sense_used, report.unanswered) == (2, 1)
     for row in report.rows:
         assert row.scores["test"] == pytest.approx((100, 50, 200 / 3, 1, 2))
@@ -101,15 +135,21 @@ def bilm() -> FrozenEncoder:
     return frozen(random_bilm().eval().requires_grad_(False))
 
 
-def test_means_against_a_loop(bilm: FrozenEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_means_against_a_loop(
+    bilm: FrozenEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(layers, "BLOCK_TOKENS", 40)
     corpus = SenseCorpus.of(SEMCOR)
     sums: dict[str, list[torch.Tensor]] = {}
     for sentence in corpus.sentences:
-        encoded = bilm.encode(batch_to_ids([sentence.words])).layers[:, 0]  # [L+1, T, D]
+        encoded = bilm.encode(batch_to_ids([sentence.words])).layers[
+            :, 0
+        ]  # [L+1, T, D]
         for target in sentence.targets:
             for key in corpus.keys[target.id]:
-                sums.setdefault(key, []).append(encoded[:, target.start : target.end].mean(1))
+                sums.setdefault(key, []).append(
+                    encoded[:, target.start : target.end].mean(1)
+                )
     vectors = SenseVectors(corpus, bilm.encode)
     assert vectors.directions.keys() == sums.keys()
     for key, found in sums.items():
@@ -119,7 +159,9 @@ def test_means_against_a_loop(bilm: FrozenEncoder, monkeypatch: pytest.MonkeyPat
 
 def test_columns(tmp_path: Path, bilm: FrozenEncoder) -> None:
     lines = {"semeval2007": "a play%1:04:02:: .", "senseval2": "the play%1:10:01:: ?"}
-    files = [write_wsd(tmp_path / f"{name}.data.xml", line) for name, line in lines.items()]
+    files = [
+        write_wsd(tmp_path / f"{name}.data.xml", line) for name, line in lines.items()
+    ]
     scores = probe_senses(bilm, SEMCOR, files, INDEX_SENSE).rows[0].scores
     assert {name: score.f1 for name, score in scores.items()} == {
         "semeval2007": 0,
@@ -130,24 +172,43 @@ def test_columns(tmp_path: Path, bilm: FrozenEncoder) -> None:
 
 
 def test_mismatched_keys(tmp_path: Path, bilm: FrozenEncoder) -> None:
-    file = write_wsd(tmp_path / "x.data.xml", "the play%1:10:01:: and the play%1:10:01:: .")
+    file = write_wsd(
+        tmp_path / "x.data.xml", "the play%1:10:01:: and the play%1:10:01:: ."
+    )
     keys = tmp_path / "x.gold.key.txt"
     keys.write_text(keys.read_text().replace("d0.t1", "d0.t2"))
-    with pytest.raises(InputError, match=r"x\.data\.xml:7: .*x\.gold\.key\.txt has no key for 'd0\.t1'"):
+    with pytest.raises(
+        InputError, match=r"x\.data\.xml:7: .*x\.gold\.key\.txt has no key for 'd0\.t1'"
+    ):
         probe_senses(bilm, SEMCOR, [file], INDEX_SENSE)
-    keys.write_text("d0.t0 play%1:10:01::\nd0.t1 play%1:10:01::\nd0.t2 play%1:10:01::\n")
-    with pytest.raises(InputError, match=r"x\.gold\.key\.txt: .*x\.data\.xml has no instance 'd0\.t2'"):
+    keys.write_text(
+        "d0.t0 play%1:10:01::\nd0.t1 play%1:10:01::\nd0.t2 play%1:10:01::\n"
+    )
+    with pytest.raises(
+        InputError, match=r"x\.gold\.key\.txt: .*x\.data\.xml has no instance 'd0\.t2'"
+    ):
         probe_senses(bilm, SEMCOR, [file], INDEX_SENSE)
 
 
 def test_files_of_a_folder(tmp_path: Path) -> None:
-    for below in ("Training_Corpora/SemCor/semcor", "Evaluation_Datasets/ALL/ALL", "Evaluation_Datasets/a/a"):
+    for below in (
+        "Training_Corpora/SemCor/semcor",
+        "Evaluation_Datasets/ALL/ALL",
+        "Evaluation_Datasets/a/a",
+    ):
         write_wsd(tmp_path / f"{below}.data.xml", "a play%1:10:01::")
-    assert train_file_in(tmp_path) == tmp_path / "Training_Corpora" / "SemCor" / "semcor.data.xml"
-    assert evaluation_files_in(tmp_path) == [tmp_path / "Evaluation_Datasets" / "a" / "a.data.xml"]
+    assert (
+        train_file_in(tmp_path)
+        == tmp_path / "Training_Corpora" / "SemCor" / "semcor.data.xml"
+    )
+    assert evaluation_files_in(tmp_path) == [
+        tmp_path / "Evaluation_Datasets" / "a" / "a.data.xml"
+    ]
 
 
-def official(gold: dict[str, set[str]], system: dict[str, set[str]]) -> tuple[float, float, float]:
+def official(
+    gold: dict[str, set[str]], system: dict[str, set[str]]
+) -> tuple[float, float, float]:
     """As in the official scorer: right and wrong shares of each instance, P = right / (right + wrong)."""
     right = wrong = 0.0
     for name, answers in system.items():
@@ -156,12 +217,20 @@ def official(gold: dict[str, set[str]], system: dict[str, set[str]]) -> tuple[fl
             right += hits / len(answers)
             wrong += (len(answers) - hits) / len(answers)
     precision, recall = right / (right + wrong), right / len(gold)
-    return 100 * precision, 100 * recall, 100 * 2 * precision * recall / (precision + recall)
+    return (
+        100 * precision,
+        100 * recall,
+        100 * 2 * precision * recall / (precision + recall),
+    )
 
 
 def test_score_against_the_official_loop() -> None:
     assert score({"a": ["x"]}, {"a": []}) == (0, 0, 0, 0, 1)
     rng = random.Random(1)
     gold = {str(i): set(rng.sample("uvwxyz", rng.randint(1, 3))) for i in range(40)}
-    system = {str(i): set(rng.sample("uvwxyz", rng.randint(1, 2))) for i in range(5, 50) if rng.random() < 0.8}
+    system = {
+        str(i): set(rng.sample("uvwxyz", rng.randint(1, 2)))
+        for i in range(5, 50)
+        if rng.random() < 0.8
+    }
     assert score(gold, system)[:3] == pytest.approx(official(gold, system))

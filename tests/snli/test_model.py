@@ -13,7 +13,11 @@ from tests.models import Build, tensors
 
 PAIRS = [
     ("the ferry sank near the old stone pier", "a ferry sank", "entailment"),
-    ("it rained", "the sun shone on the pier all through the long day", "contradiction"),
+    (
+        "it rained",
+        "the sun shone on the pier all through the long day",
+        "contradiction",
+    ),
     ("Mira left", "Mira sang", "neutral"),
 ]
 
@@ -21,7 +25,10 @@ PAIRS = [
 def corpus() -> list[Instance]:
     """New instances, which are not indexed yet."""
     reader = SnliReader()
-    made = [reader.text_to_instance(premise.split(), hypothesis.split(), gold) for premise, hypothesis, gold in PAIRS]
+    made = [
+        reader.text_to_instance(premise.split(), hypothesis.split(), gold)
+        for premise, hypothesis, gold in PAIRS
+    ]
     for one in made:
         reader.apply_token_indexers(one)
     return made
@@ -32,14 +39,18 @@ def ragged(*lengths: int) -> Tensor:
 
 
 def test_low_attention_scores_do_not_lose_to_padding() -> None:
-    attended, weights = attend(torch.tensor([[[30.0], [30.0]], [[-30.0], [0.0]]]), ragged(2, 1))
+    attended, weights = attend(
+        torch.tensor([[[30.0], [30.0]], [[-30.0], [0.0]]]), ragged(2, 1)
+    )
     assert weights[0].tolist() == [[1.0, 0.0], [1.0, 0.0]]
     assert attended[0].tolist() == [[-30.0], [-30.0]]
 
 
 def test_stacked_words_have_the_slots_of_the_longest() -> None:
     ids = torch.full((1, 2, 50), 7)
-    stacked = stack({"elmo": {KEY: ids}}, {"elmo": {KEY: fit_slots(ids, 60)}})["elmo"][KEY]
+    stacked = stack({"elmo": {KEY: ids}}, {"elmo": {KEY: fit_slots(ids, 60)}})["elmo"][
+        KEY
+    ]
     assert torch.equal(stacked[0], stacked[1])
 
 
@@ -52,7 +63,9 @@ def test_logits_from_the_parts(build: Build) -> None:
         attended = (own @ other.T).softmax(1) @ other
         parts = torch.cat([own, attended, own - attended, own * attended], 1)
         projected = torch.relu(model.projection(parts))[None]
-        composed = model.composition(projected, torch.ones(1, len(own), dtype=torch.bool))[0]
+        composed = model.composition(
+            projected, torch.ones(1, len(own), dtype=torch.bool)
+        )[0]
         pooled += [composed.mean(0), composed.max(0).values]
     hidden = torch.relu(model.classifier[1](torch.cat(pooled)))
     output = model(**batch)
@@ -64,7 +77,9 @@ def test_logits_from_the_parts(build: Build) -> None:
 def test_elmo_brings_dropout_after_the_attention(build: Build) -> None:
     assert build(attention_dropout=0.7).attention_dropout.p == 0.0
     model, seen = build({"at": "output"}, corpus(), attention_dropout=0.7).train(), []
-    model.projection.register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
+    model.projection.register_forward_hook(
+        lambda module, inputs, output: seen.append(inputs[0])
+    )
     model(**tensors(model.vocab, corpus()[2:3]))
     assert 0.5 < (seen[0] == 0).float().mean() < 0.9
 
@@ -73,13 +88,22 @@ def test_elmo_brings_a_penalty_on_weight_matrices(build: Build) -> None:
     regularizer = {"regexes": [["classifier.4.bias", {"type": "l2", "alpha": 2.0}]]}
     model = build({"at": "both"}, corpus(), weight_l2=0.01, regularizer=regularizer)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
-    recurrent = [f"weight_{which}_l0{way}" for which in ("ih", "hh") for way in ("", "_reverse")]
+    recurrent = [
+        f"weight_{which}_l0{way}" for which in ("ih", "hh") for way in ("", "_reverse")
+    ]
     assert sorted(names[id(matrix)] for matrix in model.weight_matrices()) == sorted(
-        [f"{lstm}.layers.0.{name}" for lstm in ("input_encoder.encoder", "composition") for name in recurrent]
+        [
+            f"{lstm}.layers.0.{name}"
+            for lstm in ("input_encoder.encoder", "composition")
+            for name in recurrent
+        ]
         + ["projection.weight", "classifier.1.weight", "classifier.4.weight"]
     )
     model.get_parameter("classifier.4.bias").data.fill_(1.0)
-    expected = 0.01 * sum(matrix.square().sum().item() for matrix in model.weight_matrices()) + 2.0 * 3
+    expected = (
+        0.01 * sum(matrix.square().sum().item() for matrix in model.weight_matrices())
+        + 2.0 * 3
+    )
     penalty = model.get_regularization_penalty()
     assert penalty is not None and penalty.item() == pytest.approx(expected, rel=1e-5)
     assert build(weight_l2=0.01).get_regularization_penalty() is None

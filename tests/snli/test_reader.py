@@ -16,7 +16,9 @@ PAIR = {"gold_label": "neutral", "sentence1": "A dog barks.", "sentence2": "It r
 
 
 def write(folder: Path, *records: Any) -> Path:
-    lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
+    lines = (
+        record if isinstance(record, str) else json.dumps(record) for record in records
+    )
     file = folder / "pairs.jsonl"
     file.write_text("".join(f"{line}\n" for line in lines))
     return file
@@ -29,22 +31,41 @@ def test_fields_from_raw_sentences() -> None:
         "The baker ( Mr Oakes ) ca n't find his hat .",
         "Three boats cross the bay at dusk .",
     ]
-    hypotheses = ["Girls feed birds .", "A baker has found his hat", "The boats carry herring ."]
+    hypotheses = [
+        "Girls feed birds .",
+        "A baker has found his hat",
+        "The boats carry herring .",
+    ]
     labels = ["entailment", "contradiction", "neutral"]
     assert [" ".join(t.text for t in i["premise"]) for i in instances] == premises
     assert [" ".join(t.text for t in i["hypothesis"]) for i in instances] == hypotheses
     assert [i["label"].label for i in instances] == labels
     assert [metadata(i) for i in instances] == [
-        {"premise": p.split(), "hypothesis": h.split(), "label": label, "file": str(FIXTURE), "line": line}
-        for p, h, label, line in zip(premises, hypotheses, labels, (1, 3, 4), strict=True)
+        {
+            "premise": p.split(),
+            "hypothesis": h.split(),
+            "label": label,
+            "file": str(FIXTURE),
+            "line": line,
+        }
+        for p, h, label, line in zip(
+            premises, hypotheses, labels, (1, 3, 4), strict=True
+        )
     ]
 
 
 def test_words_from_parses(tmp_path: Path) -> None:
     instances = list(SnliReader(tokenization="parse").read(FIXTURE))
-    assert " ".join(metadata(instances[1])["premise"]) == "The baker ( Mr Oakes ) ca n't find his hat ."
+    assert (
+        " ".join(metadata(instances[1])["premise"])
+        == "The baker ( Mr Oakes ) ca n't find his hat ."
+    )
     assert leaves("( ( A dog ) ( barks . ) )") == ["A", "dog", "barks", "."]
-    assert leaves("( :-RRB- ( dog-LRB-s-RRB- -RRB- ) )") == [":-RRB-", "dog-LRB-s-RRB-", ")"]
+    assert leaves("( :-RRB- ( dog-LRB-s-RRB- -RRB- ) )") == [
+        ":-RRB-",
+        "dog-LRB-s-RRB-",
+        ")",
+    ]
     with pytest.raises(InputError, match=":1: 'sentence1_binary_parse'"):
         list(SnliReader(tokenization="parse").read(write(tmp_path, PAIR)))
 
@@ -61,8 +82,14 @@ def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
     ("record", "message"),
     [
         ("[]", "the pair: expected a valid dictionary"),
-        ({**PAIR, "gold_label": "maybe"}, "'gold_label': expected 'entailment', .*got 'maybe'"),
-        ({"gold_label": "neutral", "sentence1": "x"}, "'sentence2': expected a valid string, got None"),
+        (
+            {**PAIR, "gold_label": "maybe"},
+            "'gold_label': expected 'entailment', .*got 'maybe'",
+        ),
+        (
+            {"gold_label": "neutral", "sentence1": "x"},
+            "'sentence2': expected a valid string, got None",
+        ),
     ],
 )
 def test_invalid_lines(tmp_path: Path, record: Any, message: str) -> None:

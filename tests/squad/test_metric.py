@@ -3,7 +3,11 @@
 import random
 
 import pytest
-from transformers.data.metrics.squad_metrics import compute_exact, compute_f1, get_tokens
+from transformers.data.metrics.squad_metrics import (
+    compute_exact,
+    compute_f1,
+    get_tokens,
+)
 
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1, exact_match, f1
 
@@ -16,7 +20,9 @@ def scores(predicted: str, *golds: str) -> dict[str, float]:
 
 def test_em_and_f1_use_the_best_gold_answer_separately() -> None:
     assert scores("the", "a", "the end of it") == {"em": 1.0, "f1": 0.0}
-    assert scores("black cat", "black dog", "a black cat sat", "cat")["f1"] == pytest.approx(0.8)
+    assert scores("black cat", "black dog", "a black cat sat", "cat")[
+        "f1"
+    ] == pytest.approx(0.8)
 
 
 def test_mean_is_over_questions() -> None:
@@ -31,16 +37,40 @@ def test_mean_is_over_questions() -> None:
 def official(predicted: str, gold: str) -> tuple[float, float]:
     """The official script of v2.0, which differs from that of v1.1 for answers without words."""
     has_words = get_tokens(predicted) and get_tokens(gold)
-    return compute_exact(gold, predicted), compute_f1(gold, predicted) if has_words else 0.0
+    return compute_exact(gold, predicted), compute_f1(
+        gold, predicted
+    ) if has_words else 0.0
 
 
 def test_equals_the_official_definition_on_random_answers() -> None:
     rng = random.Random(7)
-    pieces = ["the", "The", "a", "An", "cat", "dog", " é", "ß", "42", "-", ".", "'s", "“", " ", "\u00a0", "\n", "_"]
+    pieces = [
+        "the",
+        "The",
+        "a",
+        "An",
+        "cat",
+        "dog",
+        " é",
+        "ß",
+        "42",
+        "-",
+        ".",
+        "'s",
+        "“",
+        " ",
+        "\u00a0",
+        "\n",
+        "_",
+    ]
     seen = set()
     for _ in range(3000):
-        predicted, gold = ("".join(rng.choices(pieces, k=rng.randrange(14))) for _ in range(2))
+        predicted, gold = (
+            "".join(rng.choices(pieces, k=rng.randrange(14))) for _ in range(2)
+        )
         expected = official(predicted, gold)
-        assert (exact_match(predicted, gold), f1(predicted, gold)) == pytest.approx(expected), (predicted, gold)
+        assert (exact_match(predicted, gold), f1(predicted, gold)) == pytest.approx(
+            expected
+        ), (predicted, gold)
         seen.add(expected)
     assert len(seen) > 10

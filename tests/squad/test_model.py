@@ -26,7 +26,9 @@ def test_loss_by_hand() -> None:
     first = math.log(math.e + math.exp(2) + math.exp(0.5)) - 0.5
     second = math.log(1 + math.exp(3)) - 0.0
     gold = torch.tensor([[2], [0], [NO_SPAN]])
-    assert span_loss(logits, gold).item() == pytest.approx((first + second) / 2, rel=1e-5)
+    assert span_loss(logits, gold).item() == pytest.approx(
+        (first + second) / 2, rel=1e-5
+    )
     assert span_loss(logits, torch.full((3, 1), NO_SPAN)).item() == 0.0
 
 
@@ -34,7 +36,9 @@ def test_questions_without_a_span_are_scored_but_have_no_loss(tmp_path: Path) ->
     model, known = build(tmp_path), corpus()[3]
     lost = asked("What left?", "The ferry left.", GoldAnswer("the harbour", 4))
     both = model(**tensors(model.vocab, [lost, known]))
-    assert both["loss"].item() == pytest.approx(model(**tensors(model.vocab, [known]))["loss"].item(), abs=1e-5)
+    assert both["loss"].item() == pytest.approx(
+        model(**tensors(model.vocab, [known]))["loss"].item(), abs=1e-5
+    )
     model.get_metrics(reset=True)
     alone = model.train()(**tensors(model.vocab, [lost]))
     assert alone["loss"].item() == 0.0

@@ -15,11 +15,17 @@ from tests.squad.samples import FIXTURES
     [
         ('"data":', '"date":', "the file.data: missing"),
         ('"id": "or-5"', '"id": "or-4"', "question 'or-4': duplicate id"),
-        ('"answer_start": 82', '"answer_start": true', r"the file.data.0..*answer_start: expected a valid integer"),
+        (
+            '"answer_start": 82',
+            '"answer_start": true',
+            r"the file.data.0..*answer_start: expected a valid integer",
+        ),
     ],
 )
 def test_invalid_values(tmp_path: Path, old: str, new: str, message: str) -> None:
-    content = json.dumps(json.loads((FIXTURES / "dev-v1.1.json").read_text(encoding="utf-8")))
+    content = json.dumps(
+        json.loads((FIXTURES / "dev-v1.1.json").read_text(encoding="utf-8"))
+    )
     assert old in content
     (tmp_path / "broken.json").write_text(content.replace(old, new))
     with pytest.raises(InputError, match=f"broken.json: {message}"):

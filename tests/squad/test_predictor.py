@@ -18,14 +18,23 @@ def test_predictions_file_has_the_scores_of_the_model(tmp_path: Path) -> None:
     SquadEvaluator()(model, loader, predictions_output_file=written)
     predictions = json.loads(written.read_text(encoding="utf-8"))
     assert list(predictions) == ["or-1", "or-2", "or-3", "or-4", "or-5"]
-    longest, other, *_ = sorted(asked, key=lambda one: -len(predictions[one["metadata"].metadata["id"]]))
+    longest, other, *_ = sorted(
+        asked, key=lambda one: -len(predictions[one["metadata"].metadata["id"]])
+    )
     for one, words in ((longest, "somewhere "), (other, "The ")):
-        one["metadata"].metadata["answers"].append(words + predictions[one["metadata"].metadata["id"]])
+        one["metadata"].metadata["answers"].append(
+            words + predictions[one["metadata"].metadata["id"]]
+        )
     metrics = SquadEvaluator()(model, loader, predictions_output_file=written)
     assert json.loads(written.read_text(encoding="utf-8")) == predictions
-    answers = {one["metadata"].metadata["id"]: one["metadata"].metadata["answers"] for one in asked}
+    answers = {
+        one["metadata"].metadata["id"]: one["metadata"].metadata["answers"]
+        for one in asked
+    }
     for name, score in (("em", exact_match), ("f1", f1)):
-        expected = sum(best(score, predictions[key], golds) for key, golds in answers.items()) / len(answers)
+        expected = sum(
+            best(score, predictions[key], golds) for key, golds in answers.items()
+        ) / len(answers)
         assert metrics[name] == pytest.approx(expected)
     assert 0 < metrics["em"] < metrics["f1"]
     assert [path.name for path in written.parent.iterdir()] == ["predictions.json"]

@@ -14,7 +14,9 @@ from tests.squad.samples import FIXTURES
 
 
 def span(instance: Instance) -> tuple[int, int]:
-    return instance.fields["span_start"].sequence_index, instance.fields["span_end"].sequence_index
+    return instance.fields["span_start"].sequence_index, instance.fields[
+        "span_end"
+    ].sequence_index
 
 
 def words(instance: Instance, name: str = "passage") -> list[str]:
@@ -23,23 +25,62 @@ def words(instance: Instance, name: str = "passage") -> list[str]:
 
 def test_fields() -> None:
     instance = list(SquadReader().read(FIXTURES / "train-v1.1.json"))[2]
-    assert set(instance.fields) == {"passage", "question", "span_start", "span_end", "metadata"}
-    assert words(instance, "question") == ["What", "did", "she", "take", "with", "her", "?"]
+    assert set(instance.fields) == {
+        "passage",
+        "question",
+        "span_start",
+        "span_end",
+        "metadata",
+    }
+    assert words(instance, "question") == [
+        "What",
+        "did",
+        "she",
+        "take",
+        "with",
+        "her",
+        "?",
+    ]
     first, last = span(instance)
-    assert words(instance)[first - 1 : last + 2] == ["“", "a", "lantern", "and", "a", "dog", "”"]
+    assert words(instance)[first - 1 : last + 2] == [
+        "“",
+        "a",
+        "lantern",
+        "and",
+        "a",
+        "dog",
+        "”",
+    ]
     assert metadata(instance)["id"] == "hb-3"
-    assert set(instance.fields["passage"].token_indexers) == {"tokens", "token_characters", "elmo"}
+    assert set(instance.fields["passage"].token_indexers) == {
+        "tokens",
+        "token_characters",
+        "elmo",
+    }
 
 
 def test_questions_share_their_passage_which_is_indexed_once() -> None:
     instances = list(SquadReader().read(FIXTURES / "train-v1.1.json"))
-    passages = {id(instance.fields["passage"]): instance.fields["passage"] for instance in instances}
-    assert len(passages) == len({metadata(instance)["passage"] for instance in instances}) < len(instances)
+    passages = {
+        id(instance.fields["passage"]): instance.fields["passage"]
+        for instance in instances
+    }
+    assert (
+        len(passages)
+        == len({metadata(instance)["passage"] for instance in instances})
+        < len(instances)
+    )
     vocab = Vocabulary.from_instances(instances)
     for instance in instances:
         instance.index_fields(vocab)
-        assert set(instance.fields["passage"]._indexed_tokens) == {"tokens", "token_characters", "elmo"}
-        kept = passages.setdefault(-id(instance.fields["passage"]), instance.fields["passage"]._indexed_tokens)
+        assert set(instance.fields["passage"]._indexed_tokens) == {
+            "tokens",
+            "token_characters",
+            "elmo",
+        }
+        kept = passages.setdefault(
+            -id(instance.fields["passage"]), instance.fields["passage"]._indexed_tokens
+        )
         assert instance.fields["passage"]._indexed_tokens is kept
 
 
@@ -52,31 +93,56 @@ def test_alignment_equals_a_search_over_all_tokens() -> None:
         for end in range(start + 1, len(PASSAGE) + 1):
             touched = [i for i, (a, b) in enumerate(OFFSETS) if a < end and b > start]
             expected = (touched[0], touched[-1]) if touched else None
-            assert align(GoldAnswer(PASSAGE[start:end], start), PASSAGE, OFFSETS) == expected
+            assert (
+                align(GoldAnswer(PASSAGE[start:end], start), PASSAGE, OFFSETS)
+                == expected
+            )
 
 
 def test_first_aligned_answer_is_the_gold_span() -> None:
     golds = [GoldAnswer("ferry", 0), GoldAnswer("left", 10), GoldAnswer("The ferry", 0)]
-    assert span(SquadReader().text_to_instance("What?", "The ferry left.", golds)) == (2, 2)
+    assert span(SquadReader().text_to_instance("What?", "The ferry left.", golds)) == (
+        2,
+        2,
+    )
     instance = SquadReader().text_to_instance("What?", "The ferry left.", golds[:1])
     assert span(instance) == (NO_SPAN, NO_SPAN)
     assert metadata(instance)["answers"] == ["ferry"]
 
 
 def write(folder: Path, *golds: list[tuple[str, int]]) -> Path:
-    answers = [[{"text": text, "answer_start": start} for text, start in given] for given in golds]
-    asked = [{"id": f"q{i}", "question": "What?", "answers": given} for i, given in enumerate(answers)]
-    data = {"data": [{"title": "T", "paragraphs": [{"context": "The ferry left.", "qas": asked}]}]}
+    answers = [
+        [{"text": text, "answer_start": start} for text, start in given]
+        for given in golds
+    ]
+    asked = [
+        {"id": f"q{i}", "question": "What?", "answers": given}
+        for i, given in enumerate(answers)
+    ]
+    data = {
+        "data": [
+            {"title": "T", "paragraphs": [{"context": "The ferry left.", "qas": asked}]}
+        ]
+    }
     file = folder / "file.json"
     file.write_text(json.dumps(data))
     return file
 
 
-def test_warns_of_lost_answers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_warns_of_lost_answers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     both = [("fer", 4), ("ferry", 4)]
     file = write(tmp_path, [("ferry", 4)], [("fer", 4)], [("ferry", 5)], both)
     instances = list(SquadReader().read(file))
-    assert [metadata(instance)["id"] for instance in instances] == ["q0", "q1", "q2", "q3"]
+    assert [metadata(instance)["id"] for instance in instances] == [
+        "q0",
+        "q1",
+        "q2",
+        "q3",
+    ]
     assert f"{file}: 1 of 4 questions" in caplog.text
-    with pytest.raises(InputError, match="file.json: question 'q0': expected an answer, got none"):
+    with pytest.raises(
+        InputError, match="file.json: question 'q0': expected an answer, got none"
+    ):
         list(SquadReader().read(write(tmp_path, [])))

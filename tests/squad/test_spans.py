@@ -6,9 +6,15 @@ import torch
 from elmo_tasks.tasks.squad.layers import best_spans
 
 
-def enumerated(starts: list[float], ends: list[float], max_length: int) -> list[tuple[float, int, int]]:
+def enumerated(
+    starts: list[float], ends: list[float], max_length: int
+) -> list[tuple[float, int, int]]:
     """All legal spans of one passage, best first."""
-    pairs = [(i, j) for i in range(len(starts)) for j in range(i, min(len(starts), i + max_length))]
+    pairs = [
+        (i, j)
+        for i in range(len(starts))
+        for j in range(i, min(len(starts), i + max_length))
+    ]
     return sorted(((starts[i] + ends[j], i, j) for i, j in pairs), reverse=True)
 
 
@@ -20,11 +26,18 @@ def test_best_spans_equal_enumeration(max_length: int) -> None:
     starts[~mask], ends[~mask] = 99.0, 99.0
     found = best_spans(starts, ends, mask, max_length=max_length, count=6)
     for row, length in enumerate(lengths):
-        spans = enumerated(starts[row, :length].tolist(), ends[row, :length].tolist(), max_length)
+        spans = enumerated(
+            starts[row, :length].tolist(), ends[row, :length].tolist(), max_length
+        )
         total = sum(math.exp(score) for score, _, _ in spans)
         for place, (score, first, last) in enumerate(spans[:6]):
-            assert (found.starts[row, place].item(), found.ends[row, place].item()) == (first, last)
+            assert (found.starts[row, place].item(), found.ends[row, place].item()) == (
+                first,
+                last,
+            )
             assert found.scores[row, place].item() == pytest.approx(score)
-            assert found.probabilities[row, place].item() == pytest.approx(math.exp(score) / total)
+            assert found.probabilities[row, place].item() == pytest.approx(
+                math.exp(score) / total
+            )
         assert (found.scores[row, len(spans) :] == -torch.inf).all()
         assert not found.probabilities[row, len(spans) :].any()

@@ -16,6 +16,8 @@ def corpus() -> list[Instance]:
 
 def instance(words: str, predicate: int, tags: str | None = None) -> Instance:
     reader = SrlReader()
-    made = reader.text_to_instance(words.split(), predicate, None if tags is None else tags.split())
+    made = reader.text_to_instance(
+        words.split(), predicate, None if tags is None else tags.split()
+    )
     reader.apply_token_indexers(made)
     return made

@@ -14,19 +14,27 @@ from tests.srl.samples import corpus, instance
 def test_loss_by_hand(build: Build, sum_token_losses: bool) -> None:
     model = build(given=corpus(), sum_token_losses=sum_token_losses)
     golds = ["B-ARG1 B-V", "B-ARG0 B-V B-ARG1 I-ARG1"]
-    sentences = [instance("Rain fell", 1, golds[0]), instance("Mira sold two jars", 1, golds[1])]
+    sentences = [
+        instance("Rain fell", 1, golds[0]),
+        instance("Mira sold two jars", 1, golds[1]),
+    ]
     output = model(**tensors(model.vocab, sentences))
     expected = 0.0
     for row, gold in enumerate(golds):
         logs = output["logits"][row].log_softmax(1)
-        losses = [-logs[place, model.tags.index(tag)].item() for place, tag in enumerate(gold.split())]
+        losses = [
+            -logs[place, model.tags.index(tag)].item()
+            for place, tag in enumerate(gold.split())
+        ]
         expected += sum(losses) / (1 if sum_token_losses else len(losses)) / 2
     assert output["loss"].item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_only_the_indicator_tells_which_word_is_the_predicate(build: Build) -> None:
     model = build(given=corpus())
-    batch = tensors(model.vocab, [instance("Mira sold two jars", place) for place in (1, 1, 3)])
+    batch = tensors(
+        model.vocab, [instance("Mira sold two jars", place) for place in (1, 1, 3)]
+    )
     logits = model(**batch)["logits"]
     assert torch.allclose(logits[0], logits[1], atol=1e-6)
     assert (logits[0] - logits[2]).abs().min(dim=1).values.max() > 1e-4
@@ -37,20 +45,38 @@ TAGS = ["B-A0", "O", "I-A0", "I-C-A0", "B-C-A0", "I-A9"]
 
 def is_legal(tags: list[str]) -> bool:
     pairs = zip(["O", *tags], tags, strict=False)
-    return all(tag[0] != "I" or (before != "O" and before[2:] == tag[2:]) for before, tag in pairs)
+    return all(
+        tag[0] != "I" or (before != "O" and before[2:] == tag[2:])
+        for before, tag in pairs
+    )
 
 
 @pytest.mark.parametrize("scale", [0.3, 30.0])
 def test_decoding_equals_enumeration(scale: float) -> None:
     torch.manual_seed(4)
-    scores, lengths = torch.randn(30, 5, len(TAGS)) * scale, (torch.arange(30) % 5 + 1).tolist()
+    scores, lengths = (
+        torch.randn(30, 5, len(TAGS)) * scale,
+        (torch.arange(30) % 5 + 1).tolist(),
+    )
     mask = torch.arange(5)[None] < torch.tensor(lengths)[:, None]
     decoded = BioViterbi(TAGS)(scores.masked_fill(~mask[:, :, None], torch.nan), mask)
     for row, length in enumerate(lengths):
-        legal = [path for path in product(range(len(TAGS)), repeat=length) if is_legal([TAGS[tag] for tag in path])]
+        legal = [
+            path
+            for path in product(range(len(TAGS)), repeat=length)
+            if is_legal([TAGS[tag] for tag in path])
+        ]
         values = scores[row].tolist()
-        assert decoded[row] == list(max(legal, key=lambda path: sum(values[n][tag] for n, tag in enumerate(path))))
-    assert any(path != scores[row, : len(path)].argmax(1).tolist() for row, path in enumerate(decoded))
+        assert decoded[row] == list(
+            max(
+                legal,
+                key=lambda path: sum(values[n][tag] for n, tag in enumerate(path)),
+            )
+        )
+    assert any(
+        path != scores[row, : len(path)].argmax(1).tolist()
+        for row, path in enumerate(decoded)
+    )
 
 
 def test_unknown_gold_tags_are_misses_and_not_in_the_loss(build: Build) -> None:
@@ -62,5 +88,9 @@ def test_unknown_gold_tags_are_misses_and_not_in_the_loss(build: Build) -> None:
     assert output["loss"].item() == pytest.approx(kept, rel=1e-5)
     model.vocab.add_token_to_namespace("B-ARG9", "labels")
     again = instance("Rain fell", 1, "B-ARG9 B-V")
-    assert model(**tensors(model.vocab, [again]))["loss"].item() == pytest.approx(kept, rel=1e-5)
-    assert model(**tensors(model.vocab, [instance("Rain fell", 1, "B-X B-Y")]))["loss"].isfinite()
+    assert model(**tensors(model.vocab, [again]))["loss"].item() == pytest.approx(
+        kept, rel=1e-5
+    )
+    assert model(**tensors(model.vocab, [instance("Rain fell", 1, "B-X B-Y")]))[
+        "loss"
+    ].isfinite()

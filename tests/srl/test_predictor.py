@@ -15,19 +15,39 @@ def predictor() -> Predictor:
 
 
 def predicates(predictor: Predictor, **inputs: Any) -> list[tuple[int, str]]:
-    return [(frame["predicate"], frame["verb"]) for frame in predictor.predict_json(inputs)["frames"]]
+    return [
+        (frame["predicate"], frame["verb"])
+        for frame in predictor.predict_json(inputs)["frames"]
+    ]
 
 
-def test_predicates_are_those_of_the_training_data_or_given(predictor: Predictor) -> None:
-    assert predicates(predictor, tokens=["They", "SOLD", "the", "plan", "and", "Fell"]) == [(1, "SOLD"), (5, "Fell")]
+def test_predicates_are_those_of_the_training_data_or_given(
+    predictor: Predictor,
+) -> None:
+    assert predicates(
+        predictor, tokens=["They", "SOLD", "the", "plan", "and", "Fell"]
+    ) == [(1, "SOLD"), (5, "Fell")]
     assert predicates(predictor, sentence="nothing here") == []
-    assert predicates(predictor, sentence="Rain fell on us", predicates=[3, 0]) == [(0, "Rain"), (3, "us")]
+    assert predicates(predictor, sentence="Rain fell on us", predicates=[3, 0]) == [
+        (0, "Rain"),
+        (3, "us"),
+    ]
     assert predicates(predictor, tokens=["Rain", "fell"], predicates=[]) == []
 
 
-def test_batches_are_limited(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
-    inputs = [{"tokens": ["sold"] * 10}, {"tokens": ["nothing"]}, {"tokens": ["sold", "it"]}]
-    whole, sizes, forward = predictor.predict_batch_json(inputs), [], predictor._model.forward_on_instances
+def test_batches_are_limited(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = [
+        {"tokens": ["sold"] * 10},
+        {"tokens": ["nothing"]},
+        {"tokens": ["sold", "it"]},
+    ]
+    whole, sizes, forward = (
+        predictor.predict_batch_json(inputs),
+        [],
+        predictor._model.forward_on_instances,
+    )
 
     def counted(instances: list[Any]) -> list[Any]:
         sizes.append(len(instances))

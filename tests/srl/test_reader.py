@@ -21,33 +21,62 @@ def labels(one: Instance) -> str:
 def test_one_instance_per_verb_with_bio_tags() -> None:
     keep, sell, give, said, lose = SrlReader().read(TALE)
     assert labels(keep) == "B-ARG0 O B-R-ARG0 B-V B-ARG1 O O O O O O O O"
-    assert labels(sell) == "B-ARG0 I-ARG0 I-ARG0 I-ARG0 I-ARG0 I-ARG0 B-V B-ARG2 I-ARG2 I-ARG2 B-ARG1 I-ARG1 O"
+    assert (
+        labels(sell)
+        == "B-ARG0 I-ARG0 I-ARG0 I-ARG0 I-ARG0 I-ARG0 B-V B-ARG2 I-ARG2 I-ARG2 B-ARG1 I-ARG1 O"
+    )
     assert labels(give) == "B-V I-V B-ARG1 I-ARG1 O O O O O O O O O"
-    assert labels(said) == "B-ARG1 I-ARG1 I-ARG1 I-ARG1 O B-ARG0 B-V O B-C-ARG1 I-C-ARG1 I-C-ARG1 I-C-ARG1 O"
-    assert [metadata(one)["predicate"] for one in (keep, sell, give, said, lose)] == [3, 6, 0, 6, 9]
+    assert (
+        labels(said)
+        == "B-ARG1 I-ARG1 I-ARG1 I-ARG1 O B-ARG0 B-V O B-C-ARG1 I-C-ARG1 I-C-ARG1 I-C-ARG1 O"
+    )
+    assert [metadata(one)["predicate"] for one in (keep, sell, give, said, lose)] == [
+        3,
+        6,
+        0,
+        6,
+        9,
+    ]
 
 
 def test_all_predicates() -> None:
     read = list(SrlReader(verbs_only=False).read(TALE))
-    assert [metadata(one)["lemma"] for one in read] == ["keep", "sell", "give", "plan", "say", "lose"]
+    assert [metadata(one)["lemma"] for one in read] == [
+        "keep",
+        "sell",
+        "give",
+        "plan",
+        "say",
+        "lose",
+    ]
     assert labels(read[3]) == "O O B-ARG0 B-V O O O O O O O O O"
 
 
 def test_only_the_predicate_is_marked() -> None:
     step = corpus()[5]
-    assert labels(step) == "B-ARG0 I-ARG0 O B-V O B-C-V B-ARG1 I-ARG1 B-ARGM-TMP I-ARGM-TMP O"
+    assert (
+        labels(step)
+        == "B-ARG0 I-ARG0 O B-V O B-C-V B-ARG1 I-ARG1 B-ARGM-TMP I-ARGM-TMP O"
+    )
     vocabulary = Vocabulary.from_instances([step])
     step.index_fields(vocabulary)
     tensors = step.as_tensor_dict()
     tokens: Any = tensors["tokens"]
     assert tokens["predicate"]["tokens"].tolist() == [1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1]
-    assert tokens["tokens"]["tokens"].shape == (11,) and tokens["elmo"]["elmo_tokens"].shape == (11, 50)
+    assert tokens["tokens"]["tokens"].shape == (11,) and tokens["elmo"][
+        "elmo_tokens"
+    ].shape == (11, 50)
     assert set(vocabulary.get_token_to_index_vocabulary(PREDICATES)) >= {"stepping"}
     assert "side" not in vocabulary.get_token_to_index_vocabulary(PREDICATES)
 
 
 def test_of_overlapping_spans_the_first_is_kept() -> None:
-    spans = [Span(0, 3, "ARG1"), Span(1, 2, "ARG0"), Span(3, 4, "V"), Span(3, 5, "ARG2")]
+    spans = [
+        Span(0, 3, "ARG1"),
+        Span(1, 2, "ARG0"),
+        Span(3, 4, "V"),
+        Span(3, 5, "ARG2"),
+    ]
     assert bio_tags(spans, length=5) == ["B-ARG1", "I-ARG1", "I-ARG1", "B-V", "O"]
 
 
@@ -57,15 +86,26 @@ ROW = "doc 0 0 plan NN * {lemma} {frameset} - - * {argument} -\n"
 def test_files_without_predicates(tmp_path: Path) -> None:
     path = tmp_path / "a.gold_conll"
     path.write_text(ROW.format(lemma="plan", frameset="01", argument="(V*)"))
-    with pytest.raises(InputError, match="a.gold_conll: expected predicates, got none whose part of speech"):
+    with pytest.raises(
+        InputError,
+        match="a.gold_conll: expected predicates, got none whose part of speech",
+    ):
         list(SrlReader().read(path))
     assert len(list(SrlReader(verbs_only=False).read(path))) == 1
 
 
-def test_sentence_with_invalid_annotation_is_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_sentence_with_invalid_annotation_is_skipped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "a.gold_conll"
-    rows = [ROW.format(lemma="plan", frameset="01", argument=argument) for argument in ("(V*))", "(V*)")]
+    rows = [
+        ROW.format(lemma="plan", frameset="01", argument=argument)
+        for argument in ("(V*))", "(V*)")
+    ]
     path.write_text("\n".join(rows).replace("NN", "VB"))
     with caplog.at_level(logging.WARNING):
         assert len(list(SrlReader().read(path))) == 1
-    assert f"{path}:1: " in caplog.text and "1 sentences with invalid annotation skipped" in caplog.text
+    assert (
+        f"{path}:1: " in caplog.text
+        and "1 sentences with invalid annotation skipped" in caplog.text
+    )

@@ -25,8 +25,15 @@ def test_logits_from_the_parts(build: Build) -> None:
     assert torch.allclose(logits, torch.stack(rows), atol=1e-5)
     expected = -torch.stack(rows).log_softmax(1)[range(4), batch["label"]].mean().item()
     assert output["loss"].item() == pytest.approx(expected, rel=1e-5)
-    assert set(model.make_output_human_readable(output)) == {"words", "probabilities", "label", "loss"}
-    assert model.get_metrics() == {"accuracy": (logits.argmax(1) == batch["label"]).float().mean().item()}
+    assert set(model.make_output_human_readable(output)) == {
+        "words",
+        "probabilities",
+        "label",
+        "loss",
+    }
+    assert model.get_metrics() == {
+        "accuracy": (logits.argmax(1) == batch["label"]).float().mean().item()
+    }
 
 
 def test_the_second_encoder_reads_elmos_output_vectors(build: Build) -> None:
@@ -35,9 +42,18 @@ def test_the_second_encoder_reads_elmos_output_vectors(build: Build) -> None:
     layers, batch = model.input_encoder, tensors(model.vocab, corpus("sst"))
     h, x, mask = layers(batch["tokens"])
     assert layers.elmo is not None and layers.elmo_output_encoder is not None
-    vectors = layers.elmo.output_vectors(layers.elmo.layers(batch["tokens"]["elmo"]["elmo_tokens"]))
-    expected = torch.cat([layers.encoder(x, mask), layers.elmo_output_encoder(vectors, mask)], -1)
+    vectors = layers.elmo.output_vectors(
+        layers.elmo.layers(batch["tokens"]["elmo"]["elmo_tokens"])
+    )
+    expected = torch.cat(
+        [layers.encoder(x, mask), layers.elmo_output_encoder(vectors, mask)], -1
+    )
     assert torch.allclose(h, expected, atol=1e-6)
     model(**batch)["loss"].backward()
-    trained = {**dict(layers.elmo_output_encoder.named_parameters()), **dict(layers.elmo.output_mix.named_parameters())}
-    assert len(trained) == 10 and all(p.grad is not None and p.grad.any() for p in trained.values())
+    trained = {
+        **dict(layers.elmo_output_encoder.named_parameters()),
+        **dict(layers.elmo.output_mix.named_parameters()),
+    }
+    assert len(trained) == 10 and all(
+        p.grad is not None and p.grad.any() for p in trained.values()
+    )

@@ -30,8 +30,12 @@ LONG_PHRASES = [
 
 def read(file: Path = FIXTURE, **keys: Any) -> list[tuple[str, str]]:
     instances = list(SstReader(**keys).read(file))
-    assert [metadata(i)["label"] for i in instances] == [i["label"].label for i in instances]
-    assert [metadata(i)["words"] for i in instances] == [[token.text for token in i["tokens"]] for i in instances]
+    assert [metadata(i)["label"] for i in instances] == [
+        i["label"].label for i in instances
+    ]
+    assert [metadata(i)["words"] for i in instances] == [
+        [token.text for token in i["tokens"]] for i in instances
+    ]
     return [(" ".join(metadata(i)["words"]), metadata(i)["label"]) for i in instances]
 
 
@@ -40,7 +44,10 @@ def test_sentences_and_phrases(tmp_path: Path) -> None:
     assert read(min_phrase_length=4) == LONG_PHRASES
     assert len(read(min_phrase_length=1)) == 44
     (tmp_path / "twice.txt").write_text("(3 (2 a) (3 (3 good) (2 day)))\n" * 2)
-    assert read(tmp_path / "twice.txt", min_phrase_length=2) == [("good day", "3"), ("a good day", "3")] * 2
+    assert (
+        read(tmp_path / "twice.txt", min_phrase_length=2)
+        == [("good day", "3"), ("a good day", "3")] * 2
+    )
 
 
 def test_no_phrase_is_long_enough() -> None:

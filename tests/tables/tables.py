@@ -28,21 +28,50 @@ def write_table(folder: Path, rows: list[dict[str, Any]], **keys: Any) -> Path:
     return file
 
 
-def planner(folder: Path, rows: list[dict[str, Any]], *, scale: str = "mini", **keys: Any) -> Planner:
+def planner(
+    folder: Path, rows: list[dict[str, Any]], *, scale: str = "mini", **keys: Any
+) -> Planner:
     """The planner of such a table, with its runs in the same folder."""
-    return Planner(read_table(write_table(folder, rows, **keys), scale), folder / "runs")
+    return Planner(
+        read_table(write_table(folder, rows, **keys), scale), folder / "runs"
+    )
 
 
 def finish(
-    run: Run, *, curve: list[float] | None = None, confusion: dict[str, dict[str, int]] | None = None, **scores: float
+    run: Run,
+    *,
+    curve: list[float] | None = None,
+    confusion: dict[str, dict[str, int]] | None = None,
+    **scores: float,
 ) -> None:
     """Write a run's result."""
-    points = [{"epoch": epoch, "f1": f1} for epoch, f1 in enumerate(curve or [], start=1)]
-    about: dict[str, Any] = {"row": run.row.name, "seed": run.seed, "hash": run.digest, "commit": "c" * 40}
-    about |= {"device": "CPU, 1 thread", "versions": {"python": "3.11.2", "torch": "2.13.0"}}
-    spent: dict[str, Any] = {"seconds": 60.0, "confusion": confusion or {}, "peak_memory": 10**9, "epochs": len(points)}
-    spent |= {"started": "2026-11-20T23:00:00+00:00", "finished": "2026-11-21T01:00:00+00:00"}
-    run_dir.write_json(run.folder / run_dir.RESULT, {**about, **spent, "scores": scores, "curve": points})
+    points = [
+        {"epoch": epoch, "f1": f1} for epoch, f1 in enumerate(curve or [], start=1)
+    ]
+    about: dict[str, Any] = {
+        "row": run.row.name,
+        "seed": run.seed,
+        "hash": run.digest,
+        "commit": "c" * 40,
+    }
+    about |= {
+        "device": "CPU, 1 thread",
+        "versions": {"python": "3.11.2", "torch": "2.13.0"},
+    }
+    spent: dict[str, Any] = {
+        "seconds": 60.0,
+        "confusion": confusion or {},
+        "peak_memory": 10**9,
+        "epochs": len(points),
+    }
+    spent |= {
+        "started": "2026-11-20T23:00:00+00:00",
+        "finished": "2026-11-21T01:00:00+00:00",
+    }
+    run_dir.write_json(
+        run.folder / run_dir.RESULT,
+        {**about, **spent, "scores": scores, "curve": points},
+    )
 
 
 def fail(run: Run, reason: str) -> None:

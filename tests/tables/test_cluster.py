@@ -62,7 +62,11 @@ def nodes() -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs without imports, on the nodes too, to which a lambda is sent by value."""
-    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder), str(ROOT)])
+    monkeypatch.setattr(
+        local,
+        "command",
+        lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder), str(ROOT)],
+    )
     monkeypatch.setattr(local, "POLL_SECONDS", 0.02)
     monkeypatch.setattr(cluster, "POLL_SECONDS", 0.05)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -102,9 +106,13 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
 
 def test_failures(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that needs a failed one is not executed; a run that another process executes is awaited."""
-    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", "raise SystemExit(3)"])
+    monkeypatch.setattr(
+        local, "command", lambda folder: [sys.executable, "-c", "raise SystemExit(3)"]
+    )
     ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
-    first, *_, last = Session(str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path).left
+    first, *_, last = Session(
+        str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path
+    ).left
     run_dir.prepare_run_dir(first)
     executor, found = cluster.RayExecutor(nodes.address, tmp_path / "runs"), list[Any]()
     with ExitStack() as other:
@@ -114,18 +122,27 @@ def test_failures(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 other.close()
             found.append((event.run.row.name, event.state, event.failure))
     failure = f"exit code 3, see {first.folder / run_dir.LOG}"
-    assert found[0] == ("baseline", "held", None) and ("baseline", "finished", failure) in found
+    assert (
+        found[0] == ("baseline", "held", None)
+        and ("baseline", "finished", failure) in found
+    )
     assert found[-1] == ("both", "finished", "a run that it needs failed")
     assert not (last.folder / run_dir.LOG).exists()
 
 
-def test_a_node_with_another_version(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_with_another_version(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(elmo_tasks, "__version__", "9.9")
-    with pytest.raises(InputError, match=r"^node .* expected version 9\.9 of elmo-tasks, got"):
+    with pytest.raises(
+        InputError, match=r"^node .* expected version 9\.9 of elmo-tasks, got"
+    ):
         cluster.RayExecutor(nodes.address, tmp_path)
 
 
-def test_a_node_without_the_folder_or_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_without_the_folder_or_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     probe = cluster._probe(str(tmp_path / "absent"), elmo_tasks.__version__)
     assert str(tmp_path) in str(probe())
     monkeypatch.setitem(sys.modules, "elmo_tasks", None)
@@ -141,12 +158,17 @@ def test_no_cluster(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", code, str(tmp_path / "runs")]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    assert "InputError: no Ray cluster at 127.0.0.1:1: ConnectionRefusedError" in ended.stderr
+    assert (
+        "InputError: no Ray cluster at 127.0.0.1:1: ConnectionRefusedError"
+        in ended.stderr
+    )
     assert not (tmp_path / "runs").exists()
 
 
 def test_memory_of_a_finished_seed(tmp_path: Path) -> None:
-    first, second = Session(str(write_table(tmp_path, [row("baseline")])), tmp_path, seeds=2).left
+    first, second = Session(
+        str(write_table(tmp_path, [row("baseline")])), tmp_path, seeds=2
+    ).left
     assert cluster._peak_memory(second) == 0
     finish(first)
     assert cluster._peak_memory(second) == 10**9
@@ -155,7 +177,12 @@ def test_memory_of_a_finished_seed(tmp_path: Path) -> None:
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     """Its run resumes on another, the run that needs it waits, and the table equals the local one to the byte."""
     ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
-    table = str(write_table(tmp_path, [row("baseline", config="sst"), row("last", changes=LAST), ensemble]))
+    table = str(
+        write_table(
+            tmp_path,
+            [row("baseline", config="sst"), row("last", changes=LAST), ensemble],
+        )
+    )
     list(Session(table, tmp_path / "local", seeds=2, workers=3).run_all())
     folder = tmp_path / "ray"
     executor = cluster.RayExecutor(nodes.address, folder / "runs")
@@ -172,6 +199,18 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     (folder / "wait").unlink()
     thread.join(SECONDS)
     assert not session.left and not session.failed, lines
-    assert sum(line.startswith("started on ") and line.endswith(f": {lost.label}") for line in lines) == 2, lines
-    for name in ["table.md"] + [f"runs/{run.folder.name}/{file}" for run in runs for file in ("result.json", "steps")]:
-        assert (folder / name).read_bytes() == (tmp_path / "local" / name).read_bytes(), name
+    assert (
+        sum(
+            line.startswith("started on ") and line.endswith(f": {lost.label}")
+            for line in lines
+        )
+        == 2
+    ), lines
+    for name in ["table.md"] + [
+        f"runs/{run.folder.name}/{file}"
+        for run in runs
+        for file in ("result.json", "steps")
+    ]:
+        assert (folder / name).read_bytes() == (
+            tmp_path / "local" / name
+        ).read_bytes(), name

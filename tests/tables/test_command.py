@@ -55,7 +55,10 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ablate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shown:
-    rows = [row("baseline", minutes=2, paper=90.15), row("last", changes=LAST, minutes=6)]
+    rows = [
+        row("baseline", minutes=2, paper=90.15),
+        row("last", changes=LAST, minutes=6),
+    ]
     table = write_table(tmp_path, rows)
 
     def call(*arguments: object) -> str:
@@ -75,7 +78,10 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     rows += [row("lacking", config="snli", needs=[str(tmp_path / "none")])]
     rows += [row("of", config="snli", ensemble={"of": "lacking", "members": 2})]
     planned = dry_run(Session(str(write_table(tmp_path, rows)), tmp_path / "out"))
-    assert "again: ner_elmo.jsonnet; 1 to run" in planned and "of: missing, as files that lacking needs" in planned
+    assert (
+        "again: ner_elmo.jsonnet; 1 to run" in planned
+        and "of: missing, as files that lacking needs" in planned
+    )
 
 
 def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
@@ -86,8 +92,15 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     assert "ours   15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
     out = tmp_path / "out"
     assert shown.rstrip().endswith(str(out / "report.html"))
-    records = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
-    assert [record["row"] + str(record["seed"]) for record in records] == ["baseline1", "baseline2", "last1", "last2"]
+    records = [
+        json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()
+    ]
+    assert [record["row"] + str(record["seed"]) for record in records] == [
+        "baseline1",
+        "baseline2",
+        "last1",
+        "last2",
+    ]
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
     reproduced = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</dd>"
     assert reproduced in (out / "report.html").read_text()
@@ -98,7 +111,9 @@ class Terminal(StringIO):
         return True
 
 
-def test_epochs_and_time_left_on_a_terminal(ablate: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_epochs_and_time_left_on_a_terminal(
+    ablate: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each of two runs of 30 epochs ends when its first epoch is shown."""
     terminal, end = Terminal(), time.monotonic() + 30
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -109,7 +124,9 @@ def test_epochs_and_time_left_on_a_terminal(ablate: Shown, monkeypatch: pytest.M
         model.mkdir(exist_ok=True)
         (model / "metrics_epoch_0.json").touch()
         epochs = 30 * len(FakeProcess.started) - 29
-        if not re.search(rf" {epochs} of 60 epochs, \d\d:\d\d left", terminal.getvalue()):
+        if not re.search(
+            rf" {epochs} of 60 epochs, \d\d:\d\d left", terminal.getvalue()
+        ):
             assert time.monotonic() < end, terminal.getvalue()[-200:]
             return None
         finish(self.run, f1=0.5)
@@ -123,13 +140,19 @@ def test_finished_runs_are_skipped(ablate: Shown) -> None:
     ablate("--rows", "last")
     assert FakeProcess.started == ["last, seed 1"]
     shown = ablate("--seeds", "2")
-    assert FakeProcess.started[1:] == ["baseline, seed 1", "baseline, seed 2", "last, seed 2"]
+    assert FakeProcess.started[1:] == [
+        "baseline, seed 1",
+        "baseline, seed 2",
+        "last, seed 2",
+    ]
     assert "4 runs, 1 finished" in shown
     ablate("--seeds", "1")
     assert len(FakeProcess.started) == 4
 
 
-def test_a_failed_run_is_retried(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_run_is_retried(
+    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     FakeProcess.failing = {"baseline"}
     with pytest.raises(SystemExit) as stopped:
         ablate()
@@ -137,21 +160,36 @@ def test_a_failed_run_is_retried(ablate: Shown, tmp_path: Path, capsys: pytest.C
     shown = capsys.readouterr().out
     assert "[1/2] baseline, seed 1: FAILED: a.txt:1: no tag\n" in shown
     assert "failed" in shown and "10.0 (n=1)" in shown
-    assert '"failed": "a.txt:1: no tag"' in (tmp_path / "out" / "results.jsonl").read_text()
+    assert (
+        '"failed": "a.txt:1: no tag"'
+        in (tmp_path / "out" / "results.jsonl").read_text()
+    )
     FakeProcess.failing = set()
     ablate()
     assert FakeProcess.started[2:] == ["baseline, seed 1"]
     assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
 
 
-def test_a_misspelt_metric_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_metric_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
-        elmo_tasks("ablate", write_table(tmp_path, [row("baseline", metric="f7")]), "-s", tmp_path / "out")
+        elmo_tasks(
+            "ablate",
+            write_table(tmp_path, [row("baseline", metric="f7")]),
+            "-s",
+            tmp_path / "out",
+        )
     assert stopped.value.code == 1
-    assert "baseline, seed 1: FAILED: no score 'f7', but elmo_input_s0, f1\n" in capsys.readouterr().out
+    assert (
+        "baseline, seed 1: FAILED: no score 'f7', but elmo_input_s0, f1\n"
+        in capsys.readouterr().out
+    )
 
 
-def test_interrupt(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_interrupt(
+    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     FakeProcess.interrupting = {"last": KeyboardInterrupt}
     with pytest.raises(SystemExit) as stopped:
         ablate()
@@ -203,7 +241,9 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
     assert "30.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
 
 
-def test_a_locked_run_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_run_has_not_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.0)
     (tmp_path / run_dir.PLAN).write_text("{}")
     with run_dir.lock(tmp_path), pytest.raises(SystemExit) as stopped:

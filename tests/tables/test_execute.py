@@ -26,10 +26,19 @@ SMALLER = {
 
 
 def rows(root: Path) -> list[dict[str, Any]]:
-    keys = {"config": str(root / "training_config/snli_elmo.jsonnet"), "metric": "accuracy", "changes": SMALLER}
+    keys = {
+        "config": str(root / "training_config/snli_elmo.jsonnet"),
+        "metric": "accuracy",
+        "changes": SMALLER,
+    }
     return [
         row("elmo", **keys),
-        row("tested", split="test", file=str(root / "snli" / "snli_1.0_train.jsonl"), **keys),
+        row(
+            "tested",
+            split="test",
+            file=str(root / "snli" / "snli_1.0_train.jsonl"),
+            **keys,
+        ),
         row("votes", ensemble={"of": "elmo", "members": 2, "how": "votes"}, **keys),
     ]
 
@@ -77,29 +86,53 @@ def record(run: Run) -> dict[str, Any]:
 def test_result(planned: Planner, runs: list[Run]) -> None:
     """The scores are of the best epoch; the archive and the layer cache remain, checkpoints do not."""
     found = record(runs[1])
-    assert (found["row"], found["seed"], found["hash"], found["split"]) == ("elmo", 2, runs[1].digest, "dev")
-    assert found["config"] == runs[1].plan["config"] and found["config"]["random_seed"] == 2
-    assert len(found["commit"].rstrip("+")) == 40 or found["commit"].startswith("version")
+    assert (found["row"], found["seed"], found["hash"], found["split"]) == (
+        "elmo",
+        2,
+        runs[1].digest,
+        "dev",
+    )
+    assert (
+        found["config"] == runs[1].plan["config"]
+        and found["config"]["random_seed"] == 2
+    )
+    assert len(found["commit"].rstrip("+")) == 40 or found["commit"].startswith(
+        "version"
+    )
     assert 10**8 < found["peak_memory"] < 10**11 and 0 < found["seconds"] < 600
     best = max(point["accuracy"] for point in found["curve"])
     assert found["scores"]["accuracy"] == best
     assert found["curve"][int(found["scores"]["best_epoch"]) - 1]["accuracy"] == best
-    assert [point["epoch"] for point in found["curve"]] == [1, 2] and found["epochs"] == 2
+    assert [point["epoch"] for point in found["curve"]] == [1, 2] and found[
+        "epochs"
+    ] == 2
     right = sum(counts.get(gold, 0) for gold, counts in found["confusion"].items())
-    assert right / sum(sum(counts.values()) for counts in found["confusion"].values()) == best
-    assert sum(found["scores"][f"elmo_output_s{layer}"] for layer in range(3)) == pytest.approx(1.0)
+    assert (
+        right / sum(sum(counts.values()) for counts in found["confusion"].values())
+        == best
+    )
+    assert sum(
+        found["scores"][f"elmo_output_s{layer}"] for layer in range(3)
+    ) == pytest.approx(1.0)
     model = runs[1].folder / "model"
     assert (model / "model.tar.gz").is_file() and not list(model.glob("*.th"))
     assert any((planned.home / "layers").rglob("*"))
 
 
-def test_the_archive_is_evaluated_on_test_data(planned: Planner, runs: list[Run]) -> None:
+def test_the_archive_is_evaluated_on_test_data(
+    planned: Planner, runs: list[Run]
+) -> None:
     (run,) = planned.runs([planned.table.row("tested")], 1)
     run_dir.prepare_run_dir(run)
     execute.execute(run.folder)
-    expected = evaluate_from_archive(run.folder / "model" / "model.tar.gz", run.plan["file"])
+    expected = evaluate_from_archive(
+        run.folder / "model" / "model.tar.gz", run.plan["file"]
+    )
     found = record(run)
-    assert (found["scores"]["accuracy"], found["file"]) == (expected["accuracy"], run.plan["file"])
+    assert (found["scores"]["accuracy"], found["file"]) == (
+        expected["accuracy"],
+        run.plan["file"],
+    )
 
 
 def test_a_moved_training_is_resumed_with_its_new_paths(
@@ -108,7 +141,9 @@ def test_a_moved_training_is_resumed_with_its_new_paths(
     (run,) = planned.runs([planned.table.row("elmo")], 1)
     folder = tmp_path / run.folder.name
     run_dir.write_json(folder / run_dir.PLAN, run.plan)
-    run_dir.write_json(folder / "model" / "config.json", runnable(run.plan, planned.home))
+    run_dir.write_json(
+        folder / "model" / "config.json", runnable(run.plan, planned.home)
+    )
     monkeypatch.setattr(execute, "train", Mock(side_effect=OSError("not here")))
     with pytest.raises(OSError, match="not here"):
         execute.execute(folder)
@@ -128,13 +163,28 @@ def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) 
     elmo, tested, _ = rows(root)
     changes = elmo["changes"] | {"dataset_reader.type": "mine", "trainer.num_epochs": 1}
     table = write_table(tmp_path, [tested | {"changes": changes}])
-    command = [sys.executable, "-m", "elmo_tasks", "ablate", table, "-s", "out", "--include-package", "mine"]
+    command = [
+        sys.executable,
+        "-m",
+        "elmo_tasks",
+        "ablate",
+        table,
+        "-s",
+        "out",
+        "--include-package",
+        "mine",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert "[1/1] tested, seed 1: accuracy" in done.stdout, done.stdout + done.stderr
-    assert "-s out --include-package mine" in (tmp_path / "out" / "report.html").read_text()
+    assert (
+        "-s out --include-package mine"
+        in (tmp_path / "out" / "report.html").read_text()
+    )
 
 
-def test_an_ensemble_is_scored_with_the_models_own_metric(planned: Planner, runs: list[Run]) -> None:
+def test_an_ensemble_is_scored_with_the_models_own_metric(
+    planned: Planner, runs: list[Run]
+) -> None:
     *members, together = planned.runs([planned.table.row("votes")], 1)
     assert [member.digest for member in members] == [run.digest for run in runs]
     run_dir.prepare_run_dir(together)
@@ -155,7 +205,9 @@ def test_the_mean_of_probabilities_and_votes() -> None:
     assert votes.exp().tolist()[0] == pytest.approx([1 / 3, 2 / 3, 0.0], abs=1e-3)
 
 
-def test_the_metric_sees_the_combined_scores(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_metric_sees_the_combined_scores(
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def one_class(given: Any, *, how: str) -> Any:
         first, second = (scores["logits"] for scores in given)
         assert not torch.equal(first, second)
@@ -163,5 +215,7 @@ def test_the_metric_sees_the_combined_scores(runs: list[Run], monkeypatch: pytes
 
     monkeypatch.setattr(ensemble, "combine", one_class)
     archives = [run.folder / "model" / "model.tar.gz" for run in runs]
-    scores = ensemble.score_ensemble(archives, runs[0].plan["config"]["validation_data_path"], how="votes")
+    scores = ensemble.score_ensemble(
+        archives, runs[0].plan["config"]["validation_data_path"], how="votes"
+    )
     assert scores["accuracy"] == pytest.approx(1 / 3), "three pairs, one of each label"

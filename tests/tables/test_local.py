@@ -40,14 +40,20 @@ sys.exit(config.get("code", 0))
 def worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs without imports, which do what their config says."""
     monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)])
+    monkeypatch.setattr(
+        local,
+        "command",
+        lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)],
+    )
 
 
 def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) -> Run:
     members = [other.digest for other in after or []]
     ensemble = {"members": members} if members else None
     plan = {"config": {"name": name, **config}, "bilm_of": None, "ensemble": ensemble}
-    row = Row.model_validate({"name": name, "config": "x.jsonnet", "column": "x", "metric": "f1"})
+    row = Row.model_validate(
+        {"name": name, "config": "x.jsonnet", "column": "x", "metric": "f1"}
+    )
     return Run(row, 1, plan, folder)
 
 
@@ -65,13 +71,19 @@ def events(runs: list[Run], *, workers: int) -> list[str]:
 
 
 def test_two_workers(tmp_path: Path) -> None:
-    runs = [run(tmp_path, "a", wait_for=["b", "c"]), run(tmp_path, "b"), run(tmp_path, "c")]
+    runs = [
+        run(tmp_path, "a", wait_for=["b", "c"]),
+        run(tmp_path, "b"),
+        run(tmp_path, "c"),
+    ]
     assert events(runs, workers=2) == ["+a", "+b", "-b", "+c", "-c", "-a"]
 
 
 def test_needed_runs_come_first(tmp_path: Path) -> None:
     first = run(tmp_path, "first", wait_for=["other"])
-    found = events([run(tmp_path, "ensemble", [first]), first, run(tmp_path, "other")], workers=2)
+    found = events(
+        [run(tmp_path, "ensemble", [first]), first, run(tmp_path, "other")], workers=2
+    )
     assert found == ["+first", "+other", "-other", "-first", "+ensemble", "-ensemble"]
 
 
@@ -81,7 +93,13 @@ def test_failure(tmp_path: Path) -> None:
     second = run(tmp_path, "second", [first])
     found = events([first, second, run(tmp_path, "other")], workers=1)
     skipped = "-second: a run that it needs failed"
-    assert found == ["+first", "-first: ValueError: no such layer", skipped, "+other", "-other"]
+    assert found == [
+        "+first",
+        "-first: ValueError: no such layer",
+        skipped,
+        "+other",
+        "-other",
+    ]
 
 
 def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
@@ -107,8 +125,18 @@ def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
 
 def test_join(tmp_path: Path) -> None:
     """It waits for what a run needs, repeats no run that failed elsewhere, and leaves those that others execute."""
-    needed, held, failing = run(tmp_path, "needed"), run(tmp_path, "held"), run(tmp_path, "failing")
-    runs = [needed, held, failing, run(tmp_path, "a", wait_for=["go"]), run(tmp_path, "b", [needed])]
+    needed, held, failing = (
+        run(tmp_path, "needed"),
+        run(tmp_path, "held"),
+        run(tmp_path, "failing"),
+    )
+    runs = [
+        needed,
+        held,
+        failing,
+        run(tmp_path, "a", wait_for=["go"]),
+        run(tmp_path, "b", [needed]),
+    ]
     for one in runs[:3]:
         run_dir.prepare_run_dir(one)
     with ExitStack() as others, ExitStack() as other:
@@ -122,11 +150,22 @@ def test_join(tmp_path: Path) -> None:
                 run_dir.write_failure(failing.folder, "no such layer")
                 other.close()
                 (tmp_path / "go").touch()
-            found += [(event.run.row.name, event.failure)] if event.state == "finished" else []
-    assert sorted(found) == [("a", None), ("b", None), ("failing", "no such layer"), ("needed", None)]
+            found += (
+                [(event.run.row.name, event.failure)]
+                if event.state == "finished"
+                else []
+            )
+    assert sorted(found) == [
+        ("a", None),
+        ("b", None),
+        ("failing", "no such layer"),
+        ("needed", None),
+    ]
 
 
-def test_a_killed_run_leaves_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_leaves_no_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = "import os, subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True); os.kill(os.getpid(), 9)"
     monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
     one = run(tmp_path, "a")
@@ -142,11 +181,15 @@ def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     for given, workers, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3")):
         monkeypatch.setenv("OMP_NUM_THREADS", given)
         assert local.environment(0, workers=workers)["OMP_NUM_THREADS"] == threads
-    assert [local.environment(slot, workers=3)["CUDA_VISIBLE_DEVICES"] for slot in range(3)] == ["0", "1", "0"]
+    assert [
+        local.environment(slot, workers=3)["CUDA_VISIBLE_DEVICES"] for slot in range(3)
+    ] == ["0", "1", "0"]
     assert "CUDA_VISIBLE_DEVICES" not in local.environment(0, workers=1)
 
 
-def test_closing_stops_processes_and_their_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_stops_processes_and_their_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
     monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
     generator = local.run_all([run(tmp_path, "a"), run(tmp_path, "b")], workers=2)
@@ -182,7 +225,9 @@ def test_a_run_and_its_children_exit_with_its_parent() -> None:
         " processes.exit_with_parent(int(sys.argv[1])); p = subprocess.Popen(['sleep', '60']);"
         " print(p.pid, flush=True); p.wait()"
     )
-    parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True
+    )
     assert parent.stdout is not None
     children = [int(pid) for pid in parent.stdout.readline().split()]
     os.kill(parent.pid, signal.SIGKILL)

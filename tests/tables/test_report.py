@@ -16,7 +16,9 @@ def summary(tmp_path: Path) -> Summary:
         row("baseline", column="baseline", row_label="A & B"),
         row("elmo", column="ELMo", row_label="A & B"),
         row("last", column="last", row_label="A & B", changes=LAST),
-        row("bad", column="bad", row_label="A & B", changes={"model.elmo.at": "output"}),
+        row(
+            "bad", column="bad", row_label="A & B", changes={"model.elmo.at": "output"}
+        ),
         row("cove", column="CoVe", row_label="C", needs=["/nowhere/cove.hdf5"]),
     ]
     planned = planner(tmp_path, rows, title="<Table>")
@@ -29,7 +31,13 @@ def summary(tmp_path: Path) -> Summary:
             "<O>": {"<O>": 500},
             **{f"rare{n}": {"PER": 1} for n in range(11)},
         }
-        finish(planned.run(elmo, seed), curve=[0.2, 0.2 + seed / 10], f1=0.2 + seed / 10, confusion=counts, **named)
+        finish(
+            planned.run(elmo, seed),
+            curve=[0.2, 0.2 + seed / 10],
+            f1=0.2 + seed / 10,
+            confusion=counts,
+            **named,
+        )
     finish(planned.run(last, 1), curve=[0.2], f1=0.2)
     fail(planned.run(bad, 1), "ValueError: <nan>")
     return Summary(planned, seeds=1)
@@ -38,25 +46,50 @@ def summary(tmp_path: Path) -> Summary:
 def test_the_page_is_escaped_complete_and_loads_nothing(summary: Summary) -> None:
     page = report(summary, "elmo-tasks ablate 'a <b>.jsonnet'")
     assert not re.search(r"src=\"(?!data:)|href=|url\(|@import|<script|<link", page)
-    assert "<h1>&lt;Table&gt;</h1>" in page and "<Table>" not in page and "<nan>" not in page
+    assert (
+        "<h1>&lt;Table&gt;</h1>" in page
+        and "<Table>" not in page
+        and "<nan>" not in page
+    )
     header, rows = body(summary)
     texts = [unescape(text).strip() for text in re.findall(r">([^<]+)<", page)]
     assert {cell for line in [header, *rows] for cell in line} <= {*texts, ""}
     changed = next(text for text in texts if text.startswith("model.elmo.l2: "))
-    assert 'model.elmo.mix: "weighted" -> "last"' in changed and "needs /nowhere/cove.hdf5" in texts
-    assert {"f1 30.0, 40.0", "dev, ner/eng.testa", "bad: seed 1 failed: ValueError: <nan>"} < set(texts)
-    for text in ("elmo-tasks ablate 'a <b>.jsonnet'", "mini", "python 3.11.2, torch 2.13.0", "CPU, 1 thread"):
+    assert (
+        'model.elmo.mix: "weighted" -> "last"' in changed
+        and "needs /nowhere/cove.hdf5" in texts
+    )
+    assert {
+        "f1 30.0, 40.0",
+        "dev, ner/eng.testa",
+        "bad: seed 1 failed: ValueError: <nan>",
+    } < set(texts)
+    for text in (
+        "elmo-tasks ablate 'a <b>.jsonnet'",
+        "mini",
+        "python 3.11.2, torch 2.13.0",
+        "CPU, 1 thread",
+    ):
         assert text in texts[texts.index("How to reproduce") :]
 
 
 def test_labels_are_counted_over_seeds_and_rare_ones_together(summary: Summary) -> None:
     lines = report(summary, "").partition("Confusion of labels")[2].split("<tr")
-    cells = [[unescape(cell) for cell in re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", line)] for line in lines]
+    cells = [
+        [unescape(cell) for cell in re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", line)]
+        for line in lines
+    ]
     (header,) = [line for line in cells if line[:1] == ["gold"]]
     counts = {
-        line[0]: dict(zip(header[1:], map(int, line[1:]), strict=True)) for line in cells if line[1:] and line != header
+        line[0]: dict(zip(header[1:], map(int, line[1:]), strict=True))
+        for line in cells
+        if line[1:] and line != header
     }
-    assert counts["PER"]["PER"] == 41 + 42 and counts["PER"]["<O>"] == 2 and counts["others"]["PER"] == 2
+    assert (
+        counts["PER"]["PER"] == 41 + 42
+        and counts["PER"]["<O>"] == 2
+        and counts["others"]["PER"] == 2
+    )
     assert len(counts) == len(header) - 1 == 13
 
 
@@ -84,4 +117,6 @@ def test_figure1_has_a_line_for_each_row_over_ascending_shares(tmp_path: Path) -
     elmo, baseline = drawing.figure.axes[0].containers
     assert (elmo.get_label(), baseline.get_label()) == (r"\frac$ $", "baseline")
     assert elmo.lines[0].get_xydata().flatten() == pytest.approx([1, 10, 100, 65])
-    assert elmo.lines[2][0].get_segments()[1][:, 1] == pytest.approx([65 - 50**0.5, 65 + 50**0.5])
+    assert elmo.lines[2][0].get_segments()[1][:, 1] == pytest.approx(
+        [65 - 50**0.5, 65 + 50**0.5]
+    )

@@ -34,8 +34,14 @@ def test_terminal_and_markdown(planned: Planner) -> None:
     fail(planned.run(planned.table.row("last"), 1), "ValueError: diverged")
     summary = Summary(planned, seeds=1)
     shown = markdown(summary)
-    assert "|  |  | baseline | ELMo | last | CoVe | increase, absolute / relative |" in shown
-    assert "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0 / 10.5% |" in shown
+    assert (
+        "|  |  | baseline | ELMo | last | CoVe | increase, absolute / relative |"
+        in shown
+    )
+    assert (
+        "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0 / 10.5% |"
+        in shown
+    )
     assert "|  | paper | 90.15 | 92.22 ± 0.1 | failed | 88.2 | +2.1 / 21.0% |" in shown
     assert remarks(summary) == [
         "last: seed 1 failed: ValueError: diverged",
@@ -47,7 +53,10 @@ def test_terminal_and_markdown(planned: Planner) -> None:
 
 
 def test_the_split_of_the_papers_scores(tmp_path: Path) -> None:
-    rows = [row("baseline", column="a", paper=60.0), row("elmo", column="b", paper=62.0, paper_split="test")]
+    rows = [
+        row("baseline", column="a", paper=60.0),
+        row("elmo", column="b", paper=62.0, paper_split="test"),
+    ]
     planned = planner(tmp_path, rows)
     finished(planned, "baseline", 0.65)
     finished(planned, "elmo", 0.66)
@@ -57,7 +66,16 @@ def test_the_split_of_the_papers_scores(tmp_path: Path) -> None:
 
 
 def test_increases_of_all_columns(tmp_path: Path) -> None:
-    rows = [*ROWS, row("loose", row_label="SRL", column="ELMo", changes={"model.elmo.at": "both"}, paper=80.0)]
+    rows = [
+        *ROWS,
+        row(
+            "loose",
+            row_label="SRL",
+            column="ELMo",
+            changes={"model.elmo.at": "both"},
+            paper=80.0,
+        ),
+    ]
     planned = planner(tmp_path, rows, increase={"over": "baseline"})
     finished(planned, "baseline", 0.60)
     finished(planned, "elmo", 0.6599)
@@ -74,7 +92,12 @@ def test_increases_of_all_columns(tmp_path: Path) -> None:
 def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     cells = [{"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}]
     planned = planner(
-        tmp_path, [row("baseline"), row("elmo", cells=cells), row("last", row_label="SRL", changes=LAST, cells=cells)]
+        tmp_path,
+        [
+            row("baseline"),
+            row("elmo", cells=cells),
+            row("last", row_label="SRL", changes=LAST, cells=cells),
+        ],
     )
     table = planned.table
     finish(planned.run(table.row("baseline"), 1), curve=[0.2, 0.5, 0.4], f1=0.5)
@@ -83,4 +106,6 @@ def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     summary = Summary(planned, seeds=1)
     cell = table.row("elmo").cells[0]
     assert summary.result(table.row("elmo"), cell).values == [3.0]
-    assert summary.result(table.row("last"), cell).remarks == ["never, or the other row is missing"]
+    assert summary.result(table.row("last"), cell).remarks == [
+        "never, or the other row is missing"
+    ]

@@ -17,12 +17,24 @@ FINETUNE = "bilm_finetune"
 def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
     runs = planned.runs(planned.table.rows, 2)
-    assert [(run.row.name, run.seed) for run in runs] == [("baseline", 1), ("baseline", 2), ("last", 1), ("last", 2)]
+    assert [(run.row.name, run.seed) for run in runs] == [
+        ("baseline", 1),
+        ("baseline", 2),
+        ("last", 1),
+        ("last", 2),
+    ]
     assert len({run.folder for run in runs}) == 4
     assert runs[3].folder.name == f"last-2-{runs[3].digest}"
     config = runs[3].plan["config"]
-    assert [config[key] for key in ("random_seed", "numpy_seed", "pytorch_seed")] == [2, 2, 2]
-    assert (config["model"]["elmo"]["mix"], config["model"]["elmo"]["l2"]) == ("last", None)
+    assert [config[key] for key in ("random_seed", "numpy_seed", "pytorch_seed")] == [
+        2,
+        2,
+        2,
+    ]
+    assert (config["model"]["elmo"]["mix"], config["model"]["elmo"]["l2"]) == (
+        "last",
+        None,
+    )
 
 
 def test_hash(tmp_path: Path) -> None:
@@ -40,23 +52,41 @@ def test_hash(tmp_path: Path) -> None:
     assert digest("{ type: 'elmo_tasks', trainer: { num_epochs: 3 } }") == first, (
         "plans of earlier versions have no type"
     )
-    assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves to the same config"
-    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, "the row's seed instead of the config's"
-    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }", seed_keys=["seed"], changes={"seed": 5}) == first
+    assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, (
+        "it resolves to the same config"
+    )
+    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, (
+        "the row's seed instead of the config's"
+    )
+    assert (
+        digest(
+            "{ seed: 7, trainer: { num_epochs: 3 } }",
+            seed_keys=["seed"],
+            changes={"seed": 5},
+        )
+        == first
+    )
     assert digest(plain % 3, split="test", file=__file__) != first, "another score"
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
-    runs = [planned.run(planned.table.rows[0], 1) for planned in (planner(tmp_path, [row(it)]) for it in ("b", "c"))]
+    runs = [
+        planned.run(planned.table.rows[0], 1)
+        for planned in (planner(tmp_path, [row(it)]) for it in ("b", "c"))
+    ]
     for run in runs:  # planned, and then started, at the same time
         run_dir.prepare_run_dir(run)
-    assert [path.name for path in runs[1].home.iterdir() if path.is_dir()] == [f"b-1-{runs[0].digest}"]
+    assert [path.name for path in runs[1].home.iterdir() if path.is_dir()] == [
+        f"b-1-{runs[0].digest}"
+    ]
     finish(runs[0], f1=0.5)
     (runs[0].home / f"a-1-{runs[0].digest}").mkdir()
     assert runs[1].folder == runs[0].folder, "the finished one"
 
 
-def test_configs_are_paths_or_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configs_are_paths_or_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for folder in (tmp_path / name for name in ("here", "tables", "small")):
         folder.mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
@@ -83,7 +113,9 @@ def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:
     elsewhere = Planner(planned.table, tmp_path / "other")
     assert elsewhere.run(planned.table.row("elmo"), 1).digest == runs[1].digest
     plain = Planner(planned.table, tmp_path / "runs", cached=False)
-    assert plain.run(planned.table.row("elmo"), 1).digest != runs[1].digest, "rounded layers are another run"
+    assert plain.run(planned.table.row("elmo"), 1).digest != runs[1].digest, (
+        "rounded layers are another run"
+    )
 
 
 def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
@@ -96,23 +128,40 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
     ]
     planned = planner(tmp_path, rows)
     runs = planned.runs([planned.table.row("together")], 5)
-    assert [(run.row.name, run.seed) for run in runs] == [("elmo", 1), ("elmo", 2), ("elmo", 3), ("together", 1)]
+    assert [(run.row.name, run.seed) for run in runs] == [
+        ("elmo", 1),
+        ("elmo", 2),
+        ("elmo", 3),
+        ("together", 1),
+    ]
     assert runs[-1].after == [run.digest for run in runs[:-1]]
     tuned = planned.runs([planned.table.row("tuned")], 2)
-    assert [(run.row.name, run.seed) for run in tuned] == [("lm", 1), ("tuned", 1), ("tuned", 2)]
+    assert [(run.row.name, run.seed) for run in tuned] == [
+        ("lm", 1),
+        ("tuned", 1),
+        ("tuned", 2),
+    ]
     assert tuned[1].after == tuned[2].after == [tuned[0].digest]
     with pytest.raises(InputError, match="the tuned biLM is missing"):
         runnable(tuned[1].plan, planned.home)
     finish(tuned[0])
     files = runnable(tuned[1].plan, planned.home)["model"]["elmo"]
-    assert files["weight_file"] == str(tuned[0].folder / "model" / "exported" / "weights.hdf5")
+    assert files["weight_file"] == str(
+        tuned[0].folder / "model" / "exported" / "weights.hdf5"
+    )
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([row("right"), row("a", changes={"model.elmo.mx": "last"})], r"row a: model\.elmo\.mx: .*nearest: mix"),
-        ([row("b", config="nowhere.jsonnet")], r"row b: no such config: .*nowhere\.jsonnet"),
+        (
+            [row("right"), row("a", changes={"model.elmo.mx": "last"})],
+            r"row a: model\.elmo\.mx: .*nearest: mix",
+        ),
+        (
+            [row("b", config="nowhere.jsonnet")],
+            r"row b: no such config: .*nowhere\.jsonnet",
+        ),
         (
             [row("a"), row("b", ensemble={"of": "a", "members": 2})],
             "row b: an ensemble needs probabilities; elmo_tasks_ner has none",

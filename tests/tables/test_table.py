@@ -37,7 +37,10 @@ def test_tables_resolve(name: str, scale: str, tmp_path: Path) -> None:
 
 
 def test_table1_scores_test_data_at_paper(tmp_path: Path) -> None:
-    splits = {row.name: (row.split, row.file) for row in planned_table("table1", tmp_path, "paper").table.rows}
+    splits = {
+        row.name: (row.split, row.file)
+        for row in planned_table("table1", tmp_path, "paper").table.rows
+    }
     assert splits["ner-elmo"] == ("test", f"{FIXTURES}/miniworld/ner/eng.testb")
     assert splits["squad-elmo"] == ("dev", None)
     assert sum(split == "test" for split, _ in splits.values()) == 10
@@ -45,16 +48,31 @@ def test_table1_scores_test_data_at_paper(tmp_path: Path) -> None:
 
 def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
     found: dict[str, dict[str, set[str]]] = {"squad": {}, "snli": {}}
-    for name in ("ensembles", "epochs", "figure1", "gamma", "table1", "table2", "table3", "wordvectors"):
+    for name in (
+        "ensembles",
+        "epochs",
+        "figure1",
+        "gamma",
+        "table1",
+        "table2",
+        "table3",
+        "wordvectors",
+    ):
         planned = planned_table(name, tmp_path, "paper")
         for run in planned.runs(planned.table.rows, 1):
             task = run.row.name.partition("-")[0]
-            if task in found and run.seed == 1 and run.plan["config"]["model"].get("elmo"):
+            if (
+                task in found
+                and run.seed == 1
+                and run.plan["config"]["model"].get("elmo")
+            ):
                 assert run.row.bilm_of == f"{task}-lm", (name, run.row.name)
                 found[task].setdefault(run.row.name, set()).add(run.digest)
                 found[task].setdefault("lm", set()).add(run.plan["bilm_of"])
                 elmo = run.plan["config"]["model"]["elmo"]
-                assert bool(elmo["layer_norm"]) == (task == "snli" and elmo["mix"] == "weighted")
+                assert bool(elmo["layer_norm"]) == (
+                    task == "snli" and elmo["mix"] == "weighted"
+                )
     assert [len(runs["lm"]) for runs in found.values()] == [1, 1]
     assert len(found["squad"]["squad-elmo"]) == 1, "ensembles, table1 and wordvectors"
     assert len(found["snli"]["snli-elmo"]) == 2, "scored on dev data or on test data"
@@ -66,8 +84,16 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
         ([row("a", metrc="f1")], {}, "row a: metrc: Extra inputs"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a", bilm_of="bb")], {}, "row a: no row 'bb'"),
-        ([row("a")], {"increase": {"of": "a", "over": "b"}}, "increase: no row has the column 'b'"),
-        ([row("a", metric="passes")], {}, "row a: cells: 0: metric 'passes' and the key over"),
+        (
+            [row("a")],
+            {"increase": {"of": "a", "over": "b"}},
+            "increase: no row has the column 'b'",
+        ),
+        (
+            [row("a", metric="passes")],
+            {},
+            "row a: cells: 0: metric 'passes' and the key over",
+        ),
     ],
 )
 def test_an_invalid_table_is_one_error(

@@ -25,21 +25,51 @@ SMALL = {
 def train(folder: Path, *, batch_size: int, **keys: Any) -> dict[str, float]:
     """The metrics of a training without shuffling."""
     loader = {"batch_size": batch_size, "shuffle": False}
-    overrides = {**SMALL, "data_loader": loader, "validation_data_loader": loader, **keys}
-    command = [sys.executable, "-m", "elmo_tasks", "train", "training_config/ner_elmo.jsonnet", "-s", str(folder)]
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("ELMO_TASKS_")}
+    overrides = {
+        **SMALL,
+        "data_loader": loader,
+        "validation_data_loader": loader,
+        **keys,
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "elmo_tasks",
+        "train",
+        "training_config/ner_elmo.jsonnet",
+        "-s",
+        str(folder),
+    ]
+    plain = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("ELMO_TASKS_")
+    }
     environment = plain | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*command, "-o", json.dumps(overrides)], cwd=ROOT, env=environment, capture_output=True, text=True
+        [*command, "-o", json.dumps(overrides)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return dict(json.loads((folder / "metrics.json").read_text()))
 
 
 def test_two_processes_train_as_one_with_the_same_global_batch(tmp_path: Path) -> None:
-    together = train(tmp_path / "two", batch_size=3, distributed={"cuda_devices": [-1, -1]})
+    together = train(
+        tmp_path / "two", batch_size=3, distributed={"cuda_devices": [-1, -1]}
+    )
     alone = train(tmp_path / "one", batch_size=6)
     assert alone["epoch"] == together["epoch"] == 1
-    for name in ("training_loss", "validation_loss", "best_validation_f1", "best_validation_elmo_input_gamma"):
+    for name in (
+        "training_loss",
+        "validation_loss",
+        "best_validation_f1",
+        "best_validation_elmo_input_gamma",
+    ):
         assert together[name] == pytest.approx(alone[name], rel=1e-4), name
-    assert alone["best_validation_elmo_input_gamma"] != pytest.approx(1.0, abs=1e-3), "nothing was learned"
+    assert alone["best_validation_elmo_input_gamma"] != pytest.approx(1.0, abs=1e-3), (
+        "nothing was learned"
+    )

@@ -7,10 +7,14 @@ from hypothesis import strategies as st
 
 from elmo_tasks.tasks.tagging.metric import EntityF1
 
-TAGS = st.sampled_from(["O", *(f"{letter}-{x}" for letter in "BIUL" for x in ("PER", "a-b"))])
+TAGS = st.sampled_from(
+    ["O", *(f"{letter}-{x}" for letter in "BIUL" for x in ("PER", "a-b"))]
+)
 PAIRED = st.lists(st.tuples(TAGS, TAGS), max_size=9)
 # Few differences, so that many entities are correct.
-CLOSE = st.lists(st.tuples(TAGS, st.none() | TAGS).map(lambda p: (p[0], p[1] or p[0])), max_size=9)
+CLOSE = st.lists(
+    st.tuples(TAGS, st.none() | TAGS).map(lambda p: (p[0], p[1] or p[0])), max_size=9
+)
 
 
 @settings(deadline=None)
@@ -20,23 +24,32 @@ def test_equals_allennlps_spans(corpus: list[list[tuple[str, str]]]) -> None:
     metric, counts = EntityF1(), {"correct": 0, "predicted": 0, "gold": 0}
     for sentence in corpus:
         metric([[pair[0] for pair in sentence]], [[pair[1] for pair in sentence]])
-        found, gold = (set(bio_tags_to_spans([as_bio(pair[side]) for pair in sentence])) for side in (0, 1))
+        found, gold = (
+            set(bio_tags_to_spans([as_bio(pair[side]) for pair in sentence]))
+            for side in (0, 1)
+        )
         for kind, spans in zip(counts, (found & gold, found, gold), strict=True):
             counts[kind] += len(spans)
     assert metric.report()["overall"] == counts
     scores, correct = metric.get_metric(), counts["correct"]
     assert scores["precision"] == pytest.approx(correct / max(1, counts["predicted"]))
     assert scores["recall"] == pytest.approx(correct / max(1, counts["gold"]))
-    assert scores["f1"] == pytest.approx(2 * correct / max(1, counts["predicted"] + counts["gold"]))
+    assert scores["f1"] == pytest.approx(
+        2 * correct / max(1, counts["predicted"] + counts["gold"])
+    )
 
 
 def as_bio(tag: str) -> str:
     return tag[0].translate(str.maketrans("UL", "BI")) + tag[1:]
 
 
-def test_processes_that_see_different_types_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_see_different_types_count_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     other = {("predicted", "ORG"): 1}
-    monkeypatch.setattr("elmo_tasks.tasks.labelled_f1.all_gather_objects", lambda own: [own, other])
+    monkeypatch.setattr(
+        "elmo_tasks.tasks.labelled_f1.all_gather_objects", lambda own: [own, other]
+    )
     metric = EntityF1()
     metric([["U-PER", "O"]], [["U-PER", "U-LOC"]])
     assert metric.report()["overall"] == {"correct": 1, "predicted": 2, "gold": 2}

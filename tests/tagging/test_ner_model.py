@@ -16,9 +16,14 @@ from tests.models import WORDS, tensors, word_encoder
 
 def instances(*tagged: str) -> list[Instance]:
     """Sentences written as `word/TAG word/TAG`."""
-    pairs = [[token.rsplit("/", 1) for token in sentence.split()] for sentence in tagged]
+    pairs = [
+        [token.rsplit("/", 1) for token in sentence.split()] for sentence in tagged
+    ]
     reader = NerReader(token_indexers=WORDS)
-    made = [reader.text_to_instance([word for word, _ in pair], [tag for _, tag in pair]) for pair in pairs]
+    made = [
+        reader.text_to_instance([word for word, _ in pair], [tag for _, tag in pair])
+        for pair in pairs
+    ]
     for one in made:
         reader.apply_token_indexers(one)
     return made
@@ -29,12 +34,22 @@ def build(*tagged: str) -> NerTagger:
     return NerTagger(vocab, word_encoder(vocab)).eval()
 
 
-def best_and_all(model: NerTagger, logits: list[list[float]]) -> tuple[list[str], float]:
+def best_and_all(
+    model: NerTagger, logits: list[list[float]]
+) -> tuple[list[str], float]:
     """The best legal path of one sentence and the log-sum-exp over all paths, by enumeration."""
-    everything = {path: score(model, logits, path) for path in product(range(len(model.tags)), repeat=len(logits))}
-    tagged = {tuple(model.tags[tag] for tag in path): value for path, value in everything.items()}
+    everything = {
+        path: score(model, logits, path)
+        for path in product(range(len(model.tags)), repeat=len(logits))
+    }
+    tagged = {
+        tuple(model.tags[tag] for tag in path): value
+        for path, value in everything.items()
+    }
     legal = {tags: value for tags, value in tagged.items() if is_legal(tags)}
-    return list(max(legal, key=legal.__getitem__)), math.log(sum(math.exp(value) for value in everything.values()))
+    return list(max(legal, key=legal.__getitem__)), math.log(
+        sum(math.exp(value) for value in everything.values())
+    )
 
 
 def score(model: NerTagger, logits: list[list[float]], path: Sequence[int]) -> float:
@@ -51,7 +66,10 @@ def test_loss_and_decoding_equal_enumeration() -> None:
     model = build("Mira/B-PER Oakes/L-PER left/O")
     assert sorted(model.tags) == ["B-PER", "I-PER", "L-PER", "O", "U-PER"]
     gold = [["B-PER", "I-PER", "L-PER", "O"], ["U-PER"], ["O", "I-PER", "U-PER"]]
-    logits, mask = torch.randn(3, 4, 5) * 2, torch.arange(4)[None] < torch.tensor([[4], [1], [3]])
+    logits, mask = (
+        torch.randn(3, 4, 5) * 2,
+        torch.arange(4)[None] < torch.tensor([[4], [1], [3]]),
+    )
     tags = torch.zeros(3, 4, dtype=torch.long)
     decoded, expected = model.decode(logits, mask), 0.0
     for row, expected_tags in enumerate(gold):
@@ -68,7 +86,9 @@ def test_missing_tags_of_known_types_are_added() -> None:
     model = build("Oakes/I-PER")
     assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
-    assert model.decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[0] in (["O"], ["U-PER"])
+    assert model.decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[
+        0
+    ] in (["O"], ["U-PER"])
 
 
 def test_unknown_gold_types_are_misses_without_loss() -> None:
@@ -76,7 +96,9 @@ def test_unknown_gold_types_are_misses_without_loss() -> None:
     model = build("Mira/B-PER Oakes/L-PER left/O")
     foreign = instances("the/O Gull/U-SHIP sank/O")
     batch = tensors(model.vocab, [*known, *foreign])
-    assert model(**batch)["loss"].item() == pytest.approx(model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5)
+    assert model(**batch)["loss"].item() == pytest.approx(
+        model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5
+    )
     model.get_metrics(reset=True)
     model(**batch)
     assert model.f1.report()["labels"]["SHIP"]["gold"] == 1

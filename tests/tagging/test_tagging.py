@@ -13,7 +13,9 @@ from elmo_tasks.tasks.tagging.predictor import TaggerPredictor
 from elmo_tasks.tasks.tagging.reader import ColumnReader
 from tests.models import WORDS, tensors, word_encoder
 
-COLUMNS = "Rome\tPROPN\tB-LOC\nsleeps\tVERB\tO\n\nRome\tPROPN\tB-LOC\nAntium\tPROPN\tB-LOC\n"
+COLUMNS = (
+    "Rome\tPROPN\tB-LOC\nsleeps\tVERB\tO\n\nRome\tPROPN\tB-LOC\nAntium\tPROPN\tB-LOC\n"
+)
 
 
 def instances(file: Path, **keys: Any) -> list[Instance]:
@@ -35,7 +37,9 @@ def places(made: list[Instance]) -> ColumnTagger:
     model = tagger(made, spans=True).eval()
     with torch.no_grad():
         model.score_tags.weight.zero_()
-        model.score_tags.bias.copy_(torch.tensor([float(tag == "U-LOC") for tag in model.tags]))
+        model.score_tags.bias.copy_(
+            torch.tensor([float(tag == "U-LOC") for tag in model.tags])
+        )
     return model
 
 
@@ -52,7 +56,9 @@ def test_columns(tmp_path: Path, keys: dict[str, Any], tags: list[list[str]]) ->
 
 
 def test_a_missing_column(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r":1: expected columns 0 and 3, counted from 0, got 3"):
+    with pytest.raises(
+        InputError, match=r":1: expected columns 0 and 3, counted from 0, got 3"
+    ):
         instances(tmp_path / "x", tag=3)
 
 
@@ -68,9 +74,18 @@ def test_raw_text_is_split_by_the_rules_of_the_readers_language(tmp_path: Path) 
 def test_spans_are_entities_in_predictions(tmp_path: Path) -> None:
     made = instances(tmp_path / "x", tag=2, spans=True)
     model = places(made)
-    predictor = TaggerPredictor(model, ColumnReader(tag=2, spans=True, token_indexers=WORDS))
+    predictor = TaggerPredictor(
+        model, ColumnReader(tag=2, spans=True, token_indexers=WORDS)
+    )
     found = predictor.predict("Rome, Antium")["entities"][-1]
-    assert found == {"text": "Antium", "start": 6, "end": 12, "type": "LOC", "token_start": 2, "token_end": 3}
+    assert found == {
+        "text": "Antium",
+        "start": 6,
+        "end": 12,
+        "type": "LOC",
+        "token_start": 2,
+        "token_end": 3,
+    }
 
 
 def test_the_loss_is_a_mean_over_words_with_known_tags(tmp_path: Path) -> None:
@@ -81,7 +96,9 @@ def test_the_loss_is_a_mean_over_words_with_known_tags(tmp_path: Path) -> None:
     own = scores.gather(2, batch["tags"][:, :, None])[:, :, 0]
     torch.testing.assert_close(model(**batch)["loss"], -own.mean())
     batch["tags"][0, 1] = -1
-    torch.testing.assert_close(model(**batch)["loss"], -(own[0, 0] + own[1, 0] + own[1, 1]) / 3)
+    torch.testing.assert_close(
+        model(**batch)["loss"], -(own[0, 0] + own[1, 0] + own[1, 1]) / 3
+    )
 
 
 def test_scores_of_words_and_of_spans(tmp_path: Path) -> None:
@@ -89,8 +106,13 @@ def test_scores_of_words_and_of_spans(tmp_path: Path) -> None:
     metric([["A", "A", "B"]], [["A", "B", "B"]])
     scores = metric.get_metric()
     assert scores["accuracy"] == pytest.approx(2 / 3)
-    assert scores["f1"] == pytest.approx((2 / 3 + 2 / 3) / 2) and scores["f1-A"] == pytest.approx(2 / 3)
+    assert scores["f1"] == pytest.approx((2 / 3 + 2 / 3) / 2) and scores[
+        "f1-A"
+    ] == pytest.approx(2 / 3)
     made = instances(tmp_path / "x", tag=2, spans=True)
     model = places(made)
     model(**tensors(model.vocab, made))
-    assert model.get_metrics()["precision"] == 0.75 and model.get_metrics()["recall"] == 1.0
+    assert (
+        model.get_metrics()["precision"] == 0.75
+        and model.get_metrics()["recall"] == 1.0
+    )

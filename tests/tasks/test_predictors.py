@@ -33,21 +33,46 @@ def spans(output: Any) -> list[dict[str, Any]]:
     if not isinstance(output, dict | list):
         return []
     inner = output.values() if isinstance(output, dict) else output
-    return [output] * ("token_start" in output) + [span for one in inner for span in spans(one)]
+    return [output] * ("token_start" in output) + [
+        span for one in inner for span in spans(one)
+    ]
 
 
 @pytest.mark.parametrize(
     ("task", "inputs"),
     [
-        ("ner", {"sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "}),
-        ("srl", {"sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "}),
-        ("squad", {"passage": "  Mira  sold the “old \U0001f600 ferry” — in\n\nMay.", "question": "Who?"}),
-        ("coref", {"text": "  Mira  sold it. She left\n\n Mira (\U0001f600) knew the old  pilot. He left."}),
+        (
+            "ner",
+            {
+                "sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "
+            },
+        ),
+        (
+            "srl",
+            {
+                "sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "
+            },
+        ),
+        (
+            "squad",
+            {
+                "passage": "  Mira  sold the “old \U0001f600 ferry” — in\n\nMay.",
+                "question": "Who?",
+            },
+        ),
+        (
+            "coref",
+            {
+                "text": "  Mira  sold it. She left\n\n Mira (\U0001f600) knew the old  pilot. He left."
+            },
+        ),
     ],
 )
 def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
     text, output = next(iter(inputs.values())), stored(task).predict_json(inputs)
-    words = output.get("tokens") or [word for sentence in output.get("sentences", []) for word in sentence]
+    words = output.get("tokens") or [
+        word for sentence in output.get("sentences", []) for word in sentence
+    ]
     assert spans(output)
     for span in spans(output):
         assert text[span["start"] : span["end"]] == span["text"]
@@ -64,7 +89,11 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
         ("srl", {"tokens": ["a"], "predicates": [1]}, "among 1 words, .* got 1"),
         ("snli", {"premise": "a"}, "'hypothesis': expected a valid string, got None"),
-        ("coref", {"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),
+        (
+            "coref",
+            {"sentences": [["Mira"]], "speakers": [["x", "y"]]},
+            "one speaker for each word",
+        ),
     ],
 )
 def test_invalid_input(task: str, inputs: Any, message: str) -> None:

@@ -31,7 +31,9 @@ def reader(task: str, **keys: Any) -> DatasetReader:
 
 def described(instances: list[Instance]) -> list[str]:
     """The contents of instances, without the name of their file."""
-    return [repr([_content(field) for _, field in sorted(one.items())]) for one in instances]
+    return [
+        repr([_content(field) for _, field in sorted(one.items())]) for one in instances
+    ]
 
 
 def _content(field: Any) -> Any:
@@ -58,13 +60,17 @@ def test_workers_share_the_instances(task: str) -> None:
 def test_gzip_is_detected_by_content(task: str, tmp_path: Path) -> None:
     packed = tmp_path / "data"
     packed.write_bytes(gzip.compress(SAMPLES[task].read_bytes()))
-    assert described(list(reader(task).read(packed))) == described(list(reader(task).read(SAMPLES[task])))
+    assert described(list(reader(task).read(packed))) == described(
+        list(reader(task).read(SAMPLES[task]))
+    )
 
 
 @for_all_tasks
 def test_max_instances_and_token_indexers(task: str) -> None:
     indexers = {"words": {"type": "elmo_tasks_word_ids", "namespace": "words"}}
-    (instance,) = reader(task, token_indexers=indexers, max_instances=1).read(SAMPLES[task])
+    (instance,) = reader(task, token_indexers=indexers, max_instances=1).read(
+        SAMPLES[task]
+    )
     assert Vocabulary.from_instances([instance]).get_vocab_size("words") > 2
 
 
@@ -73,7 +79,10 @@ def test_empty_and_missing_files(task: str, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
     with pytest.raises(InputError, match="empty.txt"):
         list(reader(task).read(tmp_path / "empty.txt"))
-    with pytest.raises(InputError, match=f"{task}/train: no such file .check the path and the data root; .*http"):
+    with pytest.raises(
+        InputError,
+        match=f"{task}/train: no such file .check the path and the data root; .*http",
+    ):
         list(reader(task).read(tmp_path / task / "train"))
 
 
@@ -100,7 +109,17 @@ def test_real_data(file: str) -> None:
 @pytest.mark.parametrize("task", ["coref", "snli", "srl", "sst"])
 def test_occurrences_of_a_word_share_a_token(task: str) -> None:
     """Millions of tokens would need gigabytes."""
-    fields = [field for one in reader(task).read(SAMPLES[task]) for field in one.values()]
-    texts = [part for field in fields for part in (field if isinstance(field, ListField) else [field])]
+    fields = [
+        field for one in reader(task).read(SAMPLES[task]) for field in one.values()
+    ]
+    texts = [
+        part
+        for field in fields
+        for part in (field if isinstance(field, ListField) else [field])
+    ]
     tokens = [token for text in texts if isinstance(text, TextField) for token in text]
-    assert len({id(token) for token in tokens}) == len({(token.text, token.type_id) for token in tokens}) < len(tokens)
+    assert (
+        len({id(token) for token in tokens})
+        == len({(token.text, token.type_id) for token in tokens})
+        < len(tokens)
+    )

@@ -23,10 +23,16 @@ from tests.tiny import FIXTURES, tiny_model
 
 DEVICES = [
     "cpu",
-    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")),
+    pytest.param(
+        "cuda",
+        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+    ),
 ]
 LOW = [torch.float16, torch.bfloat16]
-BILM = {"options_file": str(FIXTURES / "bilm/options.json"), "weight_file": str(FIXTURES / "bilm/weights.hdf5")}
+BILM = {
+    "options_file": str(FIXTURES / "bilm/options.json"),
+    "weight_file": str(FIXTURES / "bilm/weights.hdf5"),
+}
 BOTH = {"at": "both", "layer_norm": "sentence"}
 
 SUMMED = ("coref", "ner")
@@ -40,27 +46,41 @@ def corpus(task: str) -> list[Instance]:
     return models.corpus(task)[:6]
 
 
-def build(task: str, folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> Model:
+def build(
+    task: str, folder: Path, elmo: dict[str, Any] | None = None, **keys: Any
+) -> Model:
     """A small model with random weights, in evaluation mode."""
     return make_model(task, corpus(task), folder, elmo, **keys)
 
 
 @pytest.mark.parametrize("elmo", [None, BOTH], ids=["none", "both"])
 @for_all_tasks
-def test_a_batch_equals_its_instances(task: str, elmo: dict[str, Any] | None, tmp_path: Path) -> None:
+def test_a_batch_equals_its_instances(
+    task: str, elmo: dict[str, Any] | None, tmp_path: Path
+) -> None:
     model = build(task, tmp_path, elmo)
     singles = [model.forward_on_instances([one])[0] for one in corpus(task)]
     assert_close(sanitize(singles), sanitize(model.forward_on_instances(corpus(task))))
     if task == "tagger":  # whose loss is a mean over words
         return
-    losses = [model(**tensors(model.vocab, [one]))["loss"].item() for one in corpus(task)]
+    losses = [
+        model(**tensors(model.vocab, [one]))["loss"].item() for one in corpus(task)
+    ]
     expected = sum(losses) / (1 if task in SUMMED else len(losses))
-    assert model(**tensors(model.vocab, corpus(task)))["loss"].item() == pytest.approx(expected, rel=1e-4)
+    assert model(**tensors(model.vocab, corpus(task)))["loss"].item() == pytest.approx(
+        expected, rel=1e-4
+    )
 
 
-@pytest.mark.parametrize(("elmo", "count"), [(None, 0), ({"at": "input"}, 2), (BOTH, 4)], ids=["none", "input", "both"])
+@pytest.mark.parametrize(
+    ("elmo", "count"),
+    [(None, 0), ({"at": "input"}, 2), (BOTH, 4)],
+    ids=["none", "input", "both"],
+)
 @for_all_tasks
-def test_all_parameters_get_gradients(task: str, elmo: dict[str, Any] | None, count: int, tmp_path: Path) -> None:
+def test_all_parameters_get_gradients(
+    task: str, elmo: dict[str, Any] | None, count: int, tmp_path: Path
+) -> None:
     model = build(task, tmp_path, elmo)
     if task == "sst":
         model.pool.score.bias.requires_grad_(False)  # a softmax cancels it
@@ -68,7 +88,11 @@ def test_all_parameters_get_gradients(task: str, elmo: dict[str, Any] | None, co
         model.train()(**tensors(model.vocab, corpus(task)))["loss"].backward()
     parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
     assert sum("_mix." in name for name in parameters) == count
-    bad = [name for name, p in parameters.items() if p.grad is None or not p.grad.any() or not p.grad.isfinite().all()]
+    bad = [
+        name
+        for name, p in parameters.items()
+        if p.grad is None or not p.grad.any() or not p.grad.isfinite().all()
+    ]
     assert bad == []
 
 
@@ -76,7 +100,9 @@ def test_all_parameters_get_gradients(task: str, elmo: dict[str, Any] | None, co
 def test_an_initializer_replaces_initial_weights(task: str, tmp_path: Path) -> None:
     small = {"regexes": [["elmo.*gamma$", {"type": "constant", "val": 0.02}]]}
     learned = build(task, tmp_path, BOTH, initializer=small).input_encoder.describe()
-    assert [value for name, value in learned.items() if name.endswith("gamma")] == [pytest.approx(0.02)] * 2
+    assert [value for name, value in learned.items() if name.endswith("gamma")] == [
+        pytest.approx(0.02)
+    ] * 2
 
 
 @for_all_tasks
@@ -85,7 +111,9 @@ def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
     for keys in ({}, {"elmo": None}):
         torch.manual_seed(5)
         params = Params({**tiny_model(task), **keys})
-        model = Model.from_params(params, vocab=Vocabulary.from_instances(corpus(task))).train()
+        model = Model.from_params(
+            params, vocab=Vocabulary.from_instances(corpus(task))
+        ).train()
         torch.manual_seed(3)
         losses.append(model(**tensors(model.vocab, corpus(task)))["loss"].item())
     assert losses[0] == losses[1] > 0
@@ -93,14 +121,25 @@ def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
 
 @for_all_tasks
 def test_the_penalty_includes_elmos(task: str, tmp_path: Path) -> None:
-    penalties, regularizer = [], {"regexes": [["input_encoder.elmo.input_mix.gamma", {"type": "l2", "alpha": 2.0}]]}
+    penalties, regularizer = (
+        [],
+        {
+            "regexes": [
+                ["input_encoder.elmo.input_mix.gamma", {"type": "l2", "alpha": 2.0}]
+            ]
+        },
+    )
     for l2, keys in ((None, {}), (0.1, {}), (0.1, {"regularizer": regularizer})):
         model = build(task, tmp_path, {"at": "input", "l2": l2}, **keys)
         model.input_encoder.elmo.input_mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
         penalties.append(model.get_regularization_penalty())
-    assert (penalties[0] is None) == (task != "snli")  # which penalizes its weight matrices, too
+    assert (penalties[0] is None) == (
+        task != "snli"
+    )  # which penalizes its weight matrices, too
     others = 0.0 if penalties[0] is None else penalties[0].item()
-    assert [penalty.item() - others for penalty in penalties[1:]] == pytest.approx([0.1 * 5, 0.1 * 5 + 2.0])
+    assert [penalty.item() - others for penalty in penalties[1:]] == pytest.approx(
+        [0.1 * 5, 0.1 * 5 + 2.0]
+    )
 
 
 @for_all_tasks
@@ -120,12 +159,22 @@ def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "keys", "message"),
     [
-        ("squad", {"encoder": {"type": "gru", "hidden_size": 3}}, "expected an encoder with an even output size"),
-        ("snli", {"encoder": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 3, got 99 .*input_size"),
+        (
+            "squad",
+            {"encoder": {"type": "gru", "hidden_size": 3}},
+            "expected an encoder with an even output size",
+        ),
+        (
+            "snli",
+            {"encoder": {"type": "lstm", "hidden_size": 4, "input_size": 99}},
+            "of width 3, got 99 .*input_size",
+        ),
         ("snli", {"word_vectors": False}, "nothing is left to embed"),
     ],
 )
-def test_invalid_settings(task: str, keys: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_settings(
+    task: str, keys: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match=message):
         build(task, tmp_path, **keys)
 
@@ -137,27 +186,40 @@ def test_answer_of_score_is_forward(task: str, tmp_path: Path) -> None:
     batch = tensors(model.vocab, corpus(task))
     output, scores = model(**batch), model.score(**batch)
     answer = model.answer(scores, **batch)
-    assert answer.keys() == output.keys() and torch.equal(answer["loss"], output["loss"])
-    forced = {name: scores.flip(-1) if name.endswith("logits") else scores for name, scores in scores.items()}
+    assert answer.keys() == output.keys() and torch.equal(
+        answer["loss"], output["loss"]
+    )
+    forced = {
+        name: scores.flip(-1) if name.endswith("logits") else scores
+        for name, scores in scores.items()
+    }
     assert not torch.equal(model.answer(forced, **batch)["loss"], output["loss"])
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", LOW, ids=str)
 @for_all_tasks
-def test_trains_under_autocast(task: str, dtype: torch.dtype, device: str, tmp_path: Path) -> None:
+def test_trains_under_autocast(
+    task: str, dtype: torch.dtype, device: str, tmp_path: Path
+) -> None:
     model = build(task, tmp_path, {**BILM, **BOTH}).to(device)
     batch = move_to_device(tensors(model.vocab, corpus(task)), torch.device(device))
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.01)
+    optimizer = torch.optim.Adam(
+        [p for p in model.parameters() if p.requires_grad], lr=0.01
+    )
     exact = model(**batch)["loss"].item()
     with torch.autocast(device, dtype=dtype):
         assert model(**batch)["loss"].item() == pytest.approx(exact, rel=0.01)
-        assert all("loss" in output for output in model.forward_on_instances(corpus(task)[:1]))
+        assert all(
+            "loss" in output for output in model.forward_on_instances(corpus(task)[:1])
+        )
         loss = model.train()(**batch)["loss"]
     loss.backward()
     optimizer.step()
     assert loss.isfinite()
-    assert [name for name, p in model.named_parameters() if not p.isfinite().all()] == []
+    assert [
+        name for name, p in model.named_parameters() if not p.isfinite().all()
+    ] == []
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])

@@ -16,8 +16,12 @@ for prepare in (int, keep_freed_memory):
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc returns the memory")
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="only glibc returns the memory"
+)
 def test_memory_of_freed_tensors_is_reused() -> None:
-    counts = subprocess.check_output([sys.executable, "-c", PAGE_FAULTS_OF_LARGE_TENSORS])
+    counts = subprocess.check_output(
+        [sys.executable, "-c", PAGE_FAULTS_OF_LARGE_TENSORS]
+    )
     before, after = map(int, counts.split())
     assert after < before / 10

@@ -42,14 +42,30 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("weights.th", None), "the archive lacks weights.th"),
         (("vocabulary", b""), "the archive lacks vocabulary"),
         (("meta.json", b"[]"), "no model can be built .* must be a mapping"),
-        (("weights.th", saved([1])), "the archive's weights.th is damaged: expected tensors by name, got list"),
-        (("weights.th", saved({1: 2})), "the archive's weights.th is damaged: expected tensors by name"),
-        (("weights.th", b"PK\3\4" + bytes(9999)), "the archive's weights.th is damaged: "),
-        (("weights.th", bytes(2**26 + 1)), "the file unpacks to more than 100 times its size"),
+        (
+            ("weights.th", saved([1])),
+            "the archive's weights.th is damaged: expected tensors by name, got list",
+        ),
+        (
+            ("weights.th", saved({1: 2})),
+            "the archive's weights.th is damaged: expected tensors by name",
+        ),
+        (
+            ("weights.th", b"PK\3\4" + bytes(9999)),
+            "the archive's weights.th is damaged: ",
+        ),
+        (
+            ("weights.th", bytes(2**26 + 1)),
+            "the file unpacks to more than 100 times its size",
+        ),
     ],
 )
-def test_invalid_archive_is_not_unpacked(archive: Any, message: str, temporary: Path, tmp_path: Path) -> None:
-    (tmp_path / "model.tar.gz").write_bytes(archive if isinstance(archive, bytes) else with_member(*archive))
+def test_invalid_archive_is_not_unpacked(
+    archive: Any, message: str, temporary: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "model.tar.gz").write_bytes(
+        archive if isinstance(archive, bytes) else with_member(*archive)
+    )
     with pytest.raises(InputError, match=rf"model\.tar\.gz: {message}"):
         load_archive(tmp_path / "model.tar.gz")
     assert not list(temporary.iterdir()) and not (tmp_path / "escaped").exists()
@@ -59,7 +75,10 @@ def test_invalid_archive_is_not_unpacked(archive: Any, message: str, temporary: 
     ("overrides", "message"),
     [
         ({"model.input_dropout": "x"}, "no model can be built from the archive: "),
-        ({"model.elmo.at": "input"}, r"the weights do not fit .*: size mismatch for .* \(overrides .* ELMo"),
+        (
+            {"model.elmo.at": "input"},
+            r"the weights do not fit .*: size mismatch for .* \(overrides .* ELMo",
+        ),
     ],
 )
 def test_override_that_does_not_fit(overrides: dict[str, str], message: str) -> None:
@@ -71,12 +90,24 @@ HOSTILE = {
     "reader": {"dataset_reader": {"type": "subprocess.Popen", "args": ["touch", "X"]}},
     "string": {"dataset_reader": "subprocess.Popen"},
     "list": {"model": {"type": "elmo_tasks_ner", "encoder": [{"type": "os.abort"}]}},
-    "another archive": {"model": {"type": "from_archive", "archive_file": "http://x/y.tar.gz"}},
-    "pretrained": {"model": {"type": "elmo_tasks_ner", "encoder": {"_pretrained": {"archive_path": "x"}}}},
+    "another archive": {
+        "model": {"type": "from_archive", "archive_file": "http://x/y.tar.gz"}
+    },
+    "pretrained": {
+        "model": {
+            "type": "elmo_tasks_ner",
+            "encoder": {"_pretrained": {"archive_path": "x"}},
+        }
+    },
     "under a key for a file": {"model": {"token_embedders": {"file": "code.interact"}}},
     "trailing dot": {"model": {"token_embedders": {"x": "antigravity."}}},
     "this program": {"model": {"encoder": "__main__.x"}},
-    "remote code": {"dataset_reader": {"type": "elmo_tasks_ner", "kwargs": {"trust_remote_code": True}}},
+    "remote code": {
+        "dataset_reader": {
+            "type": "elmo_tasks_ner",
+            "kwargs": {"trust_remote_code": True},
+        }
+    },
 }
 
 
@@ -84,14 +115,19 @@ HOSTILE = {
 def test_archive_that_names_code(name: str, tmp_path: Path) -> None:
     file = tmp_path / "model.tar.gz"
     file.write_bytes(with_member("config.json", json.dumps(HOSTILE[name]).encode()))
-    with pytest.raises(InputError, match=r"config.json names code to run, .*--include-package registers more"):
+    with pytest.raises(
+        InputError,
+        match=r"config.json names code to run, .*--include-package registers more",
+    ):
         load_archive(file)
 
 
 def test_config_of_an_archive_is_json_and_no_jsonnet(tmp_path: Path) -> None:
     file = tmp_path / "model.tar.gz"
     file.write_bytes(with_member("config.json", b'{"model": importstr "/etc/passwd"}'))
-    with pytest.raises(InputError, match=r"model.tar.gz: the archive's config.json is no JSON"):
+    with pytest.raises(
+        InputError, match=r"model.tar.gz: the archive's config.json is no JSON"
+    ):
         load_archive(file)
 
 
@@ -101,22 +137,31 @@ def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
     config["model"]["elmo"]["cache_dir"] = str(tmp_path / "layers")
     file = tmp_path / "model.tar.gz"
     file.write_bytes(with_member("config.json", json.dumps(config).encode()))
-    Predictor.from_archive(load_archive(file)).predict_json({"sentence": "Brackwater lies there ."})
+    Predictor.from_archive(load_archive(file)).predict_json(
+        {"sentence": "Brackwater lies there ."}
+    )
     assert not (tmp_path / "layers").exists()
 
 
 def test_names_of_data_files_are_no_code() -> None:
-    config = {"train_data_path": "test.txt", "model": {"vectors": "glove.6B.100d.txt", "files": ["/data/test.py"]}}
+    config = {
+        "train_data_path": "test.txt",
+        "model": {"vectors": "glove.6B.100d.txt", "files": ["/data/test.py"]},
+    }
     assert json.loads(archived_config(json.dumps(config).encode(), "x")) == config
 
 
 def test_evaluate_reads_the_data_that_it_is_given() -> None:
-    config = {"validation_data_loader": {"data_path": "x", "num_workers": 99, "batch_size": 1}}
+    config = {
+        "validation_data_loader": {"data_path": "x", "num_workers": 99, "batch_size": 1}
+    }
     kept = json.loads(archived_config(json.dumps(config).encode(), "x"))
     assert kept == {"validation_data_loader": {"batch_size": 1}}
 
 
-def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_does_not_answer_questions_of_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = []
 
     def ask(*arguments: object) -> None:
@@ -138,7 +183,9 @@ def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path, mon
             os.close(descriptor)
 
 
-@pytest.mark.parametrize("name", ["config.json", "meta.json", "vocabulary/zz.txt", "weights.th"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "meta.json", "vocabulary/zz.txt", "weights.th"]
+)
 def test_folder_with_a_device(name: str, tmp_path: Path) -> None:
     with unpacked(SOUND) as folder:
         shutil.copytree(folder, tmp_path / "run")

@@ -17,7 +17,10 @@ from tests.training.test_trainer import train
 
 
 def train_epochs(folder: Path, epochs: int, **options: Any) -> Any:
-    keep = {"checkpointer": {"keep_most_recent_by_count": 4}, "learning_rate_scheduler": None}
+    keep = {
+        "checkpointer": {"keep_most_recent_by_count": 4},
+        "learning_rate_scheduler": None,
+    }
     return train(folder, num_epochs=epochs, **keep | options)
 
 
@@ -28,7 +31,9 @@ def test_numpy_numbers_are_loaded(tmp_path: Path, code: str) -> None:
     safe = set(torch.serialization.get_safe_globals())
     loaded = AtomicCheckpointer(tmp_path).load_checkpoint()
     assert loaded is not None and loaded.trainer_state == {"metric": 1}
-    assert set(torch.serialization.get_safe_globals()) == safe, "only this load reads them"
+    assert set(torch.serialization.get_safe_globals()) == safe, (
+        "only this load reads them"
+    )
 
 
 def cut_in_half(path: Path) -> None:
@@ -56,7 +61,11 @@ def change_a_bit(path: Path) -> None:
 )
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_damaged_checkpoint_is_reported_and_the_previous_one_used(
-    tmp_path: Path, damaged: str, harm: Callable[[Path], None], epochs: int, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    damaged: str,
+    harm: Callable[[Path], None],
+    epochs: int,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     train_epochs(tmp_path / "run", epochs)
     path = tmp_path / "run" / f"{damaged}_e{epochs}_b0.th"
@@ -64,12 +73,24 @@ def test_damaged_checkpoint_is_reported_and_the_previous_one_used(
     with heard(caplog, "elmo_tasks.training.checkpointer"):
         train_epochs(tmp_path / "run", 4)
     assert f"damaged checkpoint: {path}: " in caplog.text
-    instead = "the run starts from scratch" if epochs == 1 else "using the previous one, model_state_e2_b0.th"
+    instead = (
+        "the run starts from scratch"
+        if epochs == 1
+        else "using the previous one, model_state_e2_b0.th"
+    )
     assert instead in caplog.text
-    set_aside = [file for file in path.parent.glob("*.damaged") if file.rename(tmp_path / file.name)]
-    assert (f"{path.name}.damaged" in [file.name for file in set_aside]) == (harm is not Path.unlink)
+    set_aside = [
+        file
+        for file in path.parent.glob("*.damaged")
+        if file.rename(tmp_path / file.name)
+    ]
+    assert (f"{path.name}.damaged" in [file.name for file in set_aside]) == (
+        harm is not Path.unlink
+    )
     train_epochs(tmp_path / "whole", 4)
-    assert differences(tmp_path / "run", tmp_path / "whole") == [] and damage(path) is None, "written again"
+    assert (
+        differences(tmp_path / "run", tmp_path / "whole") == [] and damage(path) is None
+    ), "written again"
 
 
 def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
@@ -82,4 +103,8 @@ def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
         for path in tmp_path.glob("*_state_*.th"):
             if "e0_b2" not in path.name:
                 path.unlink()
-    assert saved[0] == saved[1] > {"model_state_e0_b2.th", "model_state_e0_b4.th", "model_state_e1_b0.th"}
+    assert (
+        saved[0]
+        == saved[1]
+        > {"model_state_e0_b2.th", "model_state_e0_b4.th", "model_state_e1_b0.th"}
+    )

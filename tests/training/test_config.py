@@ -20,7 +20,9 @@ from elmo_tasks.training.seeds import spread_seed
         ('{"a": [{"b": 1}]}', '{"a.7.b": 1}', r"the overrides \(-o\)"),
     ],
 )
-def test_invalid_configs(text: str, overrides: str, message: str, tmp_path: Path) -> None:
+def test_invalid_configs(
+    text: str, overrides: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "c.jsonnet").write_text(text)
     with pytest.raises(InputError, match=message):
         read_config(tmp_path / "c.jsonnet", overrides)
@@ -28,14 +30,30 @@ def test_invalid_configs(text: str, overrides: str, message: str, tmp_path: Path
 
 def test_what_is_not_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for file, found in ((tmp_path, "a folder"), (tmp_path / "pipe", "a pipe"), ("", "an empty name")):
-        with pytest.raises(InputError, match=f"expected a configuration file, got {found}"):
+    for file, found in (
+        (tmp_path, "a folder"),
+        (tmp_path / "pipe", "a pipe"),
+        ("", "an empty name"),
+    ):
+        with pytest.raises(
+            InputError, match=f"expected a configuration file, got {found}"
+        ):
             read_config(file)
 
 
 @pytest.mark.parametrize(
-    "config", [{"seed": 2**32}, {"seed": "5"}, {"seed": True}, {"seed": 5, "numpy_seed": 5}, {"numpy_seed": 2**32}]
+    "config",
+    [
+        {"seed": 2**32},
+        {"seed": "5"},
+        {"seed": True},
+        {"seed": 5, "numpy_seed": 5},
+        {"numpy_seed": 2**32},
+    ],
 )
 def test_invalid_seeds(config: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"seed: expected an integer from 0 to 4294967295|got numpy_seed, too"):
+    with pytest.raises(
+        InputError,
+        match=r"seed: expected an integer from 0 to 4294967295|got numpy_seed, too",
+    ):
         spread_seed(Params(config))

@@ -12,9 +12,18 @@ from elmo_tasks.training.curves import draw_curves
 
 def test_curves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for epoch in (0, 1, 10):
-        scores = {"training_loss": 3.0 - epoch, "validation_loss": 4.0, "validation_f1": epoch / 10}
-        scores |= {"training_elmo_input_s0": epoch / 20, "training_elmo_input_gamma": 1.0}
-        (tmp_path / f"metrics_epoch_{epoch}.json").write_text(json.dumps(scores if epoch else scores | {"other": 1}))
+        scores = {
+            "training_loss": 3.0 - epoch,
+            "validation_loss": 4.0,
+            "validation_f1": epoch / 10,
+        }
+        scores |= {
+            "training_elmo_input_s0": epoch / 20,
+            "training_elmo_input_gamma": 1.0,
+        }
+        (tmp_path / f"metrics_epoch_{epoch}.json").write_text(
+            json.dumps(scores if epoch else scores | {"other": 1})
+        )
     drawn: dict[str, Any] = {}
     plot = Axes.plot
 
@@ -27,4 +36,6 @@ def test_curves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn["validation f1"] == ([1, 2, 11], [0.0, 0.1, 1.0])
     assert drawn["training loss"] == ([1, 2, 11], [3.0, 2.0, -7.0])
     assert drawn["ELMo input s0"] == ([1, 2, 11], [0.0, 0.05, 0.5])
-    assert len(drawn) == 5 and (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert len(drawn) == 5 and (tmp_path / "curves.png").read_bytes().startswith(
+        b"\x89PNG"
+    )

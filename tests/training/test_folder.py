@@ -18,11 +18,21 @@ from elmo_tasks.training.folder import LOCK, exclusive, prepare, require_plain_n
 DEAD = 2**22 + 1
 """A process id above the maximum on Linux."""
 
-CONFIG = {"model": {"type": "m", "size": 3}, "trainer": {"num_epochs": 2}, "train_data_path": "a"}
+CONFIG = {
+    "model": {"type": "m", "size": 3},
+    "trainer": {"num_epochs": 2},
+    "train_data_path": "a",
+}
 CHANGED = {**CONFIG, "trainer": {"num_epochs": 5}}
 
 
-def start(folder: Path, config: dict[str, Any] = CONFIG, *, recover: bool = False, force: bool = False) -> None:
+def start(
+    folder: Path,
+    config: dict[str, Any] = CONFIG,
+    *,
+    recover: bool = False,
+    force: bool = False,
+) -> None:
     with exclusive(folder):
         prepare(folder, Params(dict(config)), recover=recover, force=force)
 
@@ -39,7 +49,13 @@ def stored(folder: Path) -> Any:
 def begun(tmp_path: Path) -> Path:
     """The folder of a run with a checkpoint, and a file of the user."""
     start(tmp_path / "run")
-    for name in ("out.log", "model_state_e1_b0.th", "training_state_e1_b0.th", "best.th", "metrics_epoch_0.json"):
+    for name in (
+        "out.log",
+        "model_state_e1_b0.th",
+        "training_state_e1_b0.th",
+        "best.th",
+        "metrics_epoch_0.json",
+    ):
         (tmp_path / "run" / name).touch()
     (tmp_path / "run" / "vocabulary").mkdir()
     (tmp_path / "run" / "notes.txt").touch()
@@ -50,7 +66,9 @@ def test_run_that_was_killed_while_its_config_was_written(tmp_path: Path) -> Non
     (tmp_path / f".config.json.{DEAD}.tmp").write_text("{")
     (tmp_path / "config.json").write_text("{")
     start(tmp_path, recover=True)
-    assert names(tmp_path) == {"config.json", "meta.json"} and stored(tmp_path) == CONFIG
+    assert (
+        names(tmp_path) == {"config.json", "meta.json"} and stored(tmp_path) == CONFIG
+    )
 
 
 def test_same_config_is_resumed(begun: Path) -> None:
@@ -65,7 +83,9 @@ def test_same_config_is_resumed(begun: Path) -> None:
 def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:
     before = names(begun)
     changed = {**CHANGED, "model": {"type": "m", "sise": 3}}
-    differing = "model.size: 3 -> nothing; trainer.num_epochs: 2 -> 5; model.sise: nothing -> 3"
+    differing = (
+        "model.size: 3 -> nothing; trainer.num_epochs: 2 -> 5; model.sise: nothing -> 3"
+    )
     with pytest.raises(InputError, match=f"config.json: .*{differing}"):
         start(begun, changed, recover=True)
     assert names(begun) == before and stored(begun) == CONFIG
@@ -74,14 +94,20 @@ def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:
 def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
     before = names(begun)
     (begun / "notes.txt").unlink()
-    with pytest.raises(InputError, match=r"got best.th, .*, training_state_e1_b0.th, vocabulary \(--recover resumes"):
+    with pytest.raises(
+        InputError,
+        match=r"got best.th, .*, training_state_e1_b0.th, vocabulary \(--recover resumes",
+    ):
         start(begun, CHANGED)
     assert names(begun) == before - {"notes.txt"}
 
 
 def test_force_removes_a_run_and_no_other_file(begun: Path) -> None:
     start(begun, CHANGED, force=True)
-    assert names(begun) == {"config.json", "meta.json", "notes.txt"} and stored(begun) == CHANGED
+    assert (
+        names(begun) == {"config.json", "meta.json", "notes.txt"}
+        and stored(begun) == CHANGED
+    )
 
 
 def test_folder_of_something_else(tmp_path: Path) -> None:
@@ -89,7 +115,10 @@ def test_folder_of_something_else(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected an empty folder, got thesis.tex"):
         start(tmp_path)
     (tmp_path / "model_state_e1_b0.th").touch()
-    with pytest.raises(InputError, match=r"expected a run with config.json, got model_state_e1_b0.th, thesis.tex"):
+    with pytest.raises(
+        InputError,
+        match=r"expected a run with config.json, got model_state_e1_b0.th, thesis.tex",
+    ):
         start(tmp_path, recover=True)
     assert names(tmp_path) == {"thesis.tex", "model_state_e1_b0.th"}
 
@@ -111,7 +140,9 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
     other.start()
     worker, before = here.recv(), sorted(tmp_path.rglob("*"))
     for options in ({}, {"recover": True}, {"force": True}):
-        with pytest.raises(InputError, match="run: another process is training in this folder"):
+        with pytest.raises(
+            InputError, match="run: another process is training in this folder"
+        ):
             start(run, **options)
     assert sorted(tmp_path.rglob("*")) == before
     other.kill()
@@ -122,14 +153,20 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
 
 
 def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected the path of a folder without \*, \?, \["):
+    with pytest.raises(
+        InputError, match=r"expected the path of a folder without \*, \?, \["
+    ):
         require_plain_name(tmp_path / "run[1]")
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_files_of_somebody_else_with_the_names_of_a_run(tmp_path: Path, force: bool) -> None:
+def test_files_of_somebody_else_with_the_names_of_a_run(
+    tmp_path: Path, force: bool
+) -> None:
     for name in ("log", "options.json", "config.json"):
         (tmp_path / name).touch()
-    with pytest.raises(InputError, match="expected an empty folder, got config.json, log, options.json"):
+    with pytest.raises(
+        InputError, match="expected an empty folder, got config.json, log, options.json"
+    ):
         train.train(Params(dict(CONFIG)), tmp_path, force=force)
     assert names(tmp_path) == {"log", "options.json", "config.json"}

@@ -20,7 +20,10 @@ class Numbers(DatasetReader):
     """The numbers from 0 to `data_path`."""
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        return (Instance({"x": TensorField(torch.tensor([float(i)] * (i % 5 + 1)))}) for i in range(int(file_path)))
+        return (
+            Instance({"x": TensorField(torch.tensor([float(i)] * (i % 5 + 1)))})
+            for i in range(int(file_path))
+        )
 
 
 LOADERS: dict[str, dict[str, Any]] = {
@@ -28,8 +31,16 @@ LOADERS: dict[str, dict[str, Any]] = {
     "in pieces": {"batch_size": 2, "shuffle": True, "max_instances_in_memory": 4},
     "bucketed": {"batch_sampler": BucketBatchSampler(2, sorting_keys=["x"])},
     "shorter epochs": {"batch_size": 2, "shuffle": True, "batches_per_epoch": 3},
-    "longer epochs": {"batch_sampler": BucketBatchSampler(2, sorting_keys=["x"]), "batches_per_epoch": 8},
-    "pieces over epochs": {"batch_size": 2, "shuffle": True, "max_instances_in_memory": 4, "batches_per_epoch": 4},
+    "longer epochs": {
+        "batch_sampler": BucketBatchSampler(2, sorting_keys=["x"]),
+        "batches_per_epoch": 8,
+    },
+    "pieces over epochs": {
+        "batch_size": 2,
+        "shuffle": True,
+        "max_instances_in_memory": 4,
+        "batches_per_epoch": 4,
+    },
 }
 """For 11 numbers: a pass has six batches, the last one smaller."""
 

@@ -8,7 +8,9 @@ from tests.killing import Place, Training, differences
 from tests.pretraining import toy
 from tests.tiny import write_data_root
 
-SMALL_CHARACTERS = "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
+SMALL_CHARACTERS = (
+    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
+)
 OVERRIDES = {
     "ner_elmo": {
         "model.encoder.hidden_sizes": [5, 4],
@@ -30,7 +32,9 @@ FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
         ("bilm", 2, Place(FORWARD, 7)),
     ],
 )
-def test_a_killed_run_equals_an_uninterrupted_one(config: str, processes: int, place: Place, tmp_path: Path) -> None:
+def test_a_killed_run_equals_an_uninterrupted_one(
+    config: str, processes: int, place: Place, tmp_path: Path
+) -> None:
     """Killed within a checkpoint, and in a forward pass."""
     two = {
         "distributed": {"cuda_devices": [-1, -1]},

@@ -13,14 +13,21 @@ from elmo_tasks.tasks.tagging.metric import EntityF1
 from elmo_tasks.training.runtime_state import load_runtime_state, save_runtime_state
 from tests.tiny import elmo
 
-SCORES, GOLD = torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]), torch.tensor([1, 1, 1])
+SCORES, GOLD = (
+    torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]),
+    torch.tensor([1, 1, 1]),
+)
 MORE, MORE_GOLD = torch.tensor([[0.6, 0.4]]), torch.tensor([0])
 TAGS = [["B-PER", "O"], ["B-LOC", "O"]]
 
 METRICS: dict[str, tuple[Metric, tuple[Any, Any], tuple[Any, Any]]] = {
     "entities": (EntityF1(), (TAGS, TAGS[::-1]), (TAGS, TAGS)),
     "labels": (CategoricalAccuracy(), (SCORES, GOLD), (MORE, MORE_GOLD)),
-    "coreference": (CorefScores(), ([[(0, 1), (2, 3)]], [[(0, 1), (4, 4)]]), ([[(0, 1)]], [[(0, 1)]])),
+    "coreference": (
+        CorefScores(),
+        ([[(0, 1), (2, 3)]], [[(0, 1), (4, 4)]]),
+        ([[(0, 1)]], [[(0, 1)]]),
+    ),
 }
 
 
@@ -48,7 +55,9 @@ def test_metrics_are_restored(name: str) -> None:
     second = type(first)()
     first(*batch)
     counted = first.get_metric()
-    load_runtime_state(Holder(second), through_a_file(save_runtime_state(Holder(first))))
+    load_runtime_state(
+        Holder(second), through_a_file(save_runtime_state(Holder(first)))
+    )
     assert second.get_metric() == counted
     first(*more), second(*more)
     assert second.get_metric() == first.get_metric()
@@ -58,5 +67,8 @@ def test_carried_states_are_restored(tmp_path: Any) -> None:
     first, second = (elmo(tmp_path, state="carry") for _ in range(2))
     ids = batch_to_ids([["the", "ferry"], ["a", "b", "c"]])
     first.layers(ids)
-    load_runtime_state(torch.nn.ModuleList([second]), through_a_file(save_runtime_state(torch.nn.ModuleList([first]))))
+    load_runtime_state(
+        torch.nn.ModuleList([second]),
+        through_a_file(save_runtime_state(torch.nn.ModuleList([first]))),
+    )
     assert torch.equal(first.layers(ids).layers, second.layers(ids).layers)

@@ -16,7 +16,10 @@ COUNT = 50
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.jsonl"
-    pairs = ({"sentence1": f"a{n}", "sentence2": "b", "gold_label": "neutral"} for n in range(COUNT))
+    pairs = (
+        {"sentence1": f"a{n}", "sentence2": "b", "gold_label": "neutral"}
+        for n in range(COUNT)
+    )
     path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
     return path
 
@@ -26,7 +29,9 @@ def names(instances: Any) -> list[str]:
 
 
 def sample(file: Path, share: float, *, seed: int = 0, **keys: Any) -> list[str]:
-    return names(SubsamplingReader(SnliReader(**keys), share=share, seed=seed).read(file))
+    return names(
+        SubsamplingReader(SnliReader(**keys), share=share, seed=seed).read(file)
+    )
 
 
 def test_samples_are_nested_and_in_file_order(file: Path) -> None:
@@ -64,6 +69,8 @@ def test_data_loader(file: Path) -> None:
     built = loader(file, share=0.2)
     assert names(built.iter_instances()) == sample(file, 0.2)
     assert [len(batch["metadata"]) for batch in built] == [4, 4, 2]
-    assert names(loader(file, share=0.2, share_seed=3).iter_instances()) == sample(file, 0.2, seed=3)
+    assert names(loader(file, share=0.2, share_seed=3).iter_instances()) == sample(
+        file, 0.2, seed=3
+    )
     workers = loader(file, share=0.2, num_workers=2)
     assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))

@@ -10,11 +10,20 @@ from elmo_tasks.training.token_budget import TokenBudgetSampler
 
 
 def instances(*lengths: int) -> list[Instance]:
-    return [Instance({"passage": TextField([Token("x")] * length)}) for length in lengths]
+    return [
+        Instance({"passage": TextField([Token("x")] * length)}) for length in lengths
+    ]
 
 
-def batches(lengths: list[int], *, batch_size: int = 2, max_tokens: int | None = None) -> list[list[int]]:
-    sampler = TokenBudgetSampler(batch_size=batch_size, sorting_key="passage", max_tokens=max_tokens, shuffle=False)
+def batches(
+    lengths: list[int], *, batch_size: int = 2, max_tokens: int | None = None
+) -> list[list[int]]:
+    sampler = TokenBudgetSampler(
+        batch_size=batch_size,
+        sorting_key="passage",
+        max_tokens=max_tokens,
+        shuffle=False,
+    )
     made = list(sampler.get_batch_indices(instances(*lengths)))
     assert sampler.get_num_batches(instances(*lengths)) == len(made)
     return made
@@ -30,16 +39,26 @@ def batches(lengths: list[int], *, batch_size: int = 2, max_tokens: int | None =
         ([7, 8, 1], {"batch_size": 9, "max_tokens": 5}, [[2], [0], [1]]),
     ],
 )
-def test_batches(lengths: list[int], keys: dict[str, int], expected: list[list[int]]) -> None:
+def test_batches(
+    lengths: list[int], keys: dict[str, int], expected: list[list[int]]
+) -> None:
     assert batches(lengths, **keys) == expected
 
 
 def test_only_the_order_is_random() -> None:
     sampler = BatchSampler.from_params(
-        Params({"type": "elmo_tasks_token_budget", "batch_size": 3, "sorting_key": "passage"})
+        Params(
+            {
+                "type": "elmo_tasks_token_budget",
+                "batch_size": 3,
+                "sorting_key": "passage",
+            }
+        )
     )
     data = instances(*range(1, 40))
-    epochs = [[tuple(batch) for batch in sampler.get_batch_indices(data)] for _ in range(2)]
+    epochs = [
+        [tuple(batch) for batch in sampler.get_batch_indices(data)] for _ in range(2)
+    ]
     assert sorted(epochs[0]) == sorted(epochs[1])
     assert epochs[0] != epochs[1]
     assert sampler.get_batch_size() == 3

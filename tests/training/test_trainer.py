@@ -39,13 +39,18 @@ class Noisy(Model):
     """A penalized regression with dropout, with a metric that only the first epoch has."""
 
     def __init__(self) -> None:
-        super().__init__(Vocabulary(), RegularizerApplicator([("linear", L2Regularizer(0.01))]))
+        super().__init__(
+            Vocabulary(), RegularizerApplicator([("linear", L2Regularizer(0.01))])
+        )
         self.linear = torch.nn.Linear(3, 1)
         self.average = Average()
 
     def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
         x = x[:, :1] * DIRECTION / 10
-        dropped = torch.nn.functional.dropout(x, 0.5, self.training) + numpy.random.rand() * self.training
+        dropped = (
+            torch.nn.functional.dropout(x, 0.5, self.training)
+            + numpy.random.rand() * self.training
+        )
         loss = (self.linear(dropped).squeeze(1) - x.sum(1)).pow(2).mean()
         self.average(loss.item())
         return {"loss": loss}
@@ -63,7 +68,10 @@ def trainer_in(folder: Path, kind: str = "shuffled", **options: Any) -> Trainer:
     numpy.random.seed(3)
     torch.manual_seed(3)
     validation = {"batch_size": 4, "shuffle": True}
-    loaders = [MultiProcessDataLoader(Numbers(), "11", quiet=True, **keys) for keys in (LOADERS[kind], validation)]
+    loaders = [
+        MultiProcessDataLoader(Numbers(), "11", quiet=True, **keys)
+        for keys in (LOADERS[kind], validation)
+    ]
     model = Noisy()
     for made in loaders:
         made.index_with(model.vocab)
@@ -71,7 +79,11 @@ def trainer_in(folder: Path, kind: str = "shuffled", **options: Any) -> Trainer:
         "type": "elmo_tasks",
         "num_epochs": 4,
         "optimizer": {"type": "adam", "lr": 0.1},
-        "learning_rate_scheduler": {"type": "linear_with_warmup", "warmup_steps": 5, "num_steps_per_epoch": 3},
+        "learning_rate_scheduler": {
+            "type": "linear_with_warmup",
+            "warmup_steps": 5,
+            "num_steps_per_epoch": 3,
+        },
         "moving_average": {"type": "elmo_tasks_exponential", "decay": 0.7},
         "checkpointer": {"save_every_num_batches": 1},
         "num_gradient_accumulation_steps": 2,
@@ -110,14 +122,24 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     monkeypatch.setattr(ResumableTrainer, "batch_outputs", counted)
 
 
-@pytest.mark.parametrize(("step", "kind"), list(zip((6, 12, 17, 8, 20, 17), LOADERS, strict=True)))
+@pytest.mark.parametrize(
+    ("step", "kind"), list(zip((6, 12, 17, 8, 20, 17), LOADERS, strict=True))
+)
 def test_an_interrupted_run_equals_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, kind: str
 ) -> None:
     whole, interrupted = tmp_path / "whole", tmp_path / "interrupted"
     metrics = train(whole, kind=kind, grad_norm=None)  # as in a config: off
-    assert {"training_loss", "training_reg_loss", "training_mean", "validation_reg_loss"} <= set(metrics)
-    first, last = (json.loads((whole / f"metrics_epoch_{epoch}.json").read_text()) for epoch in (0, 3))
+    assert {
+        "training_loss",
+        "training_reg_loss",
+        "training_mean",
+        "validation_reg_loss",
+    } <= set(metrics)
+    first, last = (
+        json.loads((whole / f"metrics_epoch_{epoch}.json").read_text())
+        for epoch in (0, 3)
+    )
     assert kind != "shuffled" or first["training_large"] == last["training_large"], (
         "no metric that only the first epoch had"
     )
@@ -130,12 +152,16 @@ def test_an_interrupted_run_equals_an_uninterrupted_one(
 
 
 def test_results_are_those_of_gradient_descent(tmp_path: Path) -> None:
-    ours, theirs = (train(tmp_path / kind, type=kind) for kind in ("elmo_tasks", "gradient_descent"))
+    ours, theirs = (
+        train(tmp_path / kind, type=kind) for kind in ("elmo_tasks", "gradient_descent")
+    )
     for name in ours.keys() - {"training_duration"}:
         assert "memory" in name or ours[name] == theirs[name]
 
 
-def test_events_for_tensorboard_change_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_for_tensorboard_change_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also of an interrupted run; a config without the default callbacks has none."""
     train(tmp_path / "without")
     assert not (tmp_path / "without" / "log").exists()
@@ -144,19 +170,36 @@ def test_events_for_tensorboard_change_nothing_else(tmp_path: Path, monkeypatch:
         train(tmp_path / "events", enable_default_callbacks=True)
     monkeypatch.undo()
     train(tmp_path / "events", enable_default_callbacks=True)
-    found = [path for path in differences(tmp_path / "events", tmp_path / "without") if "/callbacks/" not in path]
+    found = [
+        path
+        for path in differences(tmp_path / "events", tmp_path / "without")
+        if "/callbacks/" not in path
+    ]
     assert found == []
-    written = [b"".join(path.read_bytes() for path in (tmp_path / "events/log" / part).iterdir()) for part in PARTS]
+    written = [
+        b"".join(
+            path.read_bytes() for path in (tmp_path / "events/log" / part).iterdir()
+        )
+        for part in PARTS
+    ]
     assert b"train/loss" in written[0] and b"validation/mean" in written[1]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_full_disk_does_not_stop_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_stop_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """TensorBoard's thread ends there, and nobody takes the events that wait for it."""
     events = Events(str(tmp_path))
     events.trainer = trainer_in(tmp_path)
-    monkeypatch.setattr(RecordWriter, "write", Mock(side_effect=OSError(28, "No space left on device")))
-    writing = Thread(target=events.log_scalars, args=({str(number): 1.0 for number in range(100)},), daemon=True)
+    monkeypatch.setattr(
+        RecordWriter, "write", Mock(side_effect=OSError(28, "No space left on device"))
+    )
+    writing = Thread(
+        target=events.log_scalars,
+        args=({str(number): 1.0 for number in range(100)},),
+        daemon=True,
+    )
     writing.start()
     writing.join(10)
     assert not writing.is_alive()
@@ -188,11 +231,15 @@ def test_damaged_best_weights(tmp_path: Path) -> None:
     stopped = {"patience": 1, "num_epochs": 40}
     train(tmp_path / "earlier", **stopped)
     (tmp_path / "earlier" / "best.th").write_bytes(b"half")
-    with pytest.raises(InputError, match=r"best\.th: these weights of the best epoch, \d+, are needed"):
+    with pytest.raises(
+        InputError, match=r"best\.th: these weights of the best epoch, \d+, are needed"
+    ):
         train(tmp_path / "earlier", **stopped)
 
 
-def test_processes_have_different_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_have_different_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trainer_module, "process_rank", lambda: 1)
     train(tmp_path)
     assert torch.initial_seed() == 3 + 1
@@ -200,5 +247,7 @@ def test_processes_have_different_seeds(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_checkpoints_of_another_trainer_are_rejected(tmp_path: Path) -> None:
     train(tmp_path, type="gradient_descent", num_epochs=1)
-    with pytest.raises(InputError, match='of another trainer .set trainer.type to "gradient_descent"'):
+    with pytest.raises(
+        InputError, match='of another trainer .set trainer.type to "gradient_descent"'
+    ):
         train(tmp_path)

@@ -21,12 +21,25 @@ class Server(NamedTuple):
     process: subprocess.Popen[str]
     port: int
 
-    def send(self, path: str, body: Any = None, method: str | None = None, **headers: str) -> Reply:
+    def send(
+        self, path: str, body: Any = None, method: str | None = None, **headers: str
+    ) -> Reply:
         """GET, or POST with a body: bytes, an iterator (chunked) or what is sent as JSON."""
-        data = body if body is None or isinstance(body, bytes | Iterator) else json.dumps(body).encode()
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)) as connection:
+        data = (
+            body
+            if body is None or isinstance(body, bytes | Iterator)
+            else json.dumps(body).encode()
+        )
+        with closing(
+            http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        ) as connection:
             kind = {} if body is None else {"Content-Type": "application/json"}
-            connection.request(method or ("GET" if body is None else "POST"), path, data, kind | headers)
+            connection.request(
+                method or ("GET" if body is None else "POST"),
+                path,
+                data,
+                kind | headers,
+            )
             answer = connection.getresponse()
             return Reply(answer.status, answer.headers, answer.read())
 
@@ -34,11 +47,23 @@ class Server(NamedTuple):
 @contextmanager
 def serving(*arguments: object) -> Iterator[Server]:
     """`elmo-tasks serve` at a free port."""
-    command = [sys.executable, "-m", "elmo_tasks", "serve", "--port", "0", *map(str, arguments)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "elmo_tasks",
+        "serve",
+        "--port",
+        "0",
+        *map(str, arguments),
+    ]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
-            ready = json.loads(next(line for line in process.stdout if line.startswith("{")))
+            ready = json.loads(
+                next(line for line in process.stdout if line.startswith("{"))
+            )
             yield Server(process, int(ready["url"].rstrip("/").rpartition(":")[2]))
         finally:
             process.kill()

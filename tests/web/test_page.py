@@ -15,12 +15,24 @@ from tests.archives.make import INPUTS, STORED
 from tests.tiny import ROOT
 from tests.web.serving import Server, serving
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+)
 Show = Callable[..., Any]
-SENTENCES = {"sentences": [["Mira", "'s", "old", "ferry", "sank", "."], ["It", "was", "hers", "."]]}
+SENTENCES = {
+    "sentences": [
+        ["Mira", "'s", "old", "ferry", "sank", "."],
+        ["It", "was", "hers", "."],
+    ]
+}
 CROSSING = [[[0, 3], [6, 7]], [[2, 5], [8, 9]], [[0, 1], [2, 3]]]
 BACKGROUND = {"light": "rgb(247, 246, 242)", "dark": "rgb(19, 21, 25)"}
-HOSTILE = ["e" + "\u0301" * 1000, "<script>bad=1</script>", "<img/src=x/onerror='bad=1'>", "\u202e\u05d0\u2066"]
+HOSTILE = [
+    "e" + "\u0301" * 1000,
+    "<script>bad=1</script>",
+    "<img/src=x/onerror='bad=1'>",
+    "\u202e\u05d0\u2066",
+]
 HOSTILE += ["\U0001f469\u200d\U0001f467", "]]>&amp;", "x" * 3000]
 MESSAGE = "#message:not(:empty)"
 
@@ -37,12 +49,19 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
     """Opens a link in a new window. In the end: requests went to this server only, no cookies, no script failed."""
     requests, problems, contexts, base = [], [], [], f"http://127.0.0.1:{server.port}/"
 
-    def show(link: dict[str, str], answers: Any = (), drawn: str = "article", **options: Any) -> Any:
+    def show(
+        link: dict[str, str], answers: Any = (), drawn: str = "article", **options: Any
+    ) -> Any:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.on("request", lambda request: requests.append(request.url))
         page.on("pageerror", lambda error: problems.append(error))
-        page.on("console", lambda line: problems.append(line.text) if "Security Policy" in line.text else None)
+        page.on(
+            "console",
+            lambda line: (
+                problems.append(line.text) if "Security Policy" in line.text else None
+            ),
+        )
         for name, answer in dict(answers).items():
             page.route(f"**/api/predict/{name}", partial(_answer, json.dumps(answer)))
         page.goto(f"{base}#{urlencode(link)}")
@@ -62,12 +81,24 @@ def _answer(body: str, route: Any) -> None:
 
 
 DRAWN: dict[str, Callable[[Any, Any], bool]] = {
-    "ner": lambda page, found: page.locator(".text mark").count() == len(found["entities"]) > 0,
-    "srl": lambda page, found: texts(page, ".drawing h3") == [frame["verb"] for frame in found["frames"]] != [],
-    "coref": lambda page, found: page.locator(".text mark").count() == sum(map(len, found["clusters"])) > 0,
-    "squad": lambda page, found: texts(page, ".answers bdi") == [answer["text"] for answer in found["n_best"]],
-    "snli": lambda page, found: texts(page, ".grid thead th") == [*found["hypothesis"], *found["premise"]],
-    "sst": lambda page, found: texts(page, ".drawing .bars th") == list(found["probabilities"]),
+    "ner": lambda page, found: (
+        page.locator(".text mark").count() == len(found["entities"]) > 0
+    ),
+    "srl": lambda page, found: (
+        texts(page, ".drawing h3") == [frame["verb"] for frame in found["frames"]] != []
+    ),
+    "coref": lambda page, found: (
+        page.locator(".text mark").count() == sum(map(len, found["clusters"])) > 0
+    ),
+    "squad": lambda page, found: (
+        texts(page, ".answers bdi") == [answer["text"] for answer in found["n_best"]]
+    ),
+    "snli": lambda page, found: (
+        texts(page, ".grid thead th") == [*found["hypothesis"], *found["premise"]]
+    ),
+    "sst": lambda page, found: (
+        texts(page, ".drawing .bars th") == list(found["probabilities"])
+    ),
 }
 
 
@@ -78,7 +109,10 @@ def texts(page: Any, selector: str) -> list[str]:
 @pytest.mark.parametrize("task", INPUTS)
 def test_every_task_is_drawn(task: str, show: Show, server: Server) -> None:
     given = INPUTS[task]
-    page, body = show({"view": task, "input": json.dumps(given)}), server.send(f"/api/predict/{task}", given).body
+    page, body = (
+        show({"view": task, "input": json.dumps(given)}),
+        server.send(f"/api/predict/{task}", given).body,
+    )
     assert DRAWN[task](page, json.loads(body))
     for place, name in enumerate(("JSON", "curl")):
         page.get_by_text(name, exact=True).last.click()
@@ -86,7 +120,12 @@ def test_every_task_is_drawn(task: str, show: Show, server: Server) -> None:
     shown, command = texts(page, "pre")
     assert shown.encode() == body and json.loads(shlex.split(command)[5]) == given
     if shutil.which("curl"):
-        assert subprocess.run(shlex.split(command), stdout=subprocess.PIPE, check=True).stdout == body
+        assert (
+            subprocess.run(
+                shlex.split(command), stdout=subprocess.PIPE, check=True
+            ).stdout
+            == body
+        )
 
 
 def test_keyboard_and_history(show: Show) -> None:
@@ -94,7 +133,9 @@ def test_keyboard_and_history(show: Show) -> None:
     before = texts(page, ".text")[0]
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # skip to the input
-    while not page.evaluate("document.activeElement.matches('#examples button:nth-child(2)')"):
+    while not page.evaluate(
+        "document.activeElement.matches('#examples button:nth-child(2)')"
+    ):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     playwright.expect(page.locator(".text")).not_to_have_text(before)
@@ -107,24 +148,43 @@ def test_keyboard_and_history(show: Show) -> None:
 
 def entities(*found: tuple[int, int, str]) -> dict[str, Any]:
     tokens = ["\U0001f600", "Mira", "Oakes", "left"]
-    spans = [{"text": " ".join(tokens[i:j]), "type": label, "token_start": i, "token_end": j} for i, j, label in found]
+    spans = [
+        {"text": " ".join(tokens[i:j]), "type": label, "token_start": i, "token_end": j}
+        for i, j, label in found
+    ]
     return {"tokens": tokens, "tags": ["O"] * 4, "entities": spans}
 
 
 def test_side_by_side(show: Show) -> None:
-    answers = {"ner": entities((1, 3, "PER")), "other": entities((1, 3, "PER"), (3, 4, "LOC"))}
+    answers = {
+        "ner": entities((1, 3, "PER")),
+        "other": entities((1, 3, "PER"), (3, 4, "LOC")),
+    }
     given = json.dumps({"tokens": answers["ner"]["tokens"]})
-    page = show({"view": "ner", "model": "ner", "with": "other", "input": given}, answers)
+    page = show(
+        {"view": "ner", "model": "ner", "with": "other", "input": given}, answers
+    )
     assert texts(page, ".differences li") == ["nothing", "“\u2068left\u2069” LOC"]
-    assert texts(page, ".differs") == ["leftLOC"] and "The answers differ" in page.locator("#status").inner_text()
-    assert texts(page, "article:first-child mark") == ["Mira OakesPER"]  # the emoji is one code point
+    assert (
+        texts(page, ".differs") == ["leftLOC"]
+        and "The answers differ" in page.locator("#status").inner_text()
+    )
+    assert texts(page, "article:first-child mark") == [
+        "Mira OakesPER"
+    ]  # the emoji is one code point
     page.locator("#other").select_option("ner")
     page.get_by_text("The answers are the same").first.wait_for()
 
 
 def test_spans_nest_and_cross(show: Show) -> None:
-    clusters = [[{"text": "x", "token_start": i, "token_end": j} for i, j in cluster] for cluster in CROSSING]
-    page = show({"view": "coref", "input": json.dumps(SENTENCES)}, {"coref": {**SENTENCES, "clusters": clusters}})
+    clusters = [
+        [{"text": "x", "token_start": i, "token_end": j} for i, j in cluster]
+        for cluster in CROSSING
+    ]
+    page = show(
+        {"view": "coref", "input": json.dumps(SENTENCES)},
+        {"coref": {**SENTENCES, "clusters": clusters}},
+    )
     marks = ["13Mira 's 23old", "3Mira", "23old", "3old", " ferry sank", "1It", "2hers"]
     assert texts(page, ".text mark") == marks
     assert texts(page, ".text") == ["13Mira 's 23old ferry sank . 1It was 2hers ."]
@@ -137,7 +197,11 @@ def test_hostile_text_is_text(view: str, show: Show) -> None:
     text = " ".join(HOSTILE)
     given: dict[str, Any] = {"tokens": HOSTILE}
     if view in ("snli", "squad"):
-        given = {"premise": HOSTILE, "hypothesis": HOSTILE} if view == "snli" else {"passage": text, "question": text}
+        given = (
+            {"premise": HOSTILE, "hypothesis": HOSTILE}
+            if view == "snli"
+            else {"passage": text, "question": text}
+        )
     elif view == "srl":
         given["predicates"] = [0]
     elif view == "coref":
@@ -147,17 +211,28 @@ def test_hostile_text_is_text(view: str, show: Show) -> None:
     page.wait_for_load_state("networkidle")
     article = page.locator("article").text_content()
     assert view == "sst" or all(word in article for word in HOSTILE)
-    assert page.evaluate("[typeof bad, document.documentElement.scrollWidth]") == ["undefined", 360]
+    assert page.evaluate("[typeof bad, document.documentElement.scrollWidth]") == [
+        "undefined",
+        360,
+    ]
     page = show({"view": view, "input": text}, drawn=MESSAGE)
-    assert "expected JSON" in page.locator(MESSAGE).inner_text() and page.locator("textarea").input_value() == text
+    assert (
+        "expected JSON" in page.locator(MESSAGE).inner_text()
+        and page.locator("textarea").input_value() == text
+    )
 
 
 @pytest.mark.parametrize("view", INPUTS)
 @pytest.mark.parametrize("scheme", BACKGROUND)
 def test_narrow_stable_and_readable(view: str, scheme: str, show: Show) -> None:
-    page = show({"view": view}, color_scheme=scheme, viewport={"width": 360, "height": 740})
+    page = show(
+        {"view": view}, color_scheme=scheme, viewport={"width": 360, "height": 740}
+    )
     page.wait_for_load_state("networkidle")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == BACKGROUND[scheme]
+    assert (
+        page.evaluate("getComputedStyle(document.body).backgroundColor")
+        == BACKGROUND[scheme]
+    )
     checks = (ROOT / "tests" / "web" / "checks.js").read_text("utf-8")
     assert page.evaluate(checks) == {"shift": 0, "unnamed": [], "faint": []}

@@ -21,9 +21,18 @@ ARCHIVES = STORED / "1"
 SST = ARCHIVES / "sst.tar.gz"
 LONG = {"tokens": ["word"] * 1500}
 INPUTS: dict[str, list[Any]] = {
-    "ner": [{"sentence": "Captain Oakes sold the ferry."}, {"tokens": ["Mira", "left", "."], "id": 7}],
+    "ner": [
+        {"sentence": "Captain Oakes sold the ferry."},
+        {"tokens": ["Mira", "left", "."], "id": 7},
+    ],
     "snli": [{"premise": "A man leans on a fence.", "hypothesis": "A man rests."}],
-    "squad": [{"passage": "The ferry left in May. Mira sold it.", "question": "Who sold it?", "id": "é"}],
+    "squad": [
+        {
+            "passage": "The ferry left in May. Mira sold it.",
+            "question": "Who sold it?",
+            "id": "é",
+        }
+    ],
 }
 
 
@@ -32,16 +41,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     run = tmp_path_factory.mktemp("runs") / "sst-1"
     (run / "model").mkdir(parents=True)
     shutil.copy(SST, run / "model" / "model.tar.gz")
-    archives = [*(ARCHIVES / f"{task}.tar.gz" for task in INPUTS), run / "model", f"other={SST}"]
+    archives = [
+        *(ARCHIVES / f"{task}.tar.gz" for task in INPUTS),
+        run / "model",
+        f"other={SST}",
+    ]
     with serving(*archives) as running:
         yield running
 
 
 @pytest.mark.parametrize("task", INPUTS)
-def test_predictions_are_those_of_predict(task: str, server: Server, tmp_path: Path) -> None:
+def test_predictions_are_those_of_predict(
+    task: str, server: Server, tmp_path: Path
+) -> None:
     given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     given.write_text("".join(json.dumps(one) + "\n" for one in INPUTS[task]))
-    elmo_tasks("predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out, "--silent")
+    elmo_tasks(
+        "predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out, "--silent"
+    )
     found = [server.send(f"/api/predict/{task}", one) for one in INPUTS[task]]
     assert [reply.status for reply in found] == [200] * len(found)
     assert b"".join(reply.body for reply in found) == out.read_bytes()
@@ -50,12 +67,19 @@ def test_predictions_are_those_of_predict(task: str, server: Server, tmp_path: P
 def test_models(server: Server) -> None:
     about = json.loads(server.send("/api/models").body)
     found = [(one["name"], one["task"]) for one in about["models"]]
-    assert found == [*((task, task) for task in INPUTS), ("sst-1", "sst"), ("other", "sst")]
+    assert found == [
+        *((task, task) for task in INPUTS),
+        ("sst-1", "sst"),
+        ("other", "sst"),
+    ]
     mixes = about["models"][0]["mix"]
     assert [mix["at"] for mix in mixes] == ["input", "output"]
     assert [sum(mix["weights"]) for mix in mixes] == pytest.approx([1.0, 1.0])
     for one in about["models"]:
-        assert {server.send(f"/api/predict/{one['name']}", example).status for example in one["examples"]} == {200}
+        assert {
+            server.send(f"/api/predict/{one['name']}", example).status
+            for example in one["examples"]
+        } == {200}
 
 
 @pytest.mark.parametrize(
@@ -65,14 +89,26 @@ def test_models(server: Server) -> None:
         ("/api/predict/ner", b"[" * 19_000, 422, "brackets"),
         ("/api/predict/ner", None, 405, "method POST"),
         ("/api/predict/<b>", {}, 404, "/api/predict/ner"),
-        ("/api/predict/ner", {"sentence": 3}, 422, "'sentence': expected a valid string"),
+        (
+            "/api/predict/ner",
+            {"sentence": 3},
+            422,
+            "'sentence': expected a valid string",
+        ),
         ("/api/predict/ner", iter([b" " * 15_000] * 2), 413, "at most 20,000 bytes"),
     ],
 )
-def test_errors(path: str, body: Any, status: int, fragment: str, server: Server) -> None:
+def test_errors(
+    path: str, body: Any, status: int, fragment: str, server: Server
+) -> None:
     found = server.send(path, body)
-    assert (found.status, fragment in json.loads(found.body)["error"]) == (status, True), found.body
-    assert found.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+    assert (found.status, fragment in json.loads(found.body)["error"]) == (
+        status,
+        True,
+    ), found.body
+    assert found.headers["Content-Security-Policy"].startswith(
+        "default-src 'none'; script-src 'self'"
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,10 +145,14 @@ def test_sigterm_waits_for_all_answers_but_not_for_silent_clients() -> None:
 def test_used_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(InputError, match=f"cannot listen on 127.0.0.1, port {port}: .*in use"):
+        with pytest.raises(
+            InputError, match=f"cannot listen on 127.0.0.1, port {port}: .*in use"
+        ):
             elmo_tasks("serve", "--port", port, SST)
 
 
 def test_two_archives_of_one_name() -> None:
-    with pytest.raises(InputError, match="a different name for each archive, got 'sst' twice"):
+    with pytest.raises(
+        InputError, match="a different name for each archive, got 'sst' twice"
+    ):
         elmo_tasks("serve", "--port", 0, SST, SST)

@@ -36,7 +36,12 @@ class FrozenEncoder(NamedTuple):
     name: str
 
     @classmethod
-    def of(cls, layers: sources.LayerSource, files: sources.SourceFiles, device: torch.device = CPU) -> "FrozenEncoder":
+    def of(
+        cls,
+        layers: sources.LayerSource,
+        files: sources.SourceFiles,
+        device: torch.device = CPU,
+    ) -> "FrozenEncoder":
         """What was opened; layers are computed on the device, and kept on the CPU."""
         placed = layers if device == CPU else layers.to(device)
 
@@ -58,12 +63,16 @@ class Block(NamedTuple):
     layers: Tensor  # [L+1, N, D]
 
 
-def encode_blocks(encode: Encode, sentences: Iterable[Sequence[str]], *, what: str = "") -> Iterator[Block]:
+def encode_blocks(
+    encode: Encode, sentences: Iterable[Sequence[str]], *, what: str = ""
+) -> Iterator[Block]:
     """
     All layers of all sentences, bitwise reproducible. Sentences of similar length within a block share a batch. They
     are read lazily; `what` is the label of a progress bar.
     """
-    with tqdm(desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False) as progress:
+    with tqdm(
+        desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False
+    ) as progress:
         for block in blocks(sentences):
             yield Block(*_encode(encode, block))
             progress.update(sum(map(len, block)))
@@ -96,15 +105,23 @@ def _encode(encode: Encode, sentences: list[Sequence[str]]) -> tuple[list[int], 
     starts = lengths.cumsum(0) - lengths  # [B]
     flat = torch.empty(0)
     for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
-        layers, mask = encode(batch_to_ids([list(sentences[place]) for place in places], longest=MOST_CHARACTERS))
+        layers, mask = encode(
+            batch_to_ids(
+                [list(sentences[place]) for place in places], longest=MOST_CHARACTERS
+            )
+        )
         if not len(flat):
-            flat = layers.new_empty((layers.shape[0], int(lengths.sum()), layers.shape[3]))
+            flat = layers.new_empty(
+                (layers.shape[0], int(lengths.sum()), layers.shape[3])
+            )
         to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]
         flat[:, to[mask]] = layers[:, mask]
     return starts.tolist(), flat
 
 
-def all_layers(encoder: FrozenEncoder, sentences: Iterable[Sequence[str]]) -> np.ndarray:
+def all_layers(
+    encoder: FrozenEncoder, sentences: Iterable[Sequence[str]]
+) -> np.ndarray:
     """All layers of all tokens: float16, [L+1, N, D]. Raises `InputError` as `to_half` does."""
     blocks = encode_blocks(encoder.encode, sentences, what="encoding")
     return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
@@ -114,5 +131,7 @@ def to_half(layers: Tensor) -> Tensor:
     """The same in float16. Raises `InputError` if a value is too large for it or not a number."""
     half = layers.half()
     if not torch.isfinite(half).all():
-        raise InputError("the layers have values outside the range of float16: are these the right weights?")
+        raise InputError(
+            "the layers have values outside the range of float16: are these the right weights?"
+        )
     return half

@@ -23,7 +23,10 @@ def neighbours(right: Mapping[str, np.ndarray]) -> list[Discordant]:
 
     found = []
     for one, other in pairwise(right):
-        first, second = int((right[one] & ~right[other]).sum()), int((right[other] & ~right[one]).sum())
+        first, second = (
+            int((right[one] & ~right[other]).sum()),
+            int((right[other] & ~right[one]).sum()),
+        )
         p = binomtest(first, first + second).pvalue if first + second else 1.0
         found.append(Discordant(one, other, first, second, float(p)))
     return found

@@ -25,7 +25,9 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
         yield from (sentence.words for sentence in read_senses(file))
         return
     sentences = (words for _, line in open_text(file) if (words := line.split()))
-    yield from not_empty(sentences, "expected one tokenized sentence per line, got none", file)
+    yield from not_empty(
+        sentences, "expected one tokenized sentence per line, got none", file
+    )
 
 
 _CHUNK = 32_768
@@ -35,10 +37,14 @@ _CHUNK = 32_768
 class CorpusIndex:
     """The sentences of a text, and a layer's vectors of its N tokens, float16 of shape [N, D]; all in memory."""
 
-    def __init__(self, sentences: list[list[str]], layer: int, vectors: np.ndarray) -> None:
+    def __init__(
+        self, sentences: list[list[str]], layer: int, vectors: np.ndarray
+    ) -> None:
         self.sentences, self.layer, self.vectors = sentences, layer, vectors
         self.words = [word.lower() for words in sentences for word in words]
-        self._starts = np.cumsum([0, *map(len, sentences)])  # [S+1], the first token of each, and N
+        self._starts = np.cumsum(
+            [0, *map(len, sentences)]
+        )  # [S+1], the first token of each, and N
 
     def place_of(self, token: int) -> tuple[list[str], int]:
         """A token's sentence, and its place there, counted from 0."""
@@ -59,7 +65,9 @@ class Occurrence(NamedTuple):
     cosine: float = 1.0  # to the occurrence whose neighbors are searched
 
 
-def index_corpus(sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: int | None = None) -> CorpusIndex:
+def index_corpus(
+    sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: int | None = None
+) -> CorpusIndex:
     """
     A text and one of its layers (default: the top one) in memory, `2 D` bytes per token. Raises `InputError` if the
     encoder does not have the layer, or as the sentences do.
@@ -70,33 +78,48 @@ def index_corpus(sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: 
         raise InputError(f"expected a layer from 0 to {layers - 1}, got {layer}")
     text = list(sentences)
     blocks = encode_blocks(encoder.encode, text, what="encoding")
-    return CorpusIndex(text, layer, np.concatenate([to_half(block.layers[layer]).numpy() for block in blocks]))
+    return CorpusIndex(
+        text,
+        layer,
+        np.concatenate([to_half(block.layers[layer]).numpy() for block in blocks]),
+    )
 
 
 def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurrence:
     """The word's occurrence of this number. Raises `InputError` if there is none."""
     tokens = index.occurrences(word)
     if not 1 <= number <= len(tokens):
-        raise InputError(f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)")
+        raise InputError(
+            f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)"
+        )
     return Occurrence(*index.place_of(int(tokens[number - 1])), number)
 
 
-def nearest_occurrences(index: CorpusIndex, word: str, source: Occurrence, *, top: int) -> list[Occurrence]:
+def nearest_occurrences(
+    index: CorpusIndex, word: str, source: Occurrence, *, top: int
+) -> list[Occurrence]:
     """
     The `top` occurrences of the word nearest to one of them, `source`, by cosine, in order; ties in the order of the
     corpus. Sentences with the same words as the source's are left out.
     """
     own = index.occurrences(word)
     vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]
-    tokens = own[np.array([index.place_of(token)[0] != source.words for token in own.tolist()])]
+    tokens = own[
+        np.array([index.place_of(token)[0] != source.words for token in own.tolist()])
+    ]
     near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), _CHUNK):
         chunk = slice(start, start + _CHUNK)
         near[chunk] = cosines(index.vectors[tokens[chunk]].astype(np.float32), vector)
     best = np.argsort(-near, kind="stable")[:top]
     numbers = np.searchsorted(own, tokens[best]) + 1
-    found = zip(tokens[best].tolist(), numbers.tolist(), near[best].tolist(), strict=True)
-    return [Occurrence(*index.place_of(token), number, cosine) for token, number, cosine in found]
+    found = zip(
+        tokens[best].tolist(), numbers.tolist(), near[best].tolist(), strict=True
+    )
+    return [
+        Occurrence(*index.place_of(token), number, cosine)
+        for token, number, cosine in found
+    ]
 
 
 def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
@@ -105,7 +128,9 @@ def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return (rows @ vector) / np.where(lengths > 0, lengths, 1.0)
 
 
-def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, float]] | None:
+def nearest_words(
+    file: str | Path, word: str, *, top: int
+) -> list[tuple[str, float]] | None:
     """
     The `top` words of a file of word vectors with the nearest vectors, and their cosines, in order; `None` if the file
     has the word neither as given nor in lower case. The file is read twice and never held in memory.
@@ -118,7 +143,11 @@ def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, f
     if name not in own:
         return None
     best: list[tuple[str, float]] = []
-    others = ((other, vector) for other, vector in read_vectors(file, width=width) if other != name)
+    others = (
+        (other, vector)
+        for other, vector in read_vectors(file, width=width)
+        if other != name
+    )
     while chunk := list(islice(others, _CHUNK)):
         near = cosines(np.stack([vector for _, vector in chunk]), own[name])
         named = zip((other for other, _ in chunk), near.tolist(), strict=True)

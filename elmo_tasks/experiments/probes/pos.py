@@ -49,7 +49,9 @@ class PosReport(NamedTuple):
     discordant: list[Discordant]  # each row and the next
 
 
-def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | Path) -> PosReport:
+def probe_pos(
+    encoder: FrozenEncoder, train_file: str | Path, test_file: str | Path
+) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
     `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files see `read_tagged`.
@@ -57,29 +59,49 @@ def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | P
     Raises `InputError` if a file is invalid, both are the same, or the training file has only one tag.
     """
     if os.path.realpath(train_file) == os.path.realpath(test_file):
-        raise InputError("expected another file to score than the one to train on", file=test_file)
+        raise InputError(
+            "expected another file to score than the one to train on", file=test_file
+        )
     train, test = list(read_tagged(train_file)), list(read_tagged(test_file))
     (train_words, train_tags), (words, gold) = _tokens(train), _tokens(test)
     tags = len(set(train_tags))
     if tags < 2:
-        raise InputError(f"expected at least two different tags, got {train_tags[0]!r} alone", file=train_file)
+        raise InputError(
+            f"expected at least two different tags, got {train_tags[0]!r} alone",
+            file=train_file,
+        )
     known = set(train_words)
     unseen = np.array([word not in known for word in words])  # [N]
 
     right: dict[str, np.ndarray] = {}
 
-    def row(name: str, predicted: Sequence[str] | np.ndarray, steps: int | None = None) -> PosRow:
+    def row(
+        name: str, predicted: Sequence[str] | np.ndarray, steps: int | None = None
+    ) -> PosRow:
         right[name] = found = np.array(predicted) == np.array(gold)  # [N]
         seen, new = _percent(found[~unseen]), _percent(found[unseen])
         return PosRow(name, _percent(found), seen, new, steps)
 
     rows = [row(BASELINE, _most_frequent(train_words, train_tags, words))]
-    of_files = [all_layers(encoder, (sentence.words for sentence in sentences)) for sentences in (train, test)]
+    of_files = [
+        all_layers(encoder, (sentence.words for sentence in sentences))
+        for sentences in (train, test)
+    ]
     layers = list(zip(*of_files, strict=True))
-    for layer, (features, scored) in enumerate(tqdm(layers, desc="layers", disable=None, leave=False)):
+    for layer, (features, scored) in enumerate(
+        tqdm(layers, desc="layers", disable=None, leave=False)
+    ):
         fitted, steps = fit_softmax(features, train_tags)
-        rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored.astype(np.float32)), steps))
-    return PosReport(rows, tags, len(train_words), len(words), int(unseen.sum()), neighbours(right))
+        rows.append(
+            row(
+                f"{encoder.name} {layer}",
+                fitted.predict(scored.astype(np.float32)),
+                steps,
+            )
+        )
+    return PosReport(
+        rows, tags, len(train_words), len(words), int(unseen.sum()), neighbours(right)
+    )
 
 
 def _tokens(sentences: Sequence[TaggedSentence]) -> tuple[list[str], list[str]]:
@@ -91,13 +113,20 @@ def _percent(right: np.ndarray) -> float | None:
     return 100 * float(right.mean()) if len(right) else None
 
 
-def _most_frequent(train_words: list[str], train_tags: list[str], words: list[str]) -> list[str]:
+def _most_frequent(
+    train_words: list[str], train_tags: list[str], words: list[str]
+) -> list[str]:
     """Each word's most frequent tag; for an unseen word, that of most word types seen once."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for word, tag in zip(train_words, train_tags, strict=True):
         counts[word][tag] += 1
-    best = {word: max(found, key=lambda tag: (found[tag], tag)) for word, found in counts.items()}
-    rare = Counter(best[word] for word, found in counts.items() if found.total() == 1) or Counter(train_tags)
+    best = {
+        word: max(found, key=lambda tag: (found[tag], tag))
+        for word, found in counts.items()
+    }
+    rare = Counter(
+        best[word] for word, found in counts.items() if found.total() == 1
+    ) or Counter(train_tags)
     unknown = max(rare, key=lambda tag: (rare[tag], tag))
     return [best.get(word, unknown) for word in words]
 

@@ -19,7 +19,13 @@ POS_OF_TYPE = {"1": "NOUN", "2": "VERB", "3": "ADJ", "4": "ADV", "5": "ADJ"}
 """The corpora's parts of speech by the number in a sense key; 5 are satellite adjectives."""
 
 _SENSE_KEY = re.compile(r"([^\s%]+)%([1-5]):\d+:\d+:\S*:\S*")
-_PARENTS = {"corpus": "", "text": "corpus", "sentence": "text", "wf": "sentence", "instance": "sentence"}
+_PARENTS = {
+    "corpus": "",
+    "text": "corpus",
+    "sentence": "text",
+    "wf": "sentence",
+    "instance": "sentence",
+}
 
 
 class Target(NamedTuple):
@@ -44,7 +50,10 @@ def key_file_of(data_file: str | Path) -> Path:
     """`x.data.xml` -> `x.gold.key.txt` in the same folder. Raises `InputError` for another name."""
     path = Path(data_file)
     if not path.name.endswith(DATA_SUFFIX):
-        raise InputError(f"expected a file named NAME{DATA_SUFFIX} with NAME{KEY_SUFFIX} in its folder", file=path)
+        raise InputError(
+            f"expected a file named NAME{DATA_SUFFIX} with NAME{KEY_SUFFIX} in its folder",
+            file=path,
+        )
     return path.with_name(path.name.removesuffix(DATA_SUFFIX) + KEY_SUFFIX)
 
 
@@ -55,7 +64,9 @@ def read_senses(file: str | Path) -> Iterator[SenseSentence]:
     Raises `InputError` with the line, if the XML is malformed or has a document type definition or an unexpected
     element, if a target has no id, lemma, part of speech or text, or if its id is not unique; if there is no sentence.
     """
-    yield from not_empty(_sentences(file), "no sentence found, expected <corpus><text><sentence>", file)
+    yield from not_empty(
+        _sentences(file), "no sentence found, expected <corpus><text><sentence>", file
+    )
 
 
 def _sentences(file: str | Path) -> Iterator[SenseSentence]:
@@ -65,11 +76,20 @@ def _sentences(file: str | Path) -> Iterator[SenseSentence]:
     try:
         for line, text in chain(lines, [(0, "")]):
             if "<!DOCTYPE" in text:
-                raise InputError("expected no document type definition, got one", file=file, line=line)
+                raise InputError(
+                    "expected no document type definition, got one",
+                    file=file,
+                    line=line,
+                )
             parser.feed(f"{text}\n") if line else parser.close()
             for event, element in parser.read_events():
                 if event == "start":
-                    _check_parent(element, open_elements[-1].tag if open_elements else "", file, line)
+                    _check_parent(
+                        element,
+                        open_elements[-1].tag if open_elements else "",
+                        file,
+                        line,
+                    )
                     open_elements.append(element)
                     continue
                 open_elements.pop()
@@ -77,31 +97,51 @@ def _sentences(file: str | Path) -> Iterator[SenseSentence]:
                     start = len(sentence.words)
                     sentence.words.extend((element.text or "").split())
                     if element.tag == "instance":
-                        sentence.targets.append(_target(element, start, len(sentence.words), ids, file, line))
+                        sentence.targets.append(
+                            _target(
+                                element, start, len(sentence.words), ids, file, line
+                            )
+                        )
                 elif element.tag == "sentence":
-                    if any(part and part.strip() for part in (element.text, *(child.tail for child in element))):
-                        raise InputError("expected <wf> or <instance> around every word", file=file, line=line)
+                    if any(
+                        part and part.strip()
+                        for part in (element.text, *(child.tail for child in element))
+                    ):
+                        raise InputError(
+                            "expected <wf> or <instance> around every word",
+                            file=file,
+                            line=line,
+                        )
                     yield sentence
                     sentence = SenseSentence([], [])
                     open_elements[-1].clear()  # to free memory
     except ParseError as error:
-        raise InputError(f"malformed XML: {error}", file=file, line=error.position[0]) from None
+        raise InputError(
+            f"malformed XML: {error}", file=file, line=error.position[0]
+        ) from None
 
 
 def _check_parent(element: Element, parent: str, file: str | Path, line: int) -> None:
     if _PARENTS.get(element.tag) != parent:
-        expected = ", ".join(child for child, above in _PARENTS.items() if above == parent) or "no element"
+        expected = (
+            ", ".join(child for child, above in _PARENTS.items() if above == parent)
+            or "no element"
+        )
         problem = f"expected {expected} in {parent or 'the file'}, got <{element.tag}>"
         raise InputError(problem, file=file, line=line)
 
 
-def _target(element: Element, start: int, end: int, ids: set[str], file: str | Path, line: int) -> Target:
+def _target(
+    element: Element, start: int, end: int, ids: set[str], file: str | Path, line: int
+) -> Target:
     name, lemma, pos = (element.get(key, "") for key in ("id", "lemma", "pos"))
     if not name or not lemma or pos not in POS_OF_TYPE.values() or start == end:
         problem = f"expected an instance with words, id, lemma and pos (NOUN, VERB, ADJ or ADV), got {element.attrib}"
         raise InputError(problem, file=file, line=line)
     if name in ids:
-        raise InputError(f"expected unique ids, got {name!r} again", file=file, line=line)
+        raise InputError(
+            f"expected unique ids, got {name!r} again", file=file, line=line
+        )
     ids.add(name)
     return Target(name, lemma.lower(), pos, start, end, line)
 
@@ -121,7 +161,9 @@ def read_keys(file: str | Path) -> dict[str, tuple[str, ...]]:
             problem = f"expected an id and sense keys such as play%1:10:01::, got {line[:60]!r}"
             raise InputError(problem, file=file, line=number)
         if name in keys:
-            raise InputError(f"expected unique ids, got {name!r} again", file=file, line=number)
+            raise InputError(
+                f"expected unique ids, got {name!r} again", file=file, line=number
+            )
         keys[name] = tuple(dict.fromkeys(senses))
     return keys
 

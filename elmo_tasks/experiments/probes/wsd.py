@@ -65,7 +65,11 @@ class SenseCorpus(NamedTuple):
         targets = [target for sentence in sentences for target in sentence.targets]
         for target in targets:
             if target.id not in keys:
-                raise InputError(f"{key_file} has no key for {target.id!r}", file=file, line=target.line)
+                raise InputError(
+                    f"{key_file} has no key for {target.id!r}",
+                    file=file,
+                    line=target.line,
+                )
         if unused := keys.keys() - {target.id for target in targets}:
             raise InputError(f"{file} has no instance {min(unused)!r}", file=key_file)
         if not keys:
@@ -75,10 +79,17 @@ class SenseCorpus(NamedTuple):
     def target_vectors(self, encode: Encode) -> Iterator[tuple[Target, Tensor]]:
         """Each target and the mean over its tokens in each layer: [L+1, D]."""
         sentences = iter(self.sentences)
-        for block in encode_blocks(encode, (sentence.words for sentence in self.sentences), what=self.name):
+        for block in encode_blocks(
+            encode, (sentence.words for sentence in self.sentences), what=self.name
+        ):
             for start, sentence in zip(block.starts, sentences, strict=False):
                 for target in sentence.targets:
-                    yield target, block.layers[:, start + target.start : start + target.end].mean(1)
+                    yield (
+                        target,
+                        block.layers[:, start + target.start : start + target.end].mean(
+                            1
+                        ),
+                    )
 
 
 class WsdRow(NamedTuple):
@@ -94,7 +105,9 @@ class WsdReport(NamedTuple):
     rows: list[WsdRow]
     instances: int  # training annotations
     senses: int  # sense vectors per layer
-    first_sense_used: int  # evaluated instances whose lemma is not in the training corpus
+    first_sense_used: (
+        int  # evaluated instances whose lemma is not in the training corpus
+    )
     unanswered: int  # those whose lemma is not in WordNet either
     discordant: list[Discordant]  # each row and the next, over all sets
 
@@ -113,7 +126,9 @@ class SenseVectors:
             for key in corpus.keys[target.id]:
                 senses[key] = None
                 sums[key] = sums[key] + vectors if key in sums else vectors
-        self.directions = {key: normalize(total, dim=1) for key, total in sums.items()}  # [L+1, D] each
+        self.directions = {
+            key: normalize(total, dim=1) for key, total in sums.items()
+        }  # [L+1, D] each
 
     def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
         """
@@ -123,14 +138,23 @@ class SenseVectors:
         senses = list(self.by_lemma.get((target.lemma, target.pos), ()))
         if not senses:
             return None
-        directions = torch.stack([self.directions[key] for key in senses], 1)  # [L+1, senses, D]
-        cosines = torch.einsum("lsd,ld->ls", directions, normalize(vectors, dim=1))  # [L+1, senses]
+        directions = torch.stack(
+            [self.directions[key] for key in senses], 1
+        )  # [L+1, senses, D]
+        cosines = torch.einsum(
+            "lsd,ld->ls", directions, normalize(vectors, dim=1)
+        )  # [L+1, senses]
         near = cosines >= cosines.amax(1, keepdim=True) - TIE
-        return [senses[int(index)] for index in near.numpy().argmax(1)]  # the first of them
+        return [
+            senses[int(index)] for index in near.numpy().argmax(1)
+        ]  # the first of them
 
 
 def probe_senses(
-    encoder: FrozenEncoder, train_file: str | Path, evaluation_files: Iterable[str | Path], index_sense: str | Path
+    encoder: FrozenEncoder,
+    train_file: str | Path,
+    evaluation_files: Iterable[str | Path],
+    index_sense: str | Path,
 ) -> WsdReport:
     """
     Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
@@ -143,7 +167,9 @@ def probe_senses(
     vectors = SenseVectors(train, encoder.encode)
     layers = [f"{encoder.name} {layer}" for layer in range(encoder.n_layers())]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
-    unknown: list[str | None] = []  # WordNet's first senses for lemmas that are not in the training corpus
+    unknown: list[
+        str | None
+    ] = []  # WordNet's first senses for lemmas that are not in the training corpus
     for corpus in sets:
         for target, found in corpus.target_vectors(encoder.encode):
             first = first_senses.get((target.lemma, target.pos))
@@ -151,19 +177,34 @@ def probe_senses(
             if nearest is None:
                 unknown.append(first)
                 nearest = [first] * len(found)
-            for name, key in zip(["first sense", *layers], [first, *nearest], strict=True):
-                answers.setdefault(name, {})[corpus.name, target.id] = [] if key is None else [key]
-    gold = {(corpus.name, id_): set(keys) for corpus in sets for id_, keys in corpus.keys.items()}
+            for name, key in zip(
+                ["first sense", *layers], [first, *nearest], strict=True
+            ):
+                answers.setdefault(name, {})[corpus.name, target.id] = (
+                    [] if key is None else [key]
+                )
+    gold = {
+        (corpus.name, id_): set(keys)
+        for corpus in sets
+        for id_, keys in corpus.keys.items()
+    }
     right = {
-        name: np.array([not gold[instance].isdisjoint(keys) for instance, keys in given.items()])  # [N]
+        name: np.array(
+            [not gold[instance].isdisjoint(keys) for instance, keys in given.items()]
+        )  # [N]
         for name, given in answers.items()
     }
-    rows = [WsdRow(name, _scores([corpus.name for corpus in sets], gold, given)) for name, given in answers.items()]
+    rows = [
+        WsdRow(name, _scores([corpus.name for corpus in sets], gold, given))
+        for name, given in answers.items()
+    ]
     sizes = len(train.keys), len(vectors.directions), len(unknown), unknown.count(None)
     return WsdReport(rows, *sizes, neighbours(right))
 
 
-def _scores(names: list[str], gold: Mapping[tuple[str, str], set[str]], answers: Answers) -> dict[str, Score]:
+def _scores(
+    names: list[str], gold: Mapping[tuple[str, str], set[str]], answers: Answers
+) -> dict[str, Score]:
     """Of one row: by set, and over several sets together."""
     columns = {name: [name] for name in names}
     if len(names) > 1:
@@ -171,12 +212,16 @@ def _scores(names: list[str], gold: Mapping[tuple[str, str], set[str]], answers:
         if DEVELOPMENT in names:
             columns[TESTS] = [name for name in names if name != DEVELOPMENT]
     return {
-        column: score({name: keys for name, keys in gold.items() if name[0] in members}, answers)
+        column: score(
+            {name: keys for name, keys in gold.items() if name[0] in members}, answers
+        )
         for column, members in columns.items()
     }
 
 
-def score(gold: Mapping[Any, Collection[str]], answers: Mapping[Any, Collection[str]]) -> Score:
+def score(
+    gold: Mapping[Any, Collection[str]], answers: Mapping[Any, Collection[str]]
+) -> Score:
     """
     The score of each instance's answers against its gold keys, as the official scorer of Raganato et al. (2017) has it.
     An answer is correct if it is one of these; several answers share an instance. Precision is over the answered
@@ -195,7 +240,11 @@ def train_file_in(folder: Path) -> Path:
     for below in _TRAIN_FOLDERS:
         if (path := folder / below / f"semcor{DATA_SUFFIX}").is_file():
             return path
-    raise InputError(f"expected SemCor/semcor{DATA_SUFFIX} in the folder", file=folder, hint=CORPUS_HINT)
+    raise InputError(
+        f"expected SemCor/semcor{DATA_SUFFIX} in the folder",
+        file=folder,
+        hint=CORPUS_HINT,
+    )
 
 
 def evaluation_files_in(folder: Path) -> list[Path]:

@@ -32,7 +32,11 @@ class RayExecutor:
         self._ray = connect(address)
         limit = os.environ.get("OMP_NUM_THREADS", "")
         self.cores = max(1, int(limit)) if limit.isdecimal() else 1
-        nodes = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        nodes = [
+            node
+            for node in self._ray.nodes()
+            if node["Alive"] and node["Resources"].get("CPU")
+        ]
         self.slots = sum(int(node["Resources"]["CPU"]) // self.cores for node in nodes)
         """Runs that the nodes have cores for."""
         if not self.slots:
@@ -49,7 +53,9 @@ class RayExecutor:
         seen, failed = dict[str, Any](), set[str]()
         try:
             while waiting or running:
-                for run in local.ready(waiting, list(running.values()))[: workers - len(running)]:
+                for run in local.ready(waiting, list(running.values()))[
+                    : workers - len(running)
+                ]:
                     waiting.remove(run)
                     running[self._submit(run)] = run
                 done, _ = self._ray.wait(list(running), timeout=POLL_SECONDS)
@@ -75,15 +81,28 @@ class RayExecutor:
             token = home / f".ray-{secrets.token_hex(8)}"
             token.touch()
         try:
-            probe = self._ray.remote(num_cpus=0, max_retries=0)(_probe(str(token), elmo_tasks.__version__))
-            on = (strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes)
-            refs = [probe.options(scheduling_strategy=strategy).remote() for strategy in on]
+            probe = self._ray.remote(num_cpus=0, max_retries=0)(
+                _probe(str(token), elmo_tasks.__version__)
+            )
+            on = (
+                strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                for node in nodes
+            )
+            refs = [
+                probe.options(scheduling_strategy=strategy).remote() for strategy in on
+            ]
             done, _ = self._ray.wait(refs, num_returns=len(refs), timeout=PROBE_SECONDS)
             if not done:
-                raise InputError(f"no node of the Ray cluster answered within {PROBE_SECONDS:.0f} s")
-            for node, ref in zip(nodes, refs, strict=True):  # one that does not answer may be lost
+                raise InputError(
+                    f"no node of the Ray cluster answered within {PROBE_SECONDS:.0f} s"
+                )
+            for node, ref in zip(
+                nodes, refs, strict=True
+            ):  # one that does not answer may be lost
                 if ref in done and (problem := self._ray.get(ref)):
-                    raise InputError(f"node {node['NodeManagerHostname']} ({node['NodeID'][:6]}): {problem}")
+                    raise InputError(
+                        f"node {node['NodeManagerHostname']} ({node['NodeID'][:6]}): {problem}"
+                    )
         except self._ray.exceptions.RayError as error:
             raise InputError(f"Ray: {first_line(error)}") from error
         finally:
@@ -93,9 +112,18 @@ class RayExecutor:
         run_dir.prepare_run_dir(run)
         (run.folder / NODE).unlink(missing_ok=True)
         memory = min(_peak_memory(run), self._memory)
-        options = {"num_cpus": self.cores, "num_gpus": self._gpus, "memory": memory, "name": run.label}
-        remote = self._ray.remote(max_retries=MAX_RETRIES, **options)(process.execute_on_node)
-        return remote.remote(local.command, run.folder, os.getcwd(), _environment(self.cores))
+        options = {
+            "num_cpus": self.cores,
+            "num_gpus": self._gpus,
+            "memory": memory,
+            "name": run.label,
+        }
+        remote = self._ray.remote(max_retries=MAX_RETRIES, **options)(
+            process.execute_on_node
+        )
+        return remote.remote(
+            local.command, run.folder, os.getcwd(), _environment(self.cores)
+        )
 
     def _failure(self, ref: Any, run: Run) -> str | None:
         try:
@@ -121,18 +149,36 @@ def _probe(token: str, version: str) -> Callable[[], str | None]:
         if installed != version:
             return f"expected version {version} of elmo-tasks, got {installed}"
         shared = os.path.exists(token) and os.access(os.path.dirname(token), os.W_OK)
-        return None if shared else f"the folder is not shared with it, or not writable: {os.path.dirname(token)}"
+        return (
+            None
+            if shared
+            else f"the folder is not shared with it, or not writable: {os.path.dirname(token)}"
+        )
 
     return probe
 
 
 def _environment(cores: int) -> dict[str, str]:
     """The variables of a run on its node: as on this machine the data root and the location of the code."""
-    ours = {key: value for key, value in os.environ.items() if key.startswith(("ELMO_TASKS_", "PYTHONPATH"))}
+    ours = {
+        key: value
+        for key, value in os.environ.items()
+        if key.startswith(("ELMO_TASKS_", "PYTHONPATH"))
+    }
     return ours | {name: str(cores) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
 def _peak_memory(run: Run) -> int:
     """The largest memory in bytes of a finished run of the same row; 0 if there is none."""
-    results = (run_dir.read_result(file.parent) for file in run.home.glob(f"*/{run_dir.RESULT}"))
-    return max((result["peak_memory"] for result in results if result and result["row"] == run.row.name), default=0)
+    results = (
+        run_dir.read_result(file.parent)
+        for file in run.home.glob(f"*/{run_dir.RESULT}")
+    )
+    return max(
+        (
+            result["peak_memory"]
+            for result in results
+            if result and result["row"] == run.row.name
+        ),
+        default=0,
+    )

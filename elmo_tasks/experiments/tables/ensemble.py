@@ -26,7 +26,10 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
     The metrics of the model on the data, for archives of runs that differ only in their seed; `how` is `probabilities`
     or `votes`.
     """
-    members = [load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1) for path in archives]
+    members = [
+        load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1)
+        for path in archives
+    ]
     models: list[SoftmaxModel] = [member.model.eval() for member in members]
     with torch.no_grad():
         for batch in data_loader(members[0], data):
@@ -38,18 +41,27 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
 def combine(scores: Sequence[Scores], *, how: str) -> Scores:
     """The members' scores as one: the first's, with the log of their mean probabilities, or mean votes, as logits."""
     names = [name for name in scores[0] if name.endswith("logits")]
-    return scores[0] | {name: _mean([member[name] for member in scores], how=how).log() for name in names}
+    return scores[0] | {
+        name: _mean([member[name] for member in scores], how=how).log()
+        for name in names
+    }
 
 
 def _mean(logits: list[Tensor], *, how: str) -> Tensor:
-    probabilities = torch.stack([member.float().softmax(-1) for member in logits])  # [M, .., K]
+    probabilities = torch.stack(
+        [member.float().softmax(-1) for member in logits]
+    )  # [M, .., K]
     if how == VOTES:
-        votes = nn.functional.one_hot(probabilities.argmax(-1), probabilities.shape[-1])  # [M, .., K]
+        votes = nn.functional.one_hot(
+            probabilities.argmax(-1), probabilities.shape[-1]
+        )  # [M, .., K]
         probabilities = (votes + _TIE * probabilities) / (1 + _TIE)
     return probabilities.mean(0).clamp(min=torch.finfo(torch.float32).tiny)  # [.., K]
 
 
 def require_probabilities(kind: str) -> None:
     """Raises `InputError` if the models of a registered type have no probabilities."""
-    if kind not in Model.list_available() or not issubclass(Model.resolve_class_name(kind)[0], SoftmaxModel):
+    if kind not in Model.list_available() or not issubclass(
+        Model.resolve_class_name(kind)[0], SoftmaxModel
+    ):
         raise InputError(f"an ensemble needs probabilities; {kind} has none")

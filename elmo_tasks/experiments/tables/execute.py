@@ -38,7 +38,9 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
     path = Path(folder).absolute()
     plan = run_dir.read_json(path / run_dir.PLAN)
     if plan is None:
-        raise InputError(f"no {run_dir.PLAN}", file=path, hint="`elmo-tasks ablate` writes it")
+        raise InputError(
+            f"no {run_dir.PLAN}", file=path, hint="`elmo-tasks ablate` writes it"
+        )
     if parent is not None:
         exit_with_parent(parent)
     try:
@@ -49,7 +51,9 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
         raise
     except Exception as error:
         reason = one_line(error) or f"{type(error).__name__}: {error}"
-        run_dir.write_failure(path, "; ".join(line.strip() for line in reason.splitlines()))
+        run_dir.write_failure(
+            path, "; ".join(line.strip() for line in reason.splitlines())
+        )
         raise
 
 
@@ -62,7 +66,8 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
     spent = {"seconds": round(seconds, 1), "started": started, "finished": _now()}
     plan = {key: value for key, value in plan.items() if key != "label"}
     run_dir.write_json(
-        path / run_dir.RESULT, {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent}
+        path / run_dir.RESULT,
+        {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent},
     )
     run_dir.remove_checkpoints(path)
 
@@ -70,7 +75,9 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
 def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     config, model = runnable(plan, path.parent), path / run_dir.MODEL
     if resume := model.is_dir():
-        run_dir.write_json(model / "config.json", config)  # other paths, if the folders have been moved
+        run_dir.write_json(
+            model / "config.json", config
+        )  # other paths, if the folders have been moved
     packages, scale = plan.get("packages", []), plan.get("scale")
     train(Params(config), model, recover=resume, packages=packages, scale=scale)
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
@@ -82,14 +89,22 @@ def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     scores |= run_dir.read_json(model / "perplexities.json") or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve, confusion = run_dir.curve(path), run_dir.read_json(model / CONFUSION) or {}
-    trained = TypeAdapter(timedelta).validate_python(metrics["training_duration"])  # of all attempts
+    trained = TypeAdapter(timedelta).validate_python(
+        metrics["training_duration"]
+    )  # of all attempts
     spent = {"epochs": len(curve), "seconds": trained.total_seconds()}
     return {"scores": scores, "curve": curve, "confusion": confusion, **spent}
 
 
 def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
-    members = [find_folder(path.parent, digest) for digest in plan["ensemble"]["members"]]
-    archives = [folder / run_dir.MODEL / "model.tar.gz" for folder in members if folder is not None]
+    members = [
+        find_folder(path.parent, digest) for digest in plan["ensemble"]["members"]
+    ]
+    archives = [
+        folder / run_dir.MODEL / "model.tar.gz"
+        for folder in members
+        if folder is not None
+    ]
     if len(archives) < len(members):
         raise InputError("a member of the ensemble is missing", file=path.parent)
     data = plan["file"] or plan["config"]["validation_data_path"]
@@ -100,14 +115,21 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
 def _system() -> dict[str, Any]:
     """Code, versions, device and peak memory in bytes: this process and its largest child; on the GPU, torch's."""
     unit = 1 if sys.platform == "darwin" else 1024
-    peak = sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    versions = {name: version(name) for name in PACKAGES} | {"elmo_tasks": elmo_tasks.__version__}
+    peak = sum(
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    versions = {name: version(name) for name in PACKAGES} | {
+        "elmo_tasks": elmo_tasks.__version__
+    }
     return {
         "commit": commit(),
         "versions": {"python": platform.python_version(), **versions},
         "device": device(),
         "peak_memory": peak * unit,
-        "peak_gpu_memory": torch.cuda.max_memory_allocated() if torch.cuda.is_available() else 0,
+        "peak_gpu_memory": torch.cuda.max_memory_allocated()
+        if torch.cuda.is_available()
+        else 0,
     }
 
 
@@ -122,9 +144,20 @@ def device() -> str:
 def commit() -> str:
     """The commit of the source tree, with a `+` if files have changed; without a repository the package's version."""
     root = str(Path(elmo_tasks.__file__).resolve().parents[1])
-    command = ["git", "-C", root, "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+"]
+    command = [
+        "git",
+        "-C",
+        root,
+        "describe",
+        "--always",
+        "--exclude=*",
+        "--abbrev=40",
+        "--dirty=+",
+    ]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return f"version {elmo_tasks.__version__}"
 

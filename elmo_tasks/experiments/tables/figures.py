@@ -17,7 +17,9 @@ from matplotlib.figure import Figure
 from elmo_tasks.experiments.tables.results import Record, Summary
 from elmo_tasks.files import atomic_write
 
-_COLORS = cycler(color=["#0072b2", "#d55e00", "#009e73", "#b8528f", "#996900", "#6e6e6e"])
+_COLORS = cycler(
+    color=["#0072b2", "#d55e00", "#009e73", "#b8528f", "#996900", "#6e6e6e"]
+)
 _STYLE: Any = {
     "axes.grid": True,
     "axes.prop_cycle": cycler(linestyle=["-", "--", ":", "-."]) * _COLORS,
@@ -43,7 +45,9 @@ class Drawing(NamedTuple):
         image = BytesIO()
         with matplotlib.rc_context(_STYLE):
             date = {"Date": None} if kind == "svg" else {}
-            self.figure.savefig(image, format=kind, dpi=200, bbox_inches="tight", metadata=date)
+            self.figure.savefig(
+                image, format=kind, dpi=200, bbox_inches="tight", metadata=date
+            )
         return image.getvalue()
 
 
@@ -74,12 +78,27 @@ def _drawing(axes: Any, kind: str, of: str, caption: str) -> Drawing:
 
 def _share_charts(summary: Summary) -> Iterator[Drawing]:
     """Figure 1: for each task the scores over the fraction of the training data, in percent."""
-    charts: dict[str, Axes] = defaultdict(partial(_axes, "share of the training data, %", "score, %"))
-    for row_label in summary.table.row_labels if summary.table.figure == "share" else ():
+    charts: dict[str, Axes] = defaultdict(
+        partial(_axes, "share of the training data, %", "score, %")
+    )
+    for row_label in (
+        summary.table.row_labels if summary.table.figure == "share" else ()
+    ):
         task, _, label = row_label.partition(", ")
-        rows = [row for row in summary.table.rows if row.row_label == row_label and row.fraction is not None]
-        found = [(100 * (row.fraction or 0), summary.result(row, row.cells[0])) for row in rows]
-        if points := sorted((x, one.mean, one.deviation or 0.0) for x, one in found if one.mean is not None):
+        rows = [
+            row
+            for row in summary.table.rows
+            if row.row_label == row_label and row.fraction is not None
+        ]
+        found = [
+            (100 * (row.fraction or 0), summary.result(row, row.cells[0]))
+            for row in rows
+        ]
+        if points := sorted(
+            (x, one.mean, one.deviation or 0.0)
+            for x, one in found
+            if one.mean is not None
+        ):
             shares, means, deviations = zip(*points, strict=True)
             charts[task].errorbar(shares, means, deviations, label=label or task)
     what = "over the share of the training data (the paper's Figure 1); bars show the standard deviation over seeds."
@@ -93,9 +112,13 @@ def _weight_chart(summary: Summary) -> Iterator[Drawing]:
     bars: dict[str, list[float]] = {}
     for place in ("input", "output"):
         for row in summary.table.rows:
-            seeds = [_weights(record, place) for record in summary.records[row.name].values()]
+            seeds = [
+                _weights(record, place) for record in summary.records[row.name].values()
+            ]
             if any(seeds):
-                bars[f"{row.name}, {place}"] = [mean(layer) for layer in zip(*filter(None, seeds), strict=True)]
+                bars[f"{row.name}, {place}"] = [
+                    mean(layer) for layer in zip(*filter(None, seeds), strict=True)
+                ]
     if not bars:
         return
     axes = Figure(figsize=(5.5, 0.8 + 0.35 * len(bars))).add_subplot()
@@ -103,15 +126,30 @@ def _weight_chart(summary: Summary) -> Iterator[Drawing]:
         widths = [sum(weights[layer : layer + 1]) for weights in bars.values()]
         starts = [sum(weights[:layer]) for weights in bars.values()]
         color = matplotlib.colormaps["Set3"](layer % 12)
-        drawn = axes.barh([*bars], widths, left=starts, color=color, label=f"layer {layer}")
-        axes.bar_label(drawn, [f"{width:.2f}" if width >= 0.065 else "" for width in widths], label_type="center")
+        drawn = axes.barh(
+            [*bars], widths, left=starts, color=color, label=f"layer {layer}"
+        )
+        axes.bar_label(
+            drawn,
+            [f"{width:.2f}" if width >= 0.065 else "" for width in widths],
+            label_type="center",
+        )
     axes.invert_yaxis()
     axes.grid(visible=False)
     what = "Softmax-normalised layer weights that each row learned at ELMo's place, means over seeds (the paper's"
-    yield _drawing(axes, "figure2", "", f"{what} Figure 2); layer 0 is that of the characters or embeddings.")
+    yield _drawing(
+        axes,
+        "figure2",
+        "",
+        f"{what} Figure 2); layer 0 is that of the characters or embeddings.",
+    )
 
 
 def _weights(record: Record, place: str) -> list[float]:
     """A run's softmax-normalised weights, from layer 0 on; empty if it has none."""
     scores, name = record["scores"], f"elmo_{place}_s"
-    return [scores[f"{name}{layer}"] for layer in range(len(scores)) if f"{name}{layer}" in scores]
+    return [
+        scores[f"{name}{layer}"]
+        for layer in range(len(scores))
+        if f"{name}{layer}" in scores
+    ]

@@ -38,7 +38,10 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
             for run in ready(waiting, [one.run for one in running]):
                 if len(running) == workers:
                     break
-                failed_elsewhere = run_dir.failed_at(run.folder) not in (None, known_failures[run.digest])
+                failed_elsewhere = run_dir.failed_at(run.folder) not in (
+                    None,
+                    known_failures[run.digest],
+                )
                 if failed_elsewhere or run_dir.read_result(run.folder) is not None:
                     waiting.remove(run)
                     failure = run_dir.failure_of(run.folder, 1)
@@ -52,7 +55,11 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
                 elif run.digest not in held:
                     held.add(run.digest)
                     yield Event(run, "held")
-            if join and not running and all(run_dir.is_held(run.folder) for run in waiting):
+            if (
+                join
+                and not running
+                and all(run_dir.is_held(run.folder) for run in waiting)
+            ):
                 return
             time.sleep(POLL_SECONDS)
             for one in list(running):

@@ -55,7 +55,12 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def execute_on_node(command: Callable[[Path], list[str]], folder: Path, cwd: str, environment: dict[str, str]) -> int:
+def execute_on_node(
+    command: Callable[[Path], list[str]],
+    folder: Path,
+    cwd: str,
+    environment: dict[str, str],
+) -> int:
     """On a node: execute the run once no other process does, and return the exit code."""
     if not (folder / run_dir.PLAN).is_file():
         raise InputError("the folder is not shared with this node", file=folder)
@@ -66,7 +71,12 @@ def execute_on_node(command: Callable[[Path], list[str]], folder: Path, cwd: str
         while run_dir.is_held(folder):
             time.sleep(POLL_SECONDS)
         _tell(folder, "started")
-        process = start(folder, command(folder), environment, cwd=cwd if os.path.isdir(cwd) else None)
+        process = start(
+            folder,
+            command(folder),
+            environment,
+            cwd=cwd if os.path.isdir(cwd) else None,
+        )
         try:
             code = process.wait()
         finally:
@@ -76,4 +86,6 @@ def execute_on_node(command: Callable[[Path], list[str]], folder: Path, cwd: str
 
 def _tell(folder: Path, state: str) -> None:
     node = f"{platform.node()} ({importlib.import_module('ray').get_runtime_context().get_node_id()[:6]})"
-    run_dir.write_json(folder / NODE, {"state": state, "node": node, "process": os.getpid()})
+    run_dir.write_json(
+        folder / NODE, {"state": state, "node": node, "process": os.getpid()}
+    )

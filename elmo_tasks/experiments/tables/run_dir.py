@@ -16,8 +16,25 @@ from elmo_tasks.files import write_text
 if TYPE_CHECKING:  # which loads AllenNLP
     from elmo_tasks.experiments.tables.runs import Run
 
-PLAN, RESULT, FAILURE, MODEL, LOG = "plan.json", "result.json", "failure.json", "model", "log.txt"
-RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
+PLAN, RESULT, FAILURE, MODEL, LOG = (
+    "plan.json",
+    "result.json",
+    "failure.json",
+    "model",
+    "log.txt",
+)
+RESULT_KEYS = {
+    "row",
+    "seed",
+    "hash",
+    "commit",
+    "device",
+    "seconds",
+    "epochs",
+    "peak_memory",
+    "scores",
+    "curve",
+}
 LOCK_TIMEOUT = 1.0
 """Seconds to wait for a lock: `is_held` of another process takes it for a moment."""
 
@@ -31,9 +48,17 @@ def prepare_run_dir(run: "Run") -> None:
     Write the plan of a run and delete the failure of an earlier attempt. Two tables that start a shared run at the same
     time use one folder. Raises `InputError` if it cannot write.
     """
-    about = {"row": run.row.name, "seed": run.seed, "label": run.label, "split": run.row.split}
+    about = {
+        "row": run.row.name,
+        "seed": run.seed,
+        "label": run.label,
+        "split": run.row.split,
+    }
     with lock_to_write(run.home):
-        write_json(run.folder / PLAN, about | {"packages": run.packages, "scale": run.scale} | run.plan)
+        write_json(
+            run.folder / PLAN,
+            about | {"packages": run.packages, "scale": run.scale} | run.plan,
+        )
         (run.folder / FAILURE).unlink(missing_ok=True)
 
 
@@ -45,7 +70,9 @@ def lock_to_write(folder: Path) -> Iterator[None]:
         with FileLock(folder / ".lock"):
             yield
     except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", file=folder) from error
+        raise InputError(
+            f"cannot write: {error.strerror or error}", file=folder
+        ) from error
 
 
 def read_json(file: Path) -> dict[str, Any] | None:
@@ -65,13 +92,21 @@ def write_json(file: Path, value: dict[str, Any]) -> None:
 def read_result(folder: Path) -> dict[str, Any] | None:
     """The result of the run that the folder is named after; None if the run is not finished."""
     found = read_json(folder / RESULT) or {}
-    return found if found.keys() >= RESULT_KEYS and found["hash"] == folder.name.rpartition("-")[2] else None
+    return (
+        found
+        if found.keys() >= RESULT_KEYS
+        and found["hash"] == folder.name.rpartition("-")[2]
+        else None
+    )
 
 
 def write_failure(folder: Path, reason: str) -> None:
     """Record why a run failed."""
     plan = read_json(folder / PLAN) or {}
-    write_json(folder / FAILURE, {"row": plan.get("row"), "seed": plan.get("seed"), "reason": reason})
+    write_json(
+        folder / FAILURE,
+        {"row": plan.get("row"), "seed": plan.get("seed"), "reason": reason},
+    )
 
 
 def failed_at(folder: Path) -> int | None:
@@ -101,7 +136,11 @@ def lock(folder: Path) -> Iterator[None]:
         with FileLock(folder / ".lock", timeout=LOCK_TIMEOUT):
             yield
     except Timeout:
-        raise Held("another process executes this run", file=folder, hint="wait for it, or stop it") from None
+        raise Held(
+            "another process executes this run",
+            file=folder,
+            hint="wait for it, or stop it",
+        ) from None
 
 
 def is_held(folder: Path) -> bool:
@@ -119,10 +158,22 @@ def curve(folder: Path) -> list[dict[str, float]]:
     """For each epoch so far the training loss and the validation scores, without scores of single classes."""
     files = (folder / MODEL).glob("metrics_epoch_*.json")
     points = []
-    for epoch, file in enumerate(sorted(files, key=lambda file: int(file.stem.rpartition("_")[2])), start=1):
+    for epoch, file in enumerate(
+        sorted(files, key=lambda file: int(file.stem.rpartition("_")[2])), start=1
+    ):
         metrics = read_json(file) or {}
-        scores = {key: value for key, value in numbers(metrics, "validation_").items() if "-" not in key}
-        points.append({"epoch": epoch, **scores, **numbers({"training_loss": metrics.get("training_loss")})})
+        scores = {
+            key: value
+            for key, value in numbers(metrics, "validation_").items()
+            if "-" not in key
+        }
+        points.append(
+            {
+                "epoch": epoch,
+                **scores,
+                **numbers({"training_loss": metrics.get("training_loss")}),
+            }
+        )
     return points
 
 
@@ -134,8 +185,16 @@ def epochs_done(home: Path) -> Counter[str]:
 
 def numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
     """The finite metrics whose names start with the prefix, without it."""
-    found = {key: value for key, value in metrics.items() if key.startswith(prefix) and not isinstance(value, bool)}
-    found = {key: value for key, value in found.items() if isinstance(value, int | float) and math.isfinite(value)}
+    found = {
+        key: value
+        for key, value in metrics.items()
+        if key.startswith(prefix) and not isinstance(value, bool)
+    }
+    found = {
+        key: value
+        for key, value in found.items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
     return {key.removeprefix(prefix): float(value) for key, value in found.items()}
 
 

@@ -48,19 +48,26 @@ class Run:
     def folder(self) -> Path:
         """The folder of the run with this hash, if another table has begun it; else named after the row."""
         seed = "" if self.row.once else f"-{self.seed}"
-        return find_folder(self.home, self.digest) or self.home / f"{self.row.name}{seed}-{self.digest}"
+        return (
+            find_folder(self.home, self.digest)
+            or self.home / f"{self.row.name}{seed}-{self.digest}"
+        )
 
     @property
     def after(self) -> list[str]:
         """The hashes of the runs that it needs."""
         ensemble = self.plan["ensemble"]
-        return [digest for digest in (self.plan["bilm_of"],) if digest] + (ensemble["members"] if ensemble else [])
+        return [digest for digest in (self.plan["bilm_of"],) if digest] + (
+            ensemble["members"] if ensemble else []
+        )
 
     @property
     def epochs(self) -> int:
         """How many epochs it trains at most; 0 for an ensemble."""
         trainer = self.plan["config"].get("trainer") or {}
-        return 0 if self.plan["ensemble"] else trainer.get("num_epochs", 20)  # AllenNLP's default
+        return (
+            0 if self.plan["ensemble"] else trainer.get("num_epochs", 20)
+        )  # AllenNLP's default
 
     @property
     def label(self) -> str:
@@ -103,8 +110,20 @@ class Planner:
     files are not checked.
     """
 
-    def __init__(self, table: Table, home: Path, *, cached: bool = True, packages: Iterable[str] = ()) -> None:
-        self.table, self.home, self._cached, self._packages = table, home, cached, tuple(packages)
+    def __init__(
+        self,
+        table: Table,
+        home: Path,
+        *,
+        cached: bool = True,
+        packages: Iterable[str] = (),
+    ) -> None:
+        self.table, self.home, self._cached, self._packages = (
+            table,
+            home,
+            cached,
+            tuple(packages),
+        )
         self.bases: dict[str, dict[str, Any]] = {}
         self.resolved: dict[str, dict[str, Any]] = {}
         self._configs: dict[Path, dict[str, Any]] = {}
@@ -130,7 +149,14 @@ class Planner:
 
     def run(self, row: Row, seed: int) -> Run:
         """A run of a row without missing files."""
-        return Run(row, seed, self._plan(row, seed), self.home, self._packages, self.table.scale)
+        return Run(
+            row,
+            seed,
+            self._plan(row, seed),
+            self.home,
+            self._packages,
+            self.table.scale,
+        )
 
     def is_missing(self, row: Row) -> bool:
         """Whether files are missing that this row or the rows that it needs need."""
@@ -146,48 +172,71 @@ class Planner:
         if row.bilm_of:
             yield self.run(self.table.row(row.bilm_of), 1)
         if row.ensemble:
-            yield from (self.run(self.table.row(row.ensemble.of), n + 1) for n in range(row.ensemble.members))
+            yield from (
+                self.run(self.table.row(row.ensemble.of), n + 1)
+                for n in range(row.ensemble.members)
+            )
         yield self.run(row, seed)
 
     def _resolve(self, row: Row) -> None:
         if not row.config.is_file():
             hint = "nor is it in the current folder, or a name that `elmo-tasks configs` lists"
             raise InputError(f"no such config: {row.config}", hint=hint)
-        base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
+        base = self._configs.get(row.config) or self._configs.setdefault(
+            row.config, read_config(row.config)
+        )
         config = _spread(with_overrides(base, row.changes))
         seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
         self.bases[row.name], self.resolved[row.name] = _spread(base), config
         if row.bilm_of and elmo_of(config) is None:
-            raise InputError("bilm_of needs a config with model.elmo, which uses the tuned biLM")
+            raise InputError(
+                "bilm_of needs a config with model.elmo, which uses the tuned biLM"
+            )
         if found := shape_problems(seeded):
             of_base = {problem.path for problem in shape_problems(base)}
-            if new := [str(problem) for problem in found if problem.path not in of_base]:
+            if new := [
+                str(problem) for problem in found if problem.path not in of_base
+            ]:
                 raise InputError("; ".join(new))
         if row.ensemble:
             member = self.table.row(row.ensemble.of)
             if (member.config, member.changes) != (row.config, row.changes):
-                raise InputError(f"an ensemble must have the same config as its members, row {member.name}")
+                raise InputError(
+                    f"an ensemble must have the same config as its members, row {member.name}"
+                )
             require_probabilities(str(dict(config.get("model") or {}).get("type")))
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
-        config = with_overrides(self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed))
+        config = with_overrides(
+            self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed)
+        )
         members = []
         if row.ensemble is not None:
             of = self.table.row(row.ensemble.of)
-            members = [digest_of(self._plan(of, member)) for member in range(1, row.ensemble.members + 1)]
+            members = [
+                digest_of(self._plan(of, member))
+                for member in range(1, row.ensemble.members + 1)
+            ]
         return {
             "config": config,
             "cached": self._cached and is_cacheable(config),
             "file": row.file,
             "finetune": row.finetune,
-            "bilm_of": row.bilm_of and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
+            "bilm_of": row.bilm_of
+            and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
             "ensemble": row.ensemble and {"members": members, "how": row.ensemble.how},
         }
 
 
 def _seed_keys(row: Row) -> list[str]:
     """The keys that get the seed, AllenNLP's three for `seed`."""
-    return list(dict.fromkeys(key for name in row.seed_keys for key in (SEEDS if name == SEED else (name,))))
+    return list(
+        dict.fromkeys(
+            key
+            for name in row.seed_keys
+            for key in (SEEDS if name == SEED else (name,))
+        )
+    )
 
 
 def _spread(config: dict[str, Any]) -> dict[str, Any]:
@@ -210,7 +259,11 @@ def digest_of(plan: dict[str, Any]) -> str:
 
 def find_folder(home: Path, digest: str) -> Path | None:
     """The folder of the run with this hash; another table may have another name for its row."""
-    return min(home.glob(f"*-{digest}"), key=lambda path: (not (path / "result.json").is_file(), path), default=None)
+    return min(
+        home.glob(f"*-{digest}"),
+        key=lambda path: (not (path / "result.json").is_file(), path),
+        default=None,
+    )
 
 
 def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
@@ -225,7 +278,10 @@ def is_cacheable(config: dict[str, Any]) -> bool:
     elmo = elmo_of(config)
     if elmo is None or elmo.get("cache_dir") is not None:
         return False
-    return elmo.get("state", "reset") == "reset" and elmo.get("layer_norm", False) != "batch"
+    return (
+        elmo.get("state", "reset") == "reset"
+        and elmo.get("layer_norm", False) != "batch"
+    )
 
 
 def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
@@ -234,9 +290,14 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
     if plan["bilm_of"]:
         folder = find_folder(home, plan["bilm_of"])
         if folder is None:
-            raise InputError(f"the tuned biLM is missing: run {plan['bilm_of']}", file=home)
+            raise InputError(
+                f"the tuned biLM is missing: run {plan['bilm_of']}", file=home
+            )
         exported = folder / "model" / "exported"
-        paths |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
+        paths |= {
+            "options_file": str(exported / "options.json"),
+            "weight_file": str(exported / "weights.hdf5"),
+        }
     config = copy.deepcopy(plan["config"])
     (elmo_of(config) or {}).update(paths)
     return config

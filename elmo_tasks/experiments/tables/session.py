@@ -9,7 +9,13 @@ from elmo_tasks import resources
 from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
-from elmo_tasks.experiments.tables.results import Summary, duration, markdown, no_score, run_scores
+from elmo_tasks.experiments.tables.results import (
+    Summary,
+    duration,
+    markdown,
+    no_score,
+    run_scores,
+)
 from elmo_tasks.experiments.tables.runs import Event, Executor, Planner
 from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.files import atomic_write
@@ -38,16 +44,34 @@ class Session:
         executor: Executor = local.run_all,
     ) -> None:
         require_sizes(seeds=seeds, workers=workers)
-        self.folder, self.seeds, self.workers, self._executor = folder.absolute(), seeds, workers, executor
-        self._arguments = [table, "--scale", scale, "-s", str(folder), *([] if cached else ["--no-cache"])]
-        self._arguments += [part for package in packages for part in ("--include-package", package)]
+        self.folder, self.seeds, self.workers, self._executor = (
+            folder.absolute(),
+            seeds,
+            workers,
+            executor,
+        )
+        self._arguments = [
+            table,
+            "--scale",
+            scale,
+            "-s",
+            str(folder),
+            *([] if cached else ["--no-cache"]),
+        ]
+        self._arguments += [
+            part for package in packages for part in ("--include-package", package)
+        ]
         self.table = read_table(table, scale)
-        self._data_root = None if scale == resources.SCALES[0] else resources.data_root()
+        self._data_root = (
+            None if scale == resources.SCALES[0] else resources.data_root()
+        )
         home = (runs or self.folder / "runs").absolute()
         self.planner = Planner(self.table, home, cached=cached, packages=packages)
         self.rows = choose_rows(self.table, rows or [])
         self._all = self.planner.runs(self.rows, seeds)
-        self.left = [run for run in self._all if run_dir.read_result(run.folder) is None]
+        self.left = [
+            run for run in self._all if run_dir.read_result(run.folder) is None
+        ]
         self.interrupted, self.failed = False, 0
 
     def run_all(self) -> Iterator[str]:
@@ -74,7 +98,9 @@ class Session:
 
     def time_left(self) -> str:
         """The rows' `minutes` of the runs that are left: `12 min`; `unknown` if a row has none."""
-        known = [60 * run.row.minutes for run in self.left if run.row.minutes is not None]
+        known = [
+            60 * run.row.minutes for run in self.left if run.row.minutes is not None
+        ]
         total = max([sum(known) / self.workers, *known], default=0.0)
         return duration(total if len(known) == len(self.left) else None)
 
@@ -85,31 +111,59 @@ class Session:
 
     def write(self) -> Summary:
         """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
-        with run_dir.lock_to_write(self.folder):  # the last of several calls has read all results
+        with run_dir.lock_to_write(
+            self.folder
+        ):  # the last of several calls has read all results
             summary = Summary(self.planner, seeds=self.seeds)
-            records = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in summary.all_records())
+            records = "".join(
+                json.dumps(record, ensure_ascii=False) + "\n"
+                for record in summary.all_records()
+            )
             page = report(summary, self._command(summary))
-            for name, text in (("results.jsonl", records), ("table.md", markdown(summary)), ("report.html", page)):
+            for name, text in (
+                ("results.jsonl", records),
+                ("table.md", markdown(summary)),
+                ("report.html", page),
+            ):
                 with atomic_write(self.folder / name) as aside:
-                    aside.write_text(text, "utf-8", "backslashreplace")  # names of files may be no UTF-8
+                    aside.write_text(
+                        text, "utf-8", "backslashreplace"
+                    )  # names of files may be no UTF-8
         return summary
 
     def _command(self, summary: Summary) -> str:
         """The shell command that makes the same table."""
-        seeds = max([self.seeds, *(seed for records in summary.records.values() for seed in records)])
+        seeds = max(
+            [
+                self.seeds,
+                *(seed for records in summary.records.values() for seed in records),
+            ]
+        )
         call = ["elmo-tasks", "ablate", *self._arguments, "--seeds", str(seeds)]
-        variables = [f"{resources.DATA_VARIABLE}={shlex.quote(str(self._data_root))}"] if self._data_root else []
+        variables = (
+            [f"{resources.DATA_VARIABLE}={shlex.quote(str(self._data_root))}"]
+            if self._data_root
+            else []
+        )
         return " ".join([*variables, shlex.join(call)])
 
     def _finished(self, event: Event) -> str:
-        line = f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
+        line = (
+            f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
+        )
         result = run_dir.read_result(event.run.folder)
         if result is None:
             self.failed += 1
             line += f"FAILED: {event.failure}"
-        elif absent := [cell for cell in event.run.row.cells if cell.metric not in {PASSES, *result["scores"]}]:
+        elif absent := [
+            cell
+            for cell in event.run.row.cells
+            if cell.metric not in {PASSES, *result["scores"]}
+        ]:
             self.failed += 1
             line += f"FAILED: {no_score(absent[0], result)}"
         else:
-            line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
+            line += (
+                f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
+            )
         return line

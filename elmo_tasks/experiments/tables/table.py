@@ -36,7 +36,11 @@ class Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_nulls(cls, given: Any) -> Any:
-        return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
+        return (
+            {key: value for key, value in given.items() if value is not None}
+            if isinstance(given, dict)
+            else given
+        )
 
 
 class Paper(Strict):
@@ -74,7 +78,9 @@ class Cell(Strict):
     @model_validator(mode="after")
     def _check_over(self) -> "Cell":
         if (self.metric == PASSES) != (self.over is not None):
-            raise ValueError(f"metric {PASSES!r} and the key over, the other row, need each other")
+            raise ValueError(
+                f"metric {PASSES!r} and the key over, the other row, need each other"
+            )
         return self
 
 
@@ -104,7 +110,9 @@ class Row(Strict):
         if not isinstance(given, dict):
             return given
         row = dict(given)
-        cell = {key: row.pop(key) for key in ("column", "metric", "paper") if key in row}
+        cell = {
+            key: row.pop(key) for key in ("column", "metric", "paper") if key in row
+        }
         row["cells"] = row.get("cells") or [cell]
         return {"row_label": row.get("name")} | row
 
@@ -118,7 +126,9 @@ class Row(Strict):
     def missing(self) -> list[str]:
         """The files that the row needs and that do not exist."""
         return [
-            file for file in [*self.needs, *([self.file] if self.file else [])] if not os.path.exists(located(file))
+            file
+            for file in [*self.needs, *([self.file] if self.file else [])]
+            if not os.path.exists(located(file))
         ]
 
     @property
@@ -133,7 +143,9 @@ class Row(Strict):
     @property
     def others(self) -> list[str]:
         """The rows whose runs it needs."""
-        return [name for name in (self.bilm_of, self.ensemble and self.ensemble.of) if name]
+        return [
+            name for name in (self.bilm_of, self.ensemble and self.ensemble.of) if name
+        ]
 
 
 class Increase(Strict):
@@ -155,14 +167,20 @@ class Table(Strict):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Table":
-        if problems := [*_duplicates(self), *_unknown_columns(self), *_wrong_references(self)]:
+        if problems := [
+            *_duplicates(self),
+            *_unknown_columns(self),
+            *_wrong_references(self),
+        ]:
             raise ValueError("; ".join(problems))
         return self
 
     @property
     def columns(self) -> list[str]:
         """In order of first appearance."""
-        return list(dict.fromkeys(cell.column for row in self.rows for cell in row.cells))
+        return list(
+            dict.fromkeys(cell.column for row in self.rows for cell in row.cells)
+        )
 
     @property
     def row_labels(self) -> list[str]:
@@ -180,19 +198,31 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     current folder, or the name of a config of the scale beside the table or in the package. Raises `InputError` if the
     file cannot be read or is not a valid table. The message lists all problems.
     """
-    path = Path(file if Path(file).is_file() or Path(file).suffix else find_embedded(str(file), "tables"))
+    path = Path(
+        file
+        if Path(file).is_file() or Path(file).suffix
+        else find_embedded(str(file), "tables")
+    )
     if not path.is_file():
-        raise InputError("no such table", file=path, hint="`elmo-tasks configs` lists ours")
+        raise InputError(
+            "no such table", file=path, hint="`elmo-tasks configs` lists ours"
+        )
     try:
         given = evaluate(path, {"tasks": _tasks(path, scale)}, scale=scale)
         table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
     except ValidationError as error:
-        raise InputError("; ".join(_describe(found, given) for found in error.errors()), file=path) from None
+        raise InputError(
+            "; ".join(_describe(found, given) for found in error.errors()), file=path
+        ) from None
     except InputError:
         raise
     except (RuntimeError, ValueError) as error:
-        raise InputError((one_line(error) or str(error)).removeprefix(f"{path}:"), file=path) from None
-    return table.model_copy(update={"rows": [_with_config(path, row, scale) for row in table.rows]})
+        raise InputError(
+            (one_line(error) or str(error)).removeprefix(f"{path}:"), file=path
+        ) from None
+    return table.model_copy(
+        update={"rows": [_with_config(path, row, scale) for row in table.rows]}
+    )
 
 
 def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
@@ -200,8 +230,14 @@ def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
     names = [row.name for row in table.rows]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise InputError(f"no row matches {pattern!r}", hint=f"the rows are {', '.join(names)}")
-    return [row for row in table.rows if not patterns or any(fnmatchcase(row.name, p) for p in patterns)]
+            raise InputError(
+                f"no row matches {pattern!r}", hint=f"the rows are {', '.join(names)}"
+            )
+    return [
+        row
+        for row in table.rows
+        if not patterns or any(fnmatchcase(row.name, p) for p in patterns)
+    ]
 
 
 def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
@@ -209,9 +245,15 @@ def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
     where = list(error["loc"])
     if where[:1] == ["rows"] and len(where) > 1:
         row = given["rows"][where[1]]
-        where[:2] = [f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}"]
+        where[:2] = [
+            f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}"
+        ]
     message = error["msg"].removeprefix("Value error, ")
-    got = f", got {shown(error['input'])}" if error["type"] not in ("value_error", "missing") else ""
+    got = (
+        f", got {shown(error['input'])}"
+        if error["type"] not in ("value_error", "missing")
+        else ""
+    )
     return ": ".join([*map(str, where), message + got])
 
 
@@ -220,7 +262,13 @@ def _tasks(table: Path, scale: str) -> str:
     tasks = []
     for task in TASKS.values():
         test = task.files[2].name if len(task.files) > 2 else None
-        known = {"name": task.name, "row_label": task.title, "metric": task.metric, "paper": task.paper, "test": test}
+        known = {
+            "name": task.name,
+            "row_label": task.title,
+            "metric": task.metric,
+            "paper": task.paper,
+            "test": test,
+        }
         minutes = dict(zip(SCALES, task.minutes or (), strict=False))
         config = next(filter(Path.is_file, _configs(table, task.name, scale)), "absent")
         record = json.dumps(known | {"minutes": minutes})
@@ -238,14 +286,22 @@ def _with_config(table: Path, row: Row, scale: str) -> Row:
     """The row with the first config that exists. One that does not is reported with the row's other problems."""
     candidates = [(folder / row.config).absolute() for folder in (table.parent, Path())]
     candidates += _configs(table, str(row.config), scale)
-    return row.model_copy(update={"config": next((path for path in candidates if path.is_file()), candidates[0])})
+    return row.model_copy(
+        update={
+            "config": next(
+                (path for path in candidates if path.is_file()), candidates[0]
+            )
+        }
+    )
 
 
 def _duplicates(table: Table) -> Iterator[str]:
     for name, count in Counter(row.name for row in table.rows).items():
         if count > 1:
             yield f"{count} rows have the name {name}"
-    cells = Counter((row.row_label, cell.column) for row in table.rows for cell in row.cells)
+    cells = Counter(
+        (row.row_label, cell.column) for row in table.rows for cell in row.cells
+    )
     for (label, column), count in cells.items():
         if count > 1:
             yield f"{count} cells have the row_label {label!r} and the column {column!r}"

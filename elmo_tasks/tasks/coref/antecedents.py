@@ -71,25 +71,45 @@ class AntecedentScorer(nn.Module):
         in the second one, minus infinity where there is no pair. The score of no antecedent is 0.
         """
         weights = self.score.weights()
-        own, others = spans.vectors @ weights[0].t(), spans.vectors @ weights[1].t()  # [K, F] each
+        own, others = (
+            spans.vectors @ weights[0].t(),
+            spans.vectors @ weights[1].t(),
+        )  # [K, F] each
         for start in range(0, len(spans.vectors), ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, len(spans.vectors)))
             columns = slice(max(0, start - self.max_antecedents), rows.stop)
             places = torch.arange(rows.stop, device=spans.vectors.device)
-            distance = places[rows, None] - places[columns]  # [R, C], positive if the column precedes the row
+            distance = (
+                places[rows, None] - places[columns]
+            )  # [R, C], positive if the column precedes the row
             products = own[rows, None] + others[None, columns]  # [R, C, F]
-            products = products + _products(spans.vectors[rows], spans.vectors[columns], weights[2])
-            products = products + self._features(spans, distance, rows, columns) @ weights[3].t()
-            scores = self.score(products) + spans.scores[rows, None] + spans.scores[None, columns]  # [R, C]
+            products = products + _products(
+                spans.vectors[rows], spans.vectors[columns], weights[2]
+            )
+            products = (
+                products
+                + self._features(spans, distance, rows, columns) @ weights[3].t()
+            )
+            scores = (
+                self.score(products)
+                + spans.scores[rows, None]
+                + spans.scores[None, columns]
+            )  # [R, C]
             near = (distance > 0) & (distance <= self.max_antecedents)
             yield scores.masked_fill(~near, -torch.inf), rows, columns
 
-    def _features(self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice) -> Tensor:
+    def _features(
+        self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice
+    ) -> Tensor:
         """Embeddings of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""
-        same = (spans.speakers[rows, None] == spans.speakers[None, columns]).long()  # [R, C]
+        same = (
+            spans.speakers[rows, None] == spans.speakers[None, columns]
+        ).long()  # [R, C]
         buckets = torch.bucketize(distance, self.boundaries, right=True)
         genre = self.genre(spans.genre).expand(*distance.shape, -1)
-        return self.dropout(torch.cat([self.same_speaker(same), genre, self.distance(buckets)], 2))
+        return self.dropout(
+            torch.cat([self.same_speaker(same), genre, self.distance(buckets)], 2)
+        )
 
 
 def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
@@ -110,7 +130,9 @@ def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
     return scores.logsumexp(1) - scores.masked_fill(~right, -torch.inf).logsumexp(1)
 
 
-def clusters_from_antecedents(mentions: Sequence[Mention], antecedents: Sequence[int]) -> list[Cluster]:
+def clusters_from_antecedents(
+    mentions: Sequence[Mention], antecedents: Sequence[int]
+) -> list[Cluster]:
     """
     Links each of M mentions, in the order of the text, with its antecedent: the index of an earlier one, or -1. Returns
     the clusters of two or more mentions, sorted by their first mention.

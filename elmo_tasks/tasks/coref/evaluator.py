@@ -18,13 +18,18 @@ class CorefEvaluator(OfficialEvaluator):
 
     def text(self, answers: Answers) -> str:
         lines = []
-        for known, clusters in sorted(answers, key=lambda one: (one[0]["file"], one[0]["line"])):
+        for known, clusters in sorted(
+            answers, key=lambda one: (one[0]["file"], one[0]["line"])
+        ):
             key, part, sentences = known["key"], known["part"], known["sentences"]
             cells = iter(cluster_cells(clusters or [], length=sum(map(len, sentences))))
             lines.append(f"#begin document ({key}); part {part:03d}")
             for sentence in sentences:
                 rows = enumerate(zip(sentence, cells, strict=False))
-                lines += ["\t".join([key, str(part), str(n), word, *"-" * 7, cell]) for n, (word, cell) in rows]
+                lines += [
+                    "\t".join([key, str(part), str(n), word, *"-" * 7, cell])
+                    for n, (word, cell) in rows
+                ]
                 lines.append("")
             lines.append("#end document")
         return "\n".join(lines) + "\n"

@@ -53,7 +53,9 @@ class CorefScores(Metric):
         Values between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and those of each
         metric, such as `ceaf_e_f1`. A ratio over 0 is 0.
         """
-        recall, precision = _ratio(self._counts[:, ::2], self._counts[:, 1::2]).T  # [3] each
+        recall, precision = _ratio(
+            self._counts[:, ::2], self._counts[:, 1::2]
+        ).T  # [3] each
         f1 = _ratio(2 * precision * recall, precision + recall)
         scores = np.stack([precision, recall, f1], 1)  # [3, 3]
         means = dict(zip(PARTS, scores.mean(0).tolist(), strict=True))
@@ -72,9 +74,14 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     key = _without_repetitions(key)
     home = {mention: place for place, cluster in enumerate(key) for mention in cluster}
     response = _without_repetitions(response, among=home)
-    shared = [Counter(home[mention] for mention in cluster if mention in home) for cluster in response]
+    shared = [
+        Counter(home[mention] for mention in cluster if mention in home)
+        for cluster in response
+    ]
     sizes = [len(cluster) for cluster in key], [len(cluster) for cluster in response]
-    return np.array([_muc(shared, *sizes), _b_cubed(shared, *sizes), _ceaf_e(shared, *sizes)])
+    return np.array(
+        [_muc(shared, *sizes), _b_cubed(shared, *sizes), _ceaf_e(shared, *sizes)]
+    )
 
 
 # In all three, `shared` counts for each response cluster its mentions in each key cluster.
@@ -82,19 +89,32 @@ _Shared = Sequence[Counter[int]]
 _Counts = tuple[float, float, float, float]
 
 
-def _muc(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
+def _muc(
+    shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]
+) -> _Counts:
     links = sum(common - 1 for row in shared for common in row.values())
-    return links, sum(key_sizes) - len(key_sizes), links, sum(response_sizes) - len(response_sizes)
+    return (
+        links,
+        sum(key_sizes) - len(key_sizes),
+        links,
+        sum(response_sizes) - len(response_sizes),
+    )
 
 
-def _b_cubed(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
-    recall = sum(common**2 / key_sizes[place] for row in shared for place, common in row.items())
+def _b_cubed(
+    shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]
+) -> _Counts:
+    recall = sum(
+        common**2 / key_sizes[place] for row in shared for place, common in row.items()
+    )
     pairs = zip(shared, response_sizes, strict=True)
     precision = sum(common**2 / size for row, size in pairs for common in row.values())
     return recall, sum(key_sizes), precision, sum(response_sizes)
 
 
-def _ceaf_e(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
+def _ceaf_e(
+    shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]
+) -> _Counts:
     from scipy.optimize import linear_sum_assignment
 
     similarity = np.zeros((len(response_sizes), len(key_sizes)))
@@ -105,7 +125,9 @@ def _ceaf_e(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[
     return aligned, len(key_sizes), aligned, len(response_sizes)
 
 
-def _without_repetitions(clusters: _Clusters, among: Collection[Mention] | None = None) -> list[Cluster]:
+def _without_repetitions(
+    clusters: _Clusters, among: Collection[Mention] | None = None
+) -> list[Cluster]:
     """The non-empty clusters; repeated mentions are removed, if `among` is given only those in it."""
     seen: set[Mention] = set()
     kept: list[Cluster] = []

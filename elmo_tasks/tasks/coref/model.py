@@ -11,7 +11,12 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import Positive, Probability, Size
-from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans, clusters_from_antecedents, marginal_loss
+from elmo_tasks.tasks.coref.antecedents import (
+    AntecedentScorer,
+    TopSpans,
+    clusters_from_antecedents,
+    marginal_loss,
+)
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.coref.reader import GENRES
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
@@ -75,7 +80,11 @@ class CorefModel(TaskModel):
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences
         self._value_size = self._width_of(head_values)
-        shared: dict[str, Any] = {"feature_size": feature_size, "hidden_size": hidden_size, "dropout": dropout}
+        shared: dict[str, Any] = {
+            "feature_size": feature_size,
+            "hidden_size": hidden_size,
+            "dropout": dropout,
+        }
         self.spans = SpanScorer(
             encoded_size=self.input_encoder.get_output_dim(),
             value_size=self._value_size,
@@ -91,7 +100,11 @@ class CorefModel(TaskModel):
         self._scores = CorefScores()
 
     def forward(
-        self, text: TextFieldTensors, speakers: Tensor, genre: Tensor, metadata: list[dict[str, Any]]
+        self,
+        text: TextFieldTensors,
+        speakers: Tensor,
+        genre: Tensor,
+        metadata: list[dict[str, Any]],
     ) -> dict[str, Any]:
         """
         # Parameters
@@ -108,10 +121,15 @@ class CorefModel(TaskModel):
         self.require_gold(complete or None)
         losses, predicted = [], []
         for row, known in enumerate(metadata):
-            loss, clusters = self._resolve(self._window(_document(text, speakers, genre, known, row)))
+            loss, clusters = self._resolve(
+                self._window(_document(text, speakers, genre, known, row))
+            )
             losses.append(loss)
             predicted.append(clusters)
-        output: dict[str, Any] = {key: [known[key] for known in metadata] for key in ("sentences", "key", "part")}
+        output: dict[str, Any] = {
+            key: [known[key] for known in metadata]
+            for key in ("sentences", "key", "part")
+        }
         if not self.training:
             output |= {"clusters": predicted, "losses": torch.stack(losses)}
         if complete:
@@ -134,7 +152,9 @@ class CorefModel(TaskModel):
         """
         if reset and not self.training and not self._scores.documents:
             hint = "use `elmo-tasks predict` for documents without them"
-            raise InputError("nothing to score: no document has gold clusters", hint=hint)
+            raise InputError(
+                "nothing to score: no document has gold clusters", hint=hint
+            )
         scores = {} if self.training else self._scores.get_metric(reset)
         if reset:
             return scores | self.input_encoder.describe()
@@ -148,12 +168,21 @@ class CorefModel(TaskModel):
         places = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
         first, width = places.unbind(1)
         vectors = self.spans.vectors(grid, encoded, values, places)  # [K, G]
-        kept = TopSpans(vectors, grid.scores[first, width], document.speakers[first], document.genre + 1)
-        labels = cluster_labels(document.clusters, tuple(grid.mask.shape)).to(places.device)[first, width]  # [K]
+        kept = TopSpans(
+            vectors,
+            grid.scores[first, width],
+            document.speakers[first],
+            document.genre + 1,
+        )
+        labels = cluster_labels(document.clusters, tuple(grid.mask.shape)).to(
+            places.device
+        )[first, width]  # [K]
         loss, antecedents = self._link(kept, labels)
         if self.training:
             return loss, []
-        mentions: list[Mention] = [(start, start + extent + 1) for start, extent in places.tolist()]
+        mentions: list[Mention] = [
+            (start, start + extent + 1) for start, extent in places.tolist()
+        ]
         return loss, clusters_from_antecedents(mentions, antecedents)
 
     def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
@@ -165,10 +194,14 @@ class CorefModel(TaskModel):
         """The loss, and the index of the best antecedent of each span, -1 for none."""
         losses, found = [], []
         for scores, rows, columns in self.antecedents(kept):
-            same = (labels[rows, None] == labels[None, columns]) & (labels[rows, None] > 0)  # [R, C]
+            same = (labels[rows, None] == labels[None, columns]) & (
+                labels[rows, None] > 0
+            )  # [R, C]
             losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
             best, place = scores.max(1)  # [R] each
-            found.append(torch.where(best > 0, place + columns.start, -1))  # 0 is the score of no antecedent
+            found.append(
+                torch.where(best > 0, place + columns.start, -1)
+            )  # 0 is the score of no antecedent
         return torch.stack(losses).sum(), torch.cat(found).tolist()
 
     def _window(self, document: Document) -> Document:
@@ -185,19 +218,35 @@ class CorefModel(TaskModel):
             return self.input_encoder.get_input_dim()
         embedder = self.input_encoder.embedder
         if embedder is None:
-            raise InputError("there are no embeddings for span heads", hint="set head_values to input")
+            raise InputError(
+                "there are no embeddings for span heads",
+                hint="set head_values to input",
+            )
         return embedder.get_output_dim()
 
 
 def window(document: Document, start: int, stop: int) -> Document:
     """Sentences `start` to `stop` of a document, and the mentions within them."""
-    text = {key: {name: ids[start:stop] for name, ids in of_one.items()} for key, of_one in document.text.items()}
+    text = {
+        key: {name: ids[start:stop] for name, ids in of_one.items()}
+        for key, of_one in document.text.items()
+    }
     first, last = sum(document.lengths[:start]), sum(document.lengths[:stop])
     within = [
-        [(begin - first, end - first) for begin, end in cluster if first <= begin and end <= last]
+        [
+            (begin - first, end - first)
+            for begin, end in cluster
+            if first <= begin and end <= last
+        ]
         for cluster in document.clusters
     ]
-    return Document(text, document.speakers[first:last], document.genre, document.lengths[start:stop], within)
+    return Document(
+        text,
+        document.speakers[first:last],
+        document.genre,
+        document.lengths[start:stop],
+        within,
+    )
 
 
 def cluster_labels(clusters: list[Cluster], shape: tuple[int, ...]) -> Tensor:
@@ -210,8 +259,19 @@ def cluster_labels(clusters: list[Cluster], shape: tuple[int, ...]) -> Tensor:
     return labels
 
 
-def _document(text: TextFieldTensors, speakers: Tensor, genre: Tensor, known: dict[str, Any], row: int) -> Document:
+def _document(
+    text: TextFieldTensors,
+    speakers: Tensor,
+    genre: Tensor,
+    known: dict[str, Any],
+    row: int,
+) -> Document:
     """One document of the batch, without padding."""
     lengths = [len(sentence) for sentence in known["sentences"]]
-    own = {key: {name: ids[row, : len(lengths)] for name, ids in of_one.items()} for key, of_one in text.items()}
-    return Document(own, speakers[row, : sum(lengths)], genre[row], lengths, known["clusters"] or [])
+    own = {
+        key: {name: ids[row, : len(lengths)] for name, ids in of_one.items()}
+        for key, of_one in text.items()
+    }
+    return Document(
+        own, speakers[row, : sum(lengths)], genre[row], lengths, known["clusters"] or []
+    )

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.tokens import Token as SpacyToken
 
-_SENTENCES = TypeAdapter(Annotated[list[Annotated[list[Text], Field(min_length=1)]], Field(min_length=1)])
+_SENTENCES = TypeAdapter(
+    Annotated[list[Annotated[list[Text], Field(min_length=1)]], Field(min_length=1)]
+)
 
 
 @Predictor.register("elmo_tasks_coref")
@@ -35,36 +37,59 @@ class CorefPredictor(JsonLinesPredictor):
 
     keys = ("text", "sentences", "speakers", "genre")
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
+    ) -> None:
         super().__init__(model, dataset_reader, frozen)
         self._nlp = sentence_pipeline("en")
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         metadata = metadata_of(instance)
         sentences = metadata["sentences"]
-        document: Sentence = metadata.get("document") or Sentence([word for words in sentences for word in words])
-        clusters = [[document.located(*mention) for mention in cluster] for cluster in outputs["clusters"]]
-        known = {} if metadata["key"] is None else {"key": metadata["key"], "part": metadata["part"]}
+        document: Sentence = metadata.get("document") or Sentence(
+            [word for words in sentences for word in words]
+        )
+        clusters = [
+            [document.located(*mention) for mention in cluster]
+            for cluster in outputs["clusters"]
+        ]
+        known = (
+            {}
+            if metadata["key"] is None
+            else {"key": metadata["key"], "part": metadata["part"]}
+        )
         return {**known, "sentences": sentences, "clusters": clusters}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
         if ("text" in json_dict) == ("sentences" in json_dict):
-            raise InputError(f"expected either 'text' or 'sentences', got {shown(json_dict)}")
-        genre = validate(TEXT, json_dict["genre"], "'genre'") if "genre" in json_dict else UNKNOWN_GENRE
+            raise InputError(
+                f"expected either 'text' or 'sentences', got {shown(json_dict)}"
+            )
+        genre = (
+            validate(TEXT, json_dict["genre"], "'genre'")
+            if "genre" in json_dict
+            else UNKNOWN_GENRE
+        )
         speakers = json_dict.get("speakers")
         if speakers is not None:
             validate(_SENTENCES, speakers, "'speakers'")
         if "sentences" in json_dict:
             words = validate(_SENTENCES, json_dict["sentences"], "'sentences'")
-            return self._dataset_reader.text_to_instance(words, speakers=speakers, genre=genre)
+            return self._dataset_reader.text_to_instance(
+                words, speakers=speakers, genre=genre
+            )
         text = validate(TEXT, json_dict["text"], "'text'")
         sentences = split_sentences(self._nlp(text))
         words = [[token.text for token in sentence] for sentence in sentences]
-        instance = self._dataset_reader.text_to_instance(words, speakers=speakers, genre=genre)
+        instance = self._dataset_reader.text_to_instance(
+            words, speakers=speakers, genre=genre
+        )
         tokens = [token for sentence in sentences for token in sentence]
         offsets = [(token.idx, token.idx + len(token)) for token in tokens]
-        metadata_of(instance)["document"] = Sentence([token.text for token in tokens], text, offsets)
+        metadata_of(instance)["document"] = Sentence(
+            [token.text for token in tokens], text, offsets
+        )
         return instance
 
 

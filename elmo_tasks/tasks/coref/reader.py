@@ -5,11 +5,23 @@ from collections.abc import Iterable, Sequence
 import torch
 from allennlp.data import DatasetReader, Field, Instance, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import LabelField, ListField, MetadataField, TensorField, TextField
+from allennlp.data.fields import (
+    LabelField,
+    ListField,
+    MetadataField,
+    TensorField,
+    TextField,
+)
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
-from elmo_tasks.formats.ontonotes import NONE, OntonotesDocument, find_files, read_documents, report_skipped
+from elmo_tasks.formats.ontonotes import (
+    NONE,
+    OntonotesDocument,
+    find_files,
+    read_documents,
+    report_skipped,
+)
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
 from elmo_tasks.tasks.tokenizer import FirstCharacters
@@ -33,7 +45,9 @@ class GenreField(LabelField):
             super().count_vocab_items(counter)
 
     def index(self, vocab: Vocabulary) -> None:
-        self._label_id = vocab.get_token_to_index_vocabulary(GENRES).get(self.label, UNKNOWN_LABEL)
+        self._label_id = vocab.get_token_to_index_vocabulary(GENRES).get(
+            self.label, UNKNOWN_LABEL
+        )
 
 
 @DatasetReader.register("elmo_tasks_coref")
@@ -51,7 +65,11 @@ class CorefReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
         documents, clusters, skipped = [], [], []
-        for document in (document for file in find_files(file_path) for document in read_documents(file)):
+        for document in (
+            document
+            for file in find_files(file_path)
+            for document in read_documents(file)
+        ):
             try:
                 clusters.append(document_clusters(document))
                 documents.append(document)
@@ -59,7 +77,9 @@ class CorefReader(TaskReader):
                 skipped.append(error)
         report_skipped(skipped, "documents", path=str(file_path), kept=len(documents))
         annotated = any(clusters)
-        for document, gold in self.shard_iterable(zip(documents, clusters, strict=True)):
+        for document, gold in self.shard_iterable(
+            zip(documents, clusters, strict=True)
+        ):
             yield self.text_to_instance(
                 [sentence.words for sentence in document.sentences],
                 speakers=[sentence.speakers for sentence in document.sentences],
@@ -92,20 +112,48 @@ class CorefReader(TaskReader):
         a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises
         `InputError` if a sentence or the document is empty, or the speakers do not match the words.
         """
-        words = [[_ESCAPED.get(word, word) for word in sentence] for sentence in sentences]
-        said_by = [[NONE] * len(sentence) for sentence in words] if speakers is None else speakers
+        words = [
+            [_ESCAPED.get(word, word) for word in sentence] for sentence in sentences
+        ]
+        said_by = (
+            [[NONE] * len(sentence) for sentence in words]
+            if speakers is None
+            else speakers
+        )
         if not words or not all(words):
-            problem = "expected at least one sentence, and at least one word in each sentence"
+            problem = (
+                "expected at least one sentence, and at least one word in each sentence"
+            )
             raise InputError(problem, file=file, line=line)
         if list(map(len, words)) != list(map(len, said_by)):
-            raise InputError("expected one speaker for each word of each sentence", file=file, line=line)
-        gold = None if clusters is None else [cluster for cluster in clusters if len(cluster) > 1]
+            raise InputError(
+                "expected one speaker for each word of each sentence",
+                file=file,
+                line=line,
+            )
+        gold = (
+            None
+            if clusters is None
+            else [cluster for cluster in clusters if len(cluster) > 1]
+        )
         flat = [speaker for sentence in said_by for speaker in sentence]
         ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(flat))}
         numbers = torch.tensor([ids[speaker] for speaker in flat])  # [N]
-        known = {"sentences": words, "clusters": gold, "key": key, "part": part, "file": file, "line": line}
+        known = {
+            "sentences": words,
+            "clusters": gold,
+            "key": key,
+            "part": part,
+            "file": file,
+            "line": line,
+        }
         fields: dict[str, Field] = {
-            "text": ListField([TextField([shared_token(word) for word in sentence]) for sentence in words]),
+            "text": ListField(
+                [
+                    TextField([shared_token(word) for word in sentence])
+                    for sentence in words
+                ]
+            ),
             "speakers": TensorField(numbers, padding_value=NO_SPEAKER),
             "genre": GenreField(genre, label_namespace=GENRES),
             "metadata": MetadataField(known),
@@ -119,7 +167,10 @@ def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     `InputError` if brackets do not match.
     """
     found: dict[str, set[Mention]] = {}
-    offset, name = 0, f"coreference of the document ({document.key}); part {document.part:03d}"
+    offset, name = (
+        0,
+        f"coreference of the document ({document.key}); part {document.part:03d}",
+    )
     for sentence in document.sentences:
         for start, end, label in sentence.mentions(of=name):
             found.setdefault(label, set()).add((offset + start, offset + end))

@@ -24,7 +24,9 @@ class FactorizedScorer(nn.Module):
     span in its pairs, is multiplied once. `parts` are the widths of the parts, `hidden_size` the units F of each layer.
     """
 
-    def __init__(self, parts: Sequence[int], *, hidden_size: int, dropout: float) -> None:
+    def __init__(
+        self, parts: Sequence[int], *, hidden_size: int, dropout: float
+    ) -> None:
         super().__init__()
         self._parts = list(parts)
         self.first = nn.Linear(sum(parts), hidden_size)
@@ -63,20 +65,32 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     are broken by position. Returns [K, 2]: n and w of the spans taken, in the order of the text.
     """
     count, widths = scores.shape
-    order = torch.where(mask, scores.detach(), -torch.inf).flatten().argsort(descending=True, stable=True)
+    order = (
+        torch.where(mask, scores.detach(), -torch.inf)
+        .flatten()
+        .argsort(descending=True, stable=True)
+    )
     last_end = [-1] * (count + widths)  # of the spans taken that start at each word
     first_start = [count] * (count + widths)  # of the spans taken that end at each word
     taken: list[tuple[int, int]] = []
     for place in order[mask.flatten()[order]].tolist():
         start, width = divmod(place, widths)
         end = start + width
-        if max(last_end[start + 1 : end + 1], default=-1) > end or min(first_start[start:end], default=count) < start:
+        if (
+            max(last_end[start + 1 : end + 1], default=-1) > end
+            or min(first_start[start:end], default=count) < start
+        ):
             continue
         taken.append((start, width))
-        last_end[start], first_start[end] = max(end, last_end[start]), min(start, first_start[end])
+        last_end[start], first_start[end] = (
+            max(end, last_end[start]),
+            min(start, first_start[end]),
+        )
         if len(taken) == limit:
             break
-    return torch.tensor(sorted(taken), dtype=torch.long, device=scores.device).view(-1, 2)
+    return torch.tensor(sorted(taken), dtype=torch.long, device=scores.device).view(
+        -1, 2
+    )
 
 
 class SpanGrid(NamedTuple):
@@ -84,7 +98,9 @@ class SpanGrid(NamedTuple):
 
     mask: Tensor  # [N, W], bool, True for spans within a sentence
     scores: Tensor  # [N, W], mention scores; undefined for masked spans
-    attention: Tensor  # [N, W, W], the weight of each span's words n, n + 1, ... in its head
+    attention: (
+        Tensor  # [N, W, W], the weight of each span's words n, n + 1, ... in its head
+    )
     widths: Tensor  # [N, W, E], width embeddings, after dropout
 
 
@@ -115,7 +131,9 @@ class SpanScorer(nn.Module):
     ) -> None:
         super().__init__()
         self.max_width = max_width
-        self.attention = nn.Linear(encoded_size, 1, bias=False)  # the softmax would cancel a bias
+        self.attention = nn.Linear(
+            encoded_size, 1, bias=False
+        )  # the softmax would cancel a bias
         self.widths = nn.Embedding(max_width, feature_size)
         self.dropout = nn.Dropout(dropout)
         parts = [encoded_size, encoded_size, feature_size, value_size]
@@ -131,38 +149,59 @@ class SpanScorer(nn.Module):
         """
         mask = span_mask(lengths, self.max_width)
         attention = self._attention(encoded)
-        widths = self.dropout(self.widths.weight.expand(len(encoded), -1, -1))  # [N, W, E]
+        widths = self.dropout(
+            self.widths.weight.expand(len(encoded), -1, -1)
+        )  # [N, W, E]
         first, last, width, head = self.score.weights()
         products = (encoded @ first.t())[:, None]  # [N, 1, F]
         products = products + _windows(encoded @ last.t(), self.max_width)  # [N, W, F]
         products = products + widths @ width.t()
-        products = products + torch.bmm(attention, _windows(values @ head.t(), self.max_width))
+        products = products + torch.bmm(
+            attention, _windows(values @ head.t(), self.max_width)
+        )
         return SpanGrid(mask, self.score(products), attention, widths)
 
-    def vectors(self, grid: SpanGrid, encoded: Tensor, values: Tensor, places: Tensor) -> Tensor:
+    def vectors(
+        self, grid: SpanGrid, encoded: Tensor, values: Tensor, places: Tensor
+    ) -> Tensor:
         """
         The vectors [K, `output_size`] of some spans, whose n and w are `places` [K, 2], from the output and the inputs
         of `forward`.
         """
         first, width = places.unbind(1)  # [K] each
         weights = grid.attention[first, width]  # [K, W]
-        heads = torch.bmm(weights[:, None], _windows(values, self.max_width)[first])[:, 0]  # [K, V]
-        return torch.cat([encoded[first], encoded[first + width], grid.widths[first, width], heads], 1)
+        heads = torch.bmm(weights[:, None], _windows(values, self.max_width)[first])[
+            :, 0
+        ]  # [K, V]
+        return torch.cat(
+            [encoded[first], encoded[first + width], grid.widths[first, width], heads],
+            1,
+        )
 
     def _attention(self, encoded: Tensor) -> Tensor:
         """For each span the softmax over its words' scores: [N, W, W], zero after its end."""
-        scores = _windows(self.attention(encoded), self.max_width)[:, None, :, 0]  # [N, 1, W]
-        within = torch.ones(self.max_width, self.max_width, dtype=torch.bool, device=encoded.device).tril()
+        scores = _windows(self.attention(encoded), self.max_width)[
+            :, None, :, 0
+        ]  # [N, 1, W]
+        within = torch.ones(
+            self.max_width, self.max_width, dtype=torch.bool, device=encoded.device
+        ).tril()
         return scores.masked_fill(~within, -torch.inf).softmax(2)  # [N, W, W]
 
 
 def span_mask(lengths: Tensor, max_width: int) -> Tensor:
     """The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and W = `max_width`."""
-    ends = lengths.cumsum(0).repeat_interleave(lengths)  # [N], the end of each word's sentence
+    ends = lengths.cumsum(0).repeat_interleave(
+        lengths
+    )  # [N], the end of each word's sentence
     left = ends - torch.arange(len(ends), device=ends.device)
     return torch.arange(max_width, device=ends.device) < left[:, None]
 
 
 def _windows(vectors: Tensor, width: int) -> Tensor:
     """The vectors [N, V] of words n, n + 1, ... for each n, zero after the last word: [N, W, V], a view."""
-    return functional.pad(vectors, (0, 0, 0, width - 1)).unfold(0, width, 1).transpose(1, 2)
+    return (
+        functional.pad(vectors, (0, 0, 0, width - 1))
+        .unfold(0, width, 1)
+        .transpose(1, 2)
+    )

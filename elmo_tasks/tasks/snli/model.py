@@ -60,7 +60,9 @@ class EntailmentModel(Classifier):
         uses_elmo = self.input_encoder.elmo is not None
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
         self.weight_l2 = weight_l2 if uses_elmo else 0.0
-        self.projection = glorot(nn.Linear(4 * input_encoder.get_output_dim(), hidden_size))
+        self.projection = glorot(
+            nn.Linear(4 * input_encoder.get_output_dim(), hidden_size)
+        )
         self.composition = construct(composition, hidden_size)
         self.labels = complete_labels(vocab, LABELS)
         self.classifier = nn.Sequential(
@@ -71,7 +73,9 @@ class EntailmentModel(Classifier):
             glorot(nn.Linear(hidden_size, len(self.labels))),
         )
 
-    def score(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+    def score(
+        self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any
+    ) -> dict[str, Tensor]:
         """
         `logits` [B, 3] of B sentences each, and `attention` [2B, T, T] of each word over the words of the other
         sentence, premises first.
@@ -79,8 +83,12 @@ class EntailmentModel(Classifier):
         h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         # Chen et al. (2017), equations 14 and 15
-        enhanced = self.attention_dropout(torch.cat([h, attended, h - attended, h * attended], -1))  # [2B, T, 4D]
-        composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
+        enhanced = self.attention_dropout(
+            torch.cat([h, attended, h - attended, h * attended], -1)
+        )  # [2B, T, 4D]
+        composed = self.composition(
+            self.projection(enhanced).relu(), mask
+        )  # [2B, T, 2H]
         logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
         return {"logits": logits, "attention": at_least_float32(attention)}
 
@@ -90,13 +98,20 @@ class EntailmentModel(Classifier):
         hypothesis for each word of the premise, `hypothesis_attention` the reverse.
         """
         attention = output_dict.pop("attention")
-        lengths = [(len(p), len(h)) for p, h in zip(output_dict["premise"], output_dict["hypothesis"], strict=True)]
+        lengths = [
+            (len(p), len(h))
+            for p, h in zip(
+                output_dict["premise"], output_dict["hypothesis"], strict=True
+            )
+        ]
         over_hypothesis, over_premise = attention.chunk(2)
         output_dict["premise_attention"] = [
-            weights[:p, :h].tolist() for weights, (p, h) in zip(over_hypothesis, lengths, strict=True)
+            weights[:p, :h].tolist()
+            for weights, (p, h) in zip(over_hypothesis, lengths, strict=True)
         ]
         output_dict["hypothesis_attention"] = [
-            weights[:h, :p].tolist() for weights, (p, h) in zip(over_premise, lengths, strict=True)
+            weights[:h, :p].tolist()
+            for weights, (p, h) in zip(over_premise, lengths, strict=True)
         ]
         return super().make_output_human_readable(output_dict)
 
@@ -105,19 +120,37 @@ class EntailmentModel(Classifier):
         configured = super().get_regularization_penalty()
         if not self.weight_l2:
             return configured
-        penalty = self.weight_l2 * torch.stack([matrix.square().sum() for matrix in self.weight_matrices()]).sum()
+        penalty = (
+            self.weight_l2
+            * torch.stack(
+                [matrix.square().sum() for matrix in self.weight_matrices()]
+            ).sum()
+        )
         return penalty if configured is None else penalty + configured
 
     def weight_matrices(self) -> list[nn.Parameter]:
         """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
-        layers = (self.input_encoder.encoder, self.projection, self.composition, self.classifier)
-        return [weights for layer in layers for weights in layer.parameters() if weights.dim() > 1]
+        layers = (
+            self.input_encoder.encoder,
+            self.projection,
+            self.composition,
+            self.classifier,
+        )
+        return [
+            weights
+            for layer in layers
+            for weights in layer.parameters()
+            if weights.dim() > 1
+        ]
 
 
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
     """One text field of 2B sentences, padded to the longest: the B premises, then the B hypotheses."""
     return {
-        key: {name: _stack_tensors(name, tensor, hypothesis[key][name]) for name, tensor in of_indexer.items()}
+        key: {
+            name: _stack_tensors(name, tensor, hypothesis[key][name])
+            for name, tensor in of_indexer.items()
+        }
         for key, of_indexer in premise.items()
     }
 
@@ -126,9 +159,14 @@ def _stack_tensors(name: str, first: Tensor, second: Tensor) -> Tensor:
     if name == KEY:  # zeros in a word's slots would be characters
         slots = max(first.shape[2], second.shape[2])
         first, second = fit_slots(first, slots), fit_slots(second, slots)
-    widths = [max(sizes) for sizes in zip(first.shape[1:], second.shape[1:], strict=True)]
+    widths = [
+        max(sizes) for sizes in zip(first.shape[1:], second.shape[1:], strict=True)
+    ]
     stacked = first.new_zeros(len(first) + len(second), *widths)  # [2B, T, ...]
-    for rows, tensor in ((stacked[: len(first)], first), (stacked[len(first) :], second)):
+    for rows, tensor in (
+        (stacked[: len(first)], first),
+        (stacked[len(first) :], second),
+    ):
         rows[tuple(slice(size) for size in tensor.shape)] = tensor
     return stacked
 
@@ -139,10 +177,14 @@ def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     its mask [2B, T] are of B sentences, then of the B sentences paired with them. Returns the weighted sums [2B, T, D]
     and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
     """
-    other, other_mask = (part.roll(len(h) // 2, 0) for part in (h, mask))  # the two halves swapped
+    other, other_mask = (
+        part.roll(len(h) // 2, 0) for part in (h, mask)
+    )  # the two halves swapped
     scores = h @ other.transpose(1, 2)  # [2B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
-    weights = masked_softmax(scores, other_mask[:, None], memory_efficient=True)  # [2B, T, T]
+    weights = masked_softmax(
+        scores, other_mask[:, None], memory_efficient=True
+    )  # [2B, T, T]
     return weights @ other, weights
 
 
@@ -152,6 +194,8 @@ def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
     [2B, T] -> [B, 4D], the premise's average and maximum, then the hypothesis's.
     """
     words = mask[:, :, None]
-    mean = masked_mean(composed, words, 1).to(composed.dtype)  # AllenNLP returns at least float32
+    mean = masked_mean(composed, words, 1).to(
+        composed.dtype
+    )  # AllenNLP returns at least float32
     pooled = torch.cat([mean, masked_max(composed, words, 1)], -1)  # [2B, 2D]
     return torch.cat(pooled.chunk(2), -1)  # [B, 4D]

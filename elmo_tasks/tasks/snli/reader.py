@@ -44,19 +44,32 @@ class SnliReader(TaskReader):
     - `kwargs`: see `TaskReader`.
     """
 
-    def __init__(self, *, tokenization: Literal["sentence", "parse"] = "sentence", **kwargs: Any) -> None:
+    def __init__(
+        self, *, tokenization: Literal["sentence", "parse"] = "sentence", **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._fields = _FIELDS[tokenization]
-        self._words = BlankSpacyTokenizer().words if tokenization == "sentence" else leaves
+        self._words = (
+            BlankSpacyTokenizer().words if tokenization == "sentence" else leaves
+        )
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a line is invalid, and if there is no pair."""
         file = str(file_path)
-        pairs = not_empty(_pairs(file), f"expected pairs, got none, or all are labelled {NO_CONSENSUS!r}", file)
+        pairs = not_empty(
+            _pairs(file),
+            f"expected pairs, got none, or all are labelled {NO_CONSENSUS!r}",
+            file,
+        )
         for line, pair in self.shard_iterable(pairs):
-            texts = [validate(TEXT, pair.get(field), repr(field), file=file, line=line) for field in self._fields]
+            texts = [
+                validate(TEXT, pair.get(field), repr(field), file=file, line=line)
+                for field in self._fields
+            ]
             premise, hypothesis = map(self._words, texts)
-            yield self.text_to_instance(premise, hypothesis, pair.get("gold_label"), file=file, line=line)
+            yield self.text_to_instance(
+                premise, hypothesis, pair.get("gold_label"), file=file, line=line
+            )
 
     def text_to_instance(
         self,
@@ -72,11 +85,16 @@ class SnliReader(TaskReader):
         `contradiction`), and `metadata`, a dictionary of `premise`, `hypothesis` (words), `label`, and `file` and
         `line` of the pair, None where unknown. Raises `InputError` if a sentence is empty.
         """
-        sentences = {"premise": list(map(intern, premise)), "hypothesis": list(map(intern, hypothesis))}
+        sentences = {
+            "premise": list(map(intern, premise)),
+            "hypothesis": list(map(intern, hypothesis)),
+        }
         metadata = {**sentences, "label": label, "file": file, "line": line}
         fields: dict[str, Field] = {"metadata": MetadataField(metadata)}
         for name, words in sentences.items():
-            fields[name] = text_field(list(map(shared_token, words)), name, file=file, line=line)
+            fields[name] = text_field(
+                list(map(shared_token, words)), name, file=file, line=line
+            )
         if label is not None:
             fields["label"] = LabelField(label)
         return Instance(fields)
@@ -92,6 +110,17 @@ def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
         if not text.strip():
             continue
-        pair = validate(_RECORD, parse_json(text, file=file, line=line), "the pair", file=file, line=line)
-        if validate(_LABEL, pair.get("gold_label"), "'gold_label'", file=file, line=line) != NO_CONSENSUS:
+        pair = validate(
+            _RECORD,
+            parse_json(text, file=file, line=line),
+            "the pair",
+            file=file,
+            line=line,
+        )
+        if (
+            validate(
+                _LABEL, pair.get("gold_label"), "'gold_label'", file=file, line=line
+            )
+            != NO_CONSENSUS
+        ):
             yield line, pair

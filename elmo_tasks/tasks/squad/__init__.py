@@ -6,7 +6,11 @@ from elmo_tasks.tasks.task import Page, Task
 
 def _file(split: str) -> DataFile:
     name = f"{split}-v1.1.json"
-    return DataFile(f"squad/{name}", (), f"https://rajpurkar.github.io/SQuAD-explorer/dataset/{name}")
+    return DataFile(
+        f"squad/{name}",
+        (),
+        f"https://rajpurkar.github.io/SQuAD-explorer/dataset/{name}",
+    )
 
 
 TASKS = (

@@ -27,7 +27,9 @@ class SquadEmAndF1(Metric):
     def __init__(self) -> None:
         self._exact, self._f1, self._count = 0.0, 0.0, 0
 
-    def __call__(self, predictions: Sequence[str], gold_labels: Sequence[Sequence[str]]) -> None:
+    def __call__(
+        self, predictions: Sequence[str], gold_labels: Sequence[Sequence[str]]
+    ) -> None:
         """
         Adds a batch of B answers, and for each question one or more gold answers. Raises `ValueError` if the numbers
         differ or a question has no gold answer; nothing is counted then.
@@ -72,6 +74,8 @@ def f1(predicted: str, gold: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def best(score: Callable[[str, str], float], predicted: str, golds: Sequence[str]) -> float:
+def best(
+    score: Callable[[str, str], float], predicted: str, golds: Sequence[str]
+) -> float:
     """The highest score over the gold answers. Raises `ValueError` if there are none."""
     return max(score(predicted, gold) for gold in golds)

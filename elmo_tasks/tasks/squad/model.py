@@ -18,7 +18,13 @@ from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability, Size
 from elmo_tasks.tasks.predictor import Sentence
-from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, Spans, best_spans, relu_layer
+from elmo_tasks.tasks.squad.layers import (
+    ChainedPointers,
+    ResidualSelfAttention,
+    Spans,
+    best_spans,
+    relu_layer,
+)
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.task_model import SoftmaxModel
 
@@ -58,7 +64,9 @@ class SquadModel(SoftmaxModel):
         super().__init__(vocab, input_encoder, **kwargs)
         width = self.input_encoder.encoder.get_output_dim()
         if width % 2:
-            raise InputError(f"expected an encoder with an even output size, for two directions, got {width}")
+            raise InputError(
+                f"expected an encoder with an even output size, for two directions, got {width}"
+            )
         self.max_span_length, self.n_best = max_span_length, n_best
         self.attention = BiAttention(self.input_encoder.get_output_dim())
         self.merge = relu_layer(4 * self.input_encoder.get_output_dim(), width)
@@ -88,17 +96,28 @@ class SquadModel(SoftmaxModel):
         with gold answers count in the metric, also with `NO_SPAN`.
         """
         self.require_gold(span_start)
-        return self.answer(self.score(passage, question), passage, metadata, span_start, span_end)
+        return self.answer(
+            self.score(passage, question), passage, metadata, span_start, span_end
+        )
 
-    def score(self, passage: TextFieldTensors, question: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+    def score(
+        self, passage: TextFieldTensors, question: TextFieldTensors, **_: Any
+    ) -> dict[str, Tensor]:
         """`start_logits` and `end_logits` [B, T]."""
         passage_h, _, mask = self.input_encoder(passage)  # [B, T, D]
         question_h, _, question_mask = self.input_encoder(question)  # [B, U, D]
-        attended = self.attention(passage_h, mask, question_h, question_mask)  # [B, T, 4D]
+        attended = self.attention(
+            passage_h, mask, question_h, question_mask
+        )  # [B, T, 4D]
         x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
-        starts, ends = map(at_least_float32, self.pointers(self.dropout(x), mask))  # [B, T]
+        starts, ends = map(
+            at_least_float32, self.pointers(self.dropout(x), mask)
+        )  # [B, T]
         lowest = min_value_of_dtype(starts.dtype)
-        return {"start_logits": starts.masked_fill(~mask, lowest), "end_logits": ends.masked_fill(~mask, lowest)}
+        return {
+            "start_logits": starts.masked_fill(~mask, lowest),
+            "end_logits": ends.masked_fill(~mask, lowest),
+        }
 
     def answer(
         self,
@@ -110,15 +129,30 @@ class SquadModel(SoftmaxModel):
         **_: Any,
     ) -> dict[str, Any]:
         """The outputs of `forward`, from what `score` returns; updates the metric."""
-        mask, starts, ends = get_text_field_mask(passage), scores["start_logits"], scores["end_logits"]
+        mask, starts, ends = (
+            get_text_field_mask(passage),
+            scores["start_logits"],
+            scores["end_logits"],
+        )
         output: dict[str, Any] = dict(scores)
         output |= {key: [one[key] for one in metadata] for key in ("id", "question")}
         if not self.training:
-            best = best_spans(starts, ends, mask, max_length=self.max_span_length, count=self.n_best)
+            best = best_spans(
+                starts, ends, mask, max_length=self.max_span_length, count=self.n_best
+            )
             output["spans"] = _answers(best, metadata)
-            known = [(spans, one["answers"]) for spans, one in zip(output["spans"], metadata, strict=True)]
-            scored = [(spans[0]["text"] if spans else "", golds) for spans, golds in known if golds]
-            self._em_and_f1([text for text, _ in scored], [golds for _, golds in scored])
+            known = [
+                (spans, one["answers"])
+                for spans, one in zip(output["spans"], metadata, strict=True)
+            ]
+            scored = [
+                (spans[0]["text"] if spans else "", golds)
+                for spans, golds in known
+                if golds
+            ]
+            self._em_and_f1(
+                [text for text, _ in scored], [golds for _, golds in scored]
+            )
         if span_start is not None and span_end is not None:
             output["loss"] = span_loss(starts, span_start) + span_loss(ends, span_end)
         return output
@@ -126,7 +160,11 @@ class SquadModel(SoftmaxModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Removes the logits; see `require_finite`."""
         self.require_finite(output_dict["start_logits"], output_dict["end_logits"])
-        return {name: value for name, value in output_dict.items() if not name.endswith("_logits")}
+        return {
+            name: value
+            for name, value in output_dict.items()
+            if not name.endswith("_logits")
+        }
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
@@ -142,16 +180,26 @@ def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     one.
     """
     known = gold.squeeze(-1) >= 0  # [B]
-    losses = nn.functional.cross_entropy(logits, gold.squeeze(-1).clamp(min=0), reduction="none")  # [B]
+    losses = nn.functional.cross_entropy(
+        logits, gold.squeeze(-1).clamp(min=0), reduction="none"
+    )  # [B]
     return torch.where(known, losses, 0.0).sum() / known.sum().clamp(min=1)
 
 
 def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
     """The spans of each question: fewer than `n_best` in a short passage, none if scores are NaN."""
     found: list[list[dict[str, Any]]] = [[] for _ in metadata]
-    for answers, one, *row in zip(found, metadata, *(part.tolist() for part in best), strict=True):
+    for answers, one, *row in zip(
+        found, metadata, *(part.tolist() for part in best), strict=True
+    ):
         passage = Sentence([], one["passage"], one["offsets"])
         for first, last, score, probability in zip(*row, strict=True):
             if score > -torch.inf:
-                answers.append({**passage.located(first, last + 1), "score": score, "probability": probability})
+                answers.append(
+                    {
+                        **passage.located(first, last + 1),
+                        "score": score,
+                        "probability": probability,
+                    }
+                )
     return found

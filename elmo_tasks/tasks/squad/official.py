@@ -30,7 +30,9 @@ class Question(NamedTuple):
     id: str  # unique in its file
     text: str
     context: str
-    answers: tuple[GoldAnswer, ...]  # one or more, possibly equal; none if the question has no answer
+    answers: tuple[
+        GoldAnswer, ...
+    ]  # one or more, possibly equal; none if the question has no answer
 
 
 class _Answer(BaseModel):
@@ -68,14 +70,21 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     """
     seen: set[str] = set()
     text = StringIO()  # takes less memory than a list of lines
-    text.writelines(f"{line}\n" for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None))
-    articles = validate(_FILE, parse_json(text.getvalue(), file=file), "the file", file=file).data
+    text.writelines(
+        f"{line}\n"
+        for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None)
+    )
+    articles = validate(
+        _FILE, parse_json(text.getvalue(), file=file), "the file", file=file
+    ).data
     paragraphs = (one for article in articles for one in article.paragraphs)
     for paragraph, asked in ((one, asked) for one in paragraphs for asked in one.qas):
         if asked.id in seen:
             raise InputError(f"question {shown(asked.id)}: duplicate id", file=file)
         seen.add(asked.id)
-        golds = tuple(GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers)
+        golds = tuple(
+            GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers
+        )
         yield Question(asked.id, asked.question, paragraph.context, golds)
     if not seen:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
@@ -88,5 +97,7 @@ class SquadEvaluator(OfficialEvaluator):
     answers = "spans"
 
     def text(self, answers: Answers) -> str:
-        best = {known["id"]: spans[0]["text"] if spans else "" for known, spans in answers}
+        best = {
+            known["id"]: spans[0]["text"] if spans else "" for known, spans in answers
+        }
         return json.dumps(best, ensure_ascii=False) + "\n"

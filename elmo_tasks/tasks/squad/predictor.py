@@ -25,11 +25,15 @@ class SquadPredictor(JsonLinesPredictor):
     gold_fields = ("span_start", "span_end")
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        identifier = metadata_of(instance)["id"]  # AllenNLP would convert it to a string
+        identifier = metadata_of(instance)[
+            "id"
+        ]  # AllenNLP would convert it to a string
         named = {} if identifier is None else {"id": identifier}
         spans = outputs["spans"]
         return {**named, "question": outputs["question"], **spans[0], "n_best": spans}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        passage, question = (validate(TEXT, json_dict.get(key), repr(key)) for key in self.keys)
+        passage, question = (
+            validate(TEXT, json_dict.get(key), repr(key)) for key in self.keys
+        )
         return self._dataset_reader.text_to_instance(question, passage)

@@ -61,9 +61,18 @@ class SquadReader(TaskReader):
             for one in asked:
                 if not one.answers:
                     hint = "the model always answers: use a file of SQuAD v1.1"
-                    raise InputError(f"question {shown(one.id)}: expected an answer, got none", file=file, hint=hint)
-                instance = self.text_to_instance(one.text, context, one.answers, id=one.id, passage_field=passage)
-                read, lost = read + 1, lost + (instance.fields["span_start"].sequence_index == NO_SPAN)
+                    raise InputError(
+                        f"question {shown(one.id)}: expected an answer, got none",
+                        file=file,
+                        hint=hint,
+                    )
+                instance = self.text_to_instance(
+                    one.text, context, one.answers, id=one.id, passage_field=passage
+                )
+                read, lost = (
+                    read + 1,
+                    lost + (instance.fields["span_start"].sequence_index == NO_SPAN),
+                )
                 yield instance
         if lost:
             text = "%s: %d of %d questions have no answer at its place in their paragraph, and are not trained on"
@@ -88,16 +97,31 @@ class SquadReader(TaskReader):
         text = passage_field or Passage(self._tokenizer.tokenize(passage))
         asked = text_field(self._tokenizer.tokenize(question), "question")
         golds = None if answers is None else [answer.text for answer in answers]
-        metadata = {"id": id, "passage": passage, "question": question, "answers": golds, "offsets": text.offsets}
-        fields: dict[str, Field] = {"passage": text, "question": asked, "metadata": MetadataField(metadata)}
+        metadata = {
+            "id": id,
+            "passage": passage,
+            "question": question,
+            "answers": golds,
+            "offsets": text.offsets,
+        }
+        fields: dict[str, Field] = {
+            "passage": text,
+            "question": asked,
+            "metadata": MetadataField(metadata),
+        }
         if answers is not None:
             spans = (align(answer, passage, text.offsets) for answer in answers)
             start, end = next(filter(None, spans), (NO_SPAN, NO_SPAN))
-            fields |= {"span_start": IndexField(start, text), "span_end": IndexField(end, text)}
+            fields |= {
+                "span_start": IndexField(start, text),
+                "span_end": IndexField(end, text),
+            }
         return Instance(fields)
 
 
-def align(answer: GoldAnswer, passage: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+def align(
+    answer: GoldAnswer, passage: str, offsets: Sequence[tuple[int, int]]
+) -> tuple[int, int] | None:
     """
     The first and last token that overlap the answer, for the passage's offsets (see `offsets_of`); None if its text is
     not at its position in the passage, or no token is.

@@ -17,7 +17,11 @@ TASKS = (
             conll2012("srl/test", "test"),
         ),
         sample="srl/tale.v4_gold_conll",
-        page=Page("Roles", "Semantic roles: who did what to whom, one frame for each predicate.", "frames"),
+        page=Page(
+            "Roles",
+            "Semantic roles: who did what to whom, one frame for each predicate.",
+            "frames",
+        ),
         spacy="sentence",
     ),
 )

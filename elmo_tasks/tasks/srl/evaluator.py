@@ -26,8 +26,12 @@ class SrlEvaluator(OfficialEvaluator):
     answers, gold_suffix = "tags", ".gold"
 
     def text(self, answers: Answers) -> str:
-        ordered = sorted(answers, key=lambda one: (*_sentence(one), one[0]["predicate"]))
-        return "".join(_rows(list(group)) for _, group in groupby(ordered, key=_sentence))
+        ordered = sorted(
+            answers, key=lambda one: (*_sentence(one), one[0]["predicate"])
+        )
+        return "".join(
+            _rows(list(group)) for _, group in groupby(ordered, key=_sentence)
+        )
 
 
 def _sentence(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int]:
@@ -39,6 +43,14 @@ def _rows(propositions: Answers) -> str:
     length = len(propositions[0][1])
     lemmas = [_NONE] * length
     for known, _ in propositions:
-        lemmas[known["predicate"]] = _UNKNOWN if known["lemma"] == _NONE else known["lemma"]
-    columns = [brackets_from_spans(spans_from_tags(tags), length=length) for _, tags in propositions]
-    return "".join(f"{' '.join(row)}\n" for row in zip(lemmas, *columns, strict=True)) + "\n"
+        lemmas[known["predicate"]] = (
+            _UNKNOWN if known["lemma"] == _NONE else known["lemma"]
+        )
+    columns = [
+        brackets_from_spans(spans_from_tags(tags), length=length)
+        for _, tags in propositions
+    ]
+    return (
+        "".join(f"{' '.join(row)}\n" for row in zip(lemmas, *columns, strict=True))
+        + "\n"
+    )

@@ -39,7 +39,9 @@ def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
         plain = label.removeprefix(CONTINUATION)
         spans = None
         if label != plain:
-            spans = next((spans for name, spans in reversed(arguments) if name == plain), None)
+            spans = next(
+                (spans for name, spans in reversed(arguments) if name == plain), None
+            )
         if spans is None:
             arguments.append((plain, [(start, end)]))
         else:

@@ -29,7 +29,9 @@ class BioViterbi:
         parts = [split_tag(tag) for tag in tags]
         self._own = torch.arange(len(tags))  # [K]
         self._inside = torch.tensor([letter == "I" for letter, _ in parts])  # [K]
-        self._begin = torch.tensor([ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)])  # [K]
+        self._begin = torch.tensor(
+            [ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)]
+        )  # [K]
 
     def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
         """The ids of each row's best tags, from scores [B, T, K] and the mask [B, T], words first."""
@@ -45,7 +47,10 @@ class BioViterbi:
         for origin in reversed(origins):
             paths.append(origin.gather(1, paths[-1][:, None])[:, 0])
         whole = torch.stack(paths[::-1], 1).tolist()  # [B, T]
-        return [path[:length] for path, length in zip(whole, mask.sum(1).tolist(), strict=True)]
+        return [
+            path[:length]
+            for path, length in zip(whole, mask.sum(1).tolist(), strict=True)
+        ]
 
     def _move(self, best: Tensor) -> tuple[Tensor, Tensor]:
         """For each tag the best score of a sequence that it may follow, and the last tag of that: both [B, K]."""
@@ -79,7 +84,12 @@ class SrlTagger(Tagger, SoftmaxModel):
     shown = ("words", "predicate")
 
     def __init__(
-        self, vocab: Vocabulary, input_encoder: InputEncoder, *, sum_token_losses: bool = False, **kwargs: Any
+        self,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        sum_token_losses: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
         self.tags = complete_labels(vocab)
@@ -91,13 +101,20 @@ class SrlTagger(Tagger, SoftmaxModel):
         self.f1 = SrlF1()
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
-        return [[self.tags[tag] for tag in path] for path in self._viterbi(logits.log_softmax(2), mask)]
+        return [
+            [self.tags[tag] for tag in path]
+            for path in self._viterbi(logits.log_softmax(2), mask)
+        ]
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Tokens whose gold tag is not in the vocabulary are left out."""
         known = mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))  # [B, T]
         tags = tags.where(known, 0)
         if not self._sum_token_losses:
-            return sequence_cross_entropy_with_logits(logits, tags, known, average="batch")
-        losses = nn.functional.cross_entropy(logits.transpose(1, 2), tags, reduction="none")  # [B, T]
+            return sequence_cross_entropy_with_logits(
+                logits, tags, known, average="batch"
+            )
+        losses = nn.functional.cross_entropy(
+            logits.transpose(1, 2), tags, reduction="none"
+        )  # [B, T]
         return losses.where(known, 0.0).sum(1).mean()

@@ -38,17 +38,27 @@ class SrlPredictor(SentencePredictor):
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The frames of several inputs. Raises `InputError` if a predicate is not one of the tokens."""
         sentences = [self.read(one) for one in inputs]
-        found: list[JsonDict] = [{"tokens": sentence.words, "frames": []} for sentence in sentences]
+        found: list[JsonDict] = [
+            {"tokens": sentence.words, "frames": []} for sentence in sentences
+        ]
         pairs = [
             (row, place)
             for row, (sentence, one) in enumerate(zip(sentences, inputs, strict=True))
             for place in self._predicates(sentence, one)
         ]
         frames: dict[int, JsonDict] = {}
-        for numbers in batches_by_length([len(sentences[row].words) for row, _ in pairs], max_tokens=MAX_TOKENS):
-            batch = [self._instance(sentences[pairs[number][0]], pairs[number][1]) for number in numbers]
+        for numbers in batches_by_length(
+            [len(sentences[row].words) for row, _ in pairs], max_tokens=MAX_TOKENS
+        ):
+            batch = [
+                self._instance(sentences[pairs[number][0]], pairs[number][1])
+                for number in numbers
+            ]
             outputs = self.predict_batch_instance(batch)
-            frames.update((number, output["frames"][0]) for number, output in zip(numbers, outputs, strict=True))
+            frames.update(
+                (number, output["frames"][0])
+                for number, output in zip(numbers, outputs, strict=True)
+            )
         for number, (row, _) in enumerate(pairs):
             found[row]["frames"].append(frames[number])
         return found
@@ -57,16 +67,28 @@ class SrlPredictor(SentencePredictor):
         """One frame."""
         known, tags = metadata_of(instance), outputs["tags"]
         sentence: Sentence = known.get("sentence") or Sentence(known["words"])
-        arguments = [{"label": label, **sentence.located(start, end)} for start, end, label in spans_from_tags(tags)]
+        arguments = [
+            {"label": label, **sentence.located(start, end)}
+            for start, end, label in spans_from_tags(tags)
+        ]
         verb = sentence.words[known["predicate"]]
-        frame = {"predicate": known["predicate"], "verb": verb, "tags": tags, "arguments": arguments}
+        frame = {
+            "predicate": known["predicate"],
+            "verb": verb,
+            "tags": tags,
+            "arguments": arguments,
+        }
         return {"tokens": sentence.words, "frames": [frame]}
 
     def _predicates(self, sentence: Sentence, json_dict: JsonDict) -> list[int]:
         if "predicates" in json_dict:
-            return sorted(set(validate(_PREDICATES, json_dict["predicates"], "'predicates'")))
+            return sorted(
+                set(validate(_PREDICATES, json_dict["predicates"], "'predicates'"))
+            )
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
-        return [place for place, word in enumerate(sentence.words) if word.lower() in known]
+        return [
+            place for place, word in enumerate(sentence.words) if word.lower() in known
+        ]
 
     def _instance(self, sentence: Sentence, predicate: int) -> Instance:
         instance = self._dataset_reader.text_to_instance(sentence.words, predicate)

@@ -7,7 +7,13 @@ from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabula
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.ontonotes import Frame, OntonotesSentence, find_files, read_documents, report_skipped
+from elmo_tasks.formats.ontonotes import (
+    Frame,
+    OntonotesSentence,
+    find_files,
+    read_documents,
+    report_skipped,
+)
 from elmo_tasks.formats.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
@@ -24,11 +30,15 @@ class PredicateIndexer(TokenIndexer):
     words in the vocabulary, from which the predictor guesses predicates.
     """
 
-    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+    def count_vocab_items(
+        self, token: Token, counter: dict[str, dict[str, int]]
+    ) -> None:
         if token.type_id:
             counter[PREDICATES][token.ensure_text().lower()] += 1
 
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
+    def tokens_to_indices(
+        self, tokens: list[Token], vocabulary: Vocabulary
+    ) -> dict[str, list[Any]]:
         return {"tokens": [2 if token.type_id else 1 for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
@@ -69,18 +79,29 @@ class SrlReader(TaskReader):
 
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame]]:
         found, skipped = [], []
-        documents = (document for file in find_files(path) for document in read_documents(file))
-        for sentence in (sentence for document in documents for sentence in document.sentences):
+        documents = (
+            document for file in find_files(path) for document in read_documents(file)
+        )
+        for sentence in (
+            sentence for document in documents for sentence in document.sentences
+        ):
             try:
                 frames = sentence.frames()
             except InputError as error:
                 skipped.append(error)
                 continue
-            kept = (one for one in frames if not self._verbs_only or sentence.pos[one.predicate].startswith("V"))
+            kept = (
+                one
+                for one in frames
+                if not self._verbs_only or sentence.pos[one.predicate].startswith("V")
+            )
             found += [(sentence, frame) for frame in kept]
         report_skipped(skipped, "sentences", path=path, kept=len(found))
         if not found:
-            problem = "expected predicates, got none" + " whose part of speech begins with V" * self._verbs_only
+            problem = (
+                "expected predicates, got none"
+                + " whose part of speech begins with V" * self._verbs_only
+            )
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
             raise InputError(problem, file=path, hint=hint)
         return found
@@ -106,8 +127,15 @@ class SrlReader(TaskReader):
         if not 0 <= predicate < len(words):
             problem = f"expected a predicate among {len(words)} words, counted from 0, got {predicate}"
             raise InputError(problem, file=file, line=line)
-        known = {"words": words, "predicate": predicate, "lemma": lemma or words[predicate].lower()}
-        marked = [shared_token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
+        known = {
+            "words": words,
+            "predicate": predicate,
+            "lemma": lemma or words[predicate].lower(),
+        }
+        marked = [
+            shared_token(word, type_id=int(place == predicate))
+            for place, word in enumerate(words)
+        ]
         return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 

@@ -6,7 +6,9 @@ from elmo_tasks.tasks.task import Page, Task
 
 def _file(split: str) -> DataFile:
     archive = f"{STANFORD}/sentiment/trainDevTestTrees_PTB.zip"
-    return DataFile(f"sst/{split}.txt", (f"sst/trees/{split}.txt", f"trees/{split}.txt"), archive)
+    return DataFile(
+        f"sst/{split}.txt", (f"sst/trees/{split}.txt", f"trees/{split}.txt"), archive
+    )
 
 
 TASKS = (

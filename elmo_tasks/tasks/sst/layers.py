@@ -17,7 +17,9 @@ def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
     """
     affinity = inputs @ inputs.transpose(1, 2)  # [B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
-    weights = masked_softmax(affinity, mask[:, None], memory_efficient=True)  # [B, T, T]
+    weights = masked_softmax(
+        affinity, mask[:, None], memory_efficient=True
+    )  # [B, T, T]
     return weighted_sum(inputs, weights)  # [B, T, D]
 
 
@@ -39,10 +41,19 @@ class MultiPooling(nn.Module):
         """Tokens [B, T, D] and their mask [B, T], at least one per text -> [B, 4D]."""
         tokens = mask[:, :, None]  # [B, T, 1]
         inputs = inputs.masked_fill(~tokens, 0.0)
-        weights = masked_softmax(self.score(inputs)[:, :, 0], mask, memory_efficient=True)  # [B, T]
-        maximum, minimum = masked_max(inputs, tokens, dim=1), -masked_max(-inputs, tokens, dim=1)  # [B, D]
-        mean = masked_mean(inputs, tokens, dim=1).to(inputs.dtype)  # [B, D], AllenNLP returns at least float32
-        return self.dropout(torch.cat([maximum, minimum, mean, weighted_sum(inputs, weights)], 1))
+        weights = masked_softmax(
+            self.score(inputs)[:, :, 0], mask, memory_efficient=True
+        )  # [B, T]
+        maximum, minimum = (
+            masked_max(inputs, tokens, dim=1),
+            -masked_max(-inputs, tokens, dim=1),
+        )  # [B, D]
+        mean = masked_mean(inputs, tokens, dim=1).to(
+            inputs.dtype
+        )  # [B, D], AllenNLP returns at least float32
+        return self.dropout(
+            torch.cat([maximum, minimum, mean, weighted_sum(inputs, weights)], 1)
+        )
 
 
 class Head(nn.Module, Registrable):
@@ -76,8 +87,21 @@ class ReluHead(Head):
     - `dropout`: dropout after each ReLU layer.
     """
 
-    def __init__(self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float]) -> None:
-        hidden = FeedForward(input_dim, len(hidden_sizes), hidden_sizes, [nn.ReLU() for _ in hidden_sizes], dropout)
+    def __init__(
+        self,
+        *,
+        input_dim: int,
+        classes: int,
+        hidden_sizes: list[int],
+        dropout: list[float],
+    ) -> None:
+        hidden = FeedForward(
+            input_dim,
+            len(hidden_sizes),
+            hidden_sizes,
+            [nn.ReLU() for _ in hidden_sizes],
+            dropout,
+        )
         super().__init__(nn.Sequential(hidden, nn.Linear(hidden_sizes[-1], classes)))
 
 
@@ -94,7 +118,15 @@ class MaxoutHead(Head):
     """
 
     def __init__(
-        self, *, input_dim: int, classes: int, hidden_sizes: list[Size], dropout: list[Probability], pool_size: Size = 4
+        self,
+        *,
+        input_dim: int,
+        classes: int,
+        hidden_sizes: list[Size],
+        dropout: list[Probability],
+        pool_size: Size = 4,
     ) -> None:
         sizes = [*hidden_sizes, classes]
-        super().__init__(Maxout(input_dim, len(sizes), sizes, pool_size, [*dropout, 0.0]))
+        super().__init__(
+            Maxout(input_dim, len(sizes), sizes, pool_size, [*dropout, 0.0])
+        )

@@ -49,11 +49,15 @@ class SentimentClassifier(Classifier):
         self.labels = complete_labels(vocab, NAMES)
         self.integrator = construct(integrator, 3 * input_encoder.get_output_dim())
         self.pool = MultiPooling(self.integrator.get_output_dim(), pooled_dropout)
-        self.head = head.construct(input_dim=self.pool.get_output_dim(), classes=len(self.labels))
+        self.head = head.construct(
+            input_dim=self.pool.get_output_dim(), classes=len(self.labels)
+        )
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, K] of B texts of T words."""
         h, _, mask = self.input_encoder(tokens)
         attended = biattend(h, mask)  # [B, T, D]
-        integrated = self.integrator(torch.cat([h, h - attended, h * attended], -1), mask)  # [B, T, E]
+        integrated = self.integrator(
+            torch.cat([h, h - attended, h * attended], -1), mask
+        )  # [B, T, E]
         return {"logits": at_least_float32(self.head(self.pool(integrated, mask)))}

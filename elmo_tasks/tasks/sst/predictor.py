@@ -23,8 +23,14 @@ class SstPredictor(SentencePredictor):
     gold_fields = ("label",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        probabilities = {name: outputs["probabilities"][label] for label, name in NAMES.items()}
-        return {"tokens": outputs["words"], "label": NAMES[outputs["label"]], "probabilities": probabilities}
+        probabilities = {
+            name: outputs["probabilities"][label] for label, name in NAMES.items()
+        }
+        return {
+            "tokens": outputs["words"],
+            "label": NAMES[outputs["label"]],
+            "probabilities": probabilities,
+        }
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(self.read(json_dict).words)

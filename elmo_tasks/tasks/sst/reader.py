@@ -29,7 +29,9 @@ class SstReader(TaskReader):
     - `kwargs`: see `TaskReader`.
     """
 
-    def __init__(self, *, min_phrase_length: Optional[Size] = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, min_phrase_length: Optional[Size] = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._min_phrase_length = min_phrase_length
 
@@ -66,6 +68,10 @@ class SstReader(TaskReader):
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if label is not None:
             if label not in NAMES:
-                raise InputError(f"expected one of the labels {', '.join(NAMES)}, got {label!r}", file=file, line=line)
+                raise InputError(
+                    f"expected one of the labels {', '.join(NAMES)}, got {label!r}",
+                    file=file,
+                    line=line,
+                )
             fields["label"] = LabelField(label)
         return Instance(fields)

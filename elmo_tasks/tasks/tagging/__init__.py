@@ -5,9 +5,7 @@ from elmo_tasks.tasks.task import Page, Task
 
 
 def _file(name: str) -> DataFile:
-    source = (
-        "CoNLL-2003 (https://www.clips.uantwerpen.be/conll2003/ner/) with RCV1 from https://trec.nist.gov/data/reuters"
-    )
+    source = "CoNLL-2003 (https://www.clips.uantwerpen.be/conll2003/ner/) with RCV1 from https://trec.nist.gov/data/reuters"
     return DataFile(f"ner/{name}", (f"ner/{name}.txt", f"conll2003/{name}"), source)
 
 

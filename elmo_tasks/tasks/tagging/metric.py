@@ -29,5 +29,11 @@ class TagF1(LabelledF1):
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on for each tag."""
         scores = super().get_metric(reset)
-        by_tag = {name: value for name, value in scores.items() if name.startswith("f1-")}
-        return {"accuracy": scores["f1"], "f1": sum(by_tag.values()) / max(1, len(by_tag)), **by_tag}
+        by_tag = {
+            name: value for name, value in scores.items() if name.startswith("f1-")
+        }
+        return {
+            "accuracy": scores["f1"],
+            "f1": sum(by_tag.values()) / max(1, len(by_tag)),
+            **by_tag,
+        }

@@ -5,7 +5,9 @@ from typing import Any
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.modules import ConditionalRandomField
-from allennlp.modules.conditional_random_field.conditional_random_field import allowed_transitions
+from allennlp.modules.conditional_random_field.conditional_random_field import (
+    allowed_transitions,
+)
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -54,16 +56,25 @@ class ColumnTagger(Tagger):
         super().__init__(vocab, input_encoder, **kwargs)
         if legal and not (crf and spans):
             raise InputError("expected crf and spans with legal")
-        self.tags = complete_labels(vocab, span_tags(complete_labels(vocab)) if legal else ())
+        self.tags = complete_labels(
+            vocab, span_tags(complete_labels(vocab)) if legal else ()
+        )
         self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
-        allowed = allowed_transitions("BIOUL", dict(enumerate(self.tags))) if legal else None
-        self.crf = ConditionalRandomField(len(self.tags), allowed, not legal) if crf else None
+        allowed = (
+            allowed_transitions("BIOUL", dict(enumerate(self.tags))) if legal else None
+        )
+        self.crf = (
+            ConditionalRandomField(len(self.tags), allowed, not legal) if crf else None
+        )
         self.f1 = EntityF1() if spans else TagF1()
         self._sum_losses = sum_losses
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         if self.crf is not None:
-            return [[self.tags[tag] for tag in path] for path, _ in self.crf.viterbi_tags(logits, mask)]
+            return [
+                [self.tags[tag] for tag in path]
+                for path, _ in self.crf.viterbi_tags(logits, mask)
+            ]
         rows = zip(logits.argmax(-1).tolist(), mask.sum(1).tolist(), strict=True)
         return [[self.tags[tag] for tag in row[:length]] for row, length in rows]
 
@@ -88,7 +99,9 @@ class NerTagger(ColumnTagger):
 
     default_predictor = "elmo_tasks_ner"
 
-    def __init__(self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any) -> None:
+    def __init__(
+        self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any
+    ) -> None:
         preset = {"crf": True, "spans": True, "legal": True, "sum_losses": True}
         super().__init__(vocab, input_encoder, **preset | kwargs)
 

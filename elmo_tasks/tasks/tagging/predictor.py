@@ -29,20 +29,25 @@ class TaggerPredictor(SentencePredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns."""
-        words = [token.ensure_text() for token in cast(TextField, instance["tokens"]).tokens]
+        words = [
+            token.ensure_text() for token in cast(TextField, instance["tokens"]).tokens
+        ]
         sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(words)
         result: JsonDict = {"tokens": words, "tags": outputs["tags"][: len(words)]}
         if sentence.text is not None:
             result["offsets"] = [list(offsets) for offsets in sentence.offsets]
         if getattr(self._dataset_reader, "spans", False):
             result["entities"] = [
-                {**sentence.located(start, end), "type": label} for start, end, label in spans_from_tags(result["tags"])
+                {**sentence.located(start, end), "type": label}
+                for start, end, label in spans_from_tags(result["tags"])
             ]
         return result
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         sentence = self.read(json_dict)
-        instance = self._dataset_reader.text_to_instance([Token(word) for word in sentence.words])
+        instance = self._dataset_reader.text_to_instance(
+            [Token(word) for word in sentence.words]
+        )
         metadata_of(instance)["sentence"] = sentence
         return instance
 

@@ -50,7 +50,9 @@ class ColumnReader(TaskReader):
     ) -> None:
         super().__init__(**kwargs)
         if spans and isinstance(tag, str):
-            raise InputError(f"expected the number of a column as tag where spans is true, got {tag!r}")
+            raise InputError(
+                f"expected the number of a column as tag where spans is true, got {tag!r}"
+            )
         self._tag, self._word, self.spans = tag, word, spans
         self.language = language
         if language != "en":
@@ -60,11 +62,17 @@ class ColumnReader(TaskReader):
         file = str(file_path)
         sentences = list(self._sentences(file))
         if self.spans:
-            detect_scheme([(line, tags) for _, tags, line in sentences], file=file)  # to_bioul also reads mixed schemes
+            detect_scheme(
+                [(line, tags) for _, tags, line in sentences], file=file
+            )  # to_bioul also reads mixed schemes
         for words, tags, line in self.shard_iterable(sentences):
-            yield self.text_to_instance(words, to_bioul(tags) if self.spans else tags, file=file, line=line)
+            yield self.text_to_instance(
+                words, to_bioul(tags) if self.spans else tags, file=file, line=line
+            )
 
-    def _sentences(self, file: str) -> Iterator[tuple[Sequence[str], Sequence[str], int]]:
+    def _sentences(
+        self, file: str
+    ) -> Iterator[tuple[Sequence[str], Sequence[str], int]]:
         """Words, tags, and the line of the first word, 0 if unknown."""
         if isinstance(self._tag, str):
             yield from ((*sentence, 0) for sentence in read_tagged(file, tag=self._tag))
@@ -93,7 +101,15 @@ class ColumnReader(TaskReader):
         `InputError` if there is no token, or not one tag for each.
         """
         made = [word if isinstance(word, Token) else Token(word) for word in tokens]
-        return Instance(tagged_fields(made, tags, {"words": [token.text for token in made]}, file=file, line=line))
+        return Instance(
+            tagged_fields(
+                made,
+                tags,
+                {"words": [token.text for token in made]},
+                file=file,
+                line=line,
+            )
+        )
 
 
 @DatasetReader.register("elmo_tasks_ner")
@@ -105,5 +121,7 @@ class NerReader(ColumnReader):
         "and its text from the Reuters Corpus RCV1, on request from NIST"
     )
 
-    def __init__(self, *, tag: Union[str, int] = -1, spans: bool = True, **kwargs: Any) -> None:
+    def __init__(
+        self, *, tag: Union[str, int] = -1, spans: bool = True, **kwargs: Any
+    ) -> None:
         super().__init__(tag=tag, spans=spans, **kwargs)

@@ -20,7 +20,9 @@ def expected_device(device: Any) -> str | None:
     gpus = torch.cuda.device_count()
     if type(device) is int and device < gpus:
         return None
-    return "-1 (the CPU)" + (f" or a GPU from 0 to {gpus - 1}" if gpus else ", since this machine has no GPU")
+    return "-1 (the CPU)" + (
+        f" or a GPU from 0 to {gpus - 1}" if gpus else ", since this machine has no GPU"
+    )
 
 
 def require_device(device: int) -> None:
@@ -31,7 +33,9 @@ def require_device(device: int) -> None:
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 
-FILE_KEY = re.compile(r"(?!(log|out|output|save|write|result|prediction)s?_)\w+_files?|weights_file_path")
+FILE_KEY = re.compile(
+    r"(?!(log|out|output|save|write|result|prediction)s?_)\w+_files?|weights_file_path"
+)
 """Keys of files that are read, for all classes."""
 
 VOCABULARY_KEYS = ("directory", "file", "files")
@@ -45,10 +49,16 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     Missing files. A data path is one if the reader is ours, or if it looks like a path: readers of others may accept
     names of other things.
     """
-    is_ours = str(get(config, "dataset_reader.type") or config.get("dataset_reader")).startswith("elmo_tasks")
+    is_ours = str(
+        get(config, "dataset_reader.type") or config.get("dataset_reader")
+    ).startswith("elmo_tasks")
     for key in DATA_PATHS:
         for path, name in strings(key, config.get(key)):
-            if is_ours or Path(name).is_absolute() or ("/" in name and Path(name).suffix):
+            if (
+                is_ours
+                or Path(name).is_absolute()
+                or ("/" in name and Path(name).suffix)
+            ):
                 yield from _missing(path, name)
     for path, name in _named_files("", config):
         yield from _missing(path, name)
@@ -56,9 +66,15 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
 
 def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """Missing devices in `distributed.cuda_devices`, or in `trainer.cuda_device`, which `distributed` replaces."""
-    path = "distributed.cuda_devices" if isinstance(config.get("distributed"), dict) else "trainer.cuda_device"
+    path = (
+        "distributed.cuda_devices"
+        if isinstance(config.get("distributed"), dict)
+        else "trainer.cuda_device"
+    )
     given = get(config, path)
-    for device in given if isinstance(given, list) and path.startswith("distributed") else [given]:
+    for device in (
+        given if isinstance(given, list) and path.startswith("distributed") else [given]
+    ):
         if device is not None and (wanted := expected_device(device)):
             yield Problem(path, wanted, shown(device))
 
@@ -74,10 +90,16 @@ def strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
     for key, part in items(value):
         here = below(path, key)
-        source = SOURCES.get(str(value.get("source"))) if key in ("options_file", "weight_file") else None
+        source = (
+            SOURCES.get(str(value.get("source")))
+            if key in ("options_file", "weight_file")
+            else None
+        )
         if source is not None and key not in source.files:
             continue  # it ignores the biLM's
-        if FILE_KEY.fullmatch(str(key)) or (path == "vocabulary" and key in VOCABULARY_KEYS):
+        if FILE_KEY.fullmatch(str(key)) or (
+            path == "vocabulary" and key in VOCABULARY_KEYS
+        ):
             yield from strings(here, part)
         else:
             yield from _named_files(here, part)
@@ -87,10 +109,18 @@ def _missing(path: str, name: str) -> Iterator[Problem]:
     for part in [] if REMOTE.match(name) or name in MODELS else _parts(name):
         if not part or not (Path(part).exists() or glob.glob(part, recursive=True)):
             hint = "check the path; `elmo-tasks data` says where the corpora come from"
-            yield Problem(path, "an existing file", f"nothing at {part} ({hint})" if part else '""')
+            yield Problem(
+                path,
+                "an existing file",
+                f"nothing at {part} ({hint})" if part else '""',
+            )
 
 
 def _parts(name: str) -> list[str]:
     """The paths in a name: without the member of an archive, split at commas."""
     whole = located(name.partition("!")[0])
-    return [whole] if Path(whole).exists() else [located(part.strip()) for part in whole.split(",")]
+    return (
+        [whole]
+        if Path(whole).exists()
+        else [located(part.strip()) for part in whole.split(",")]
+    )

@@ -20,13 +20,23 @@ class Problem(NamedTuple):
         return f"{self.path or 'config'}: expected {self.expected}, got {self.got}"
 
 
-def unknown(path: str, expected: str, got: str, known: Iterable[str], *, name: str, more: str = "") -> Problem:
+def unknown(
+    path: str,
+    expected: str,
+    got: str,
+    known: Iterable[str],
+    *,
+    name: str,
+    more: str = "",
+) -> Problem:
     """The problem of a name that is none of those known: the nearest one, or else all."""
     ordered = sorted(known)
     if near := nearest(name, ordered):
         return Problem(path, expected, f"{got}; nearest: {near}")
     rest = len(ordered) - LISTED_NAMES
-    names = ", ".join(ordered[:LISTED_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    names = ", ".join(ordered[:LISTED_NAMES]) + (
+        f" and {rest} more" if rest > 0 else ""
+    )
     return Problem(path, f"{expected} ({names or 'it has none'}{more})", got)
 
 
@@ -40,7 +50,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def shown(value: Any) -> str:
     """A value as JSON, truncated."""
     text = json.dumps(value, default=str)
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
+    return (
+        text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
+    )
 
 
 def below(path: str, key: object) -> str:

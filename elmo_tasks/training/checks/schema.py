@@ -20,10 +20,24 @@ from allennlp.evaluation import Evaluator
 from torch import nn
 
 from elmo_tasks.settings import NAMES, expected
-from elmo_tasks.training.checks.problem import Problem, below, get, items, shown, unknown
+from elmo_tasks.training.checks.problem import (
+    Problem,
+    below,
+    get,
+    items,
+    shown,
+    unknown,
+)
 from elmo_tasks.training.seeds import EXPECTED, SEED, SEEDS, is_seed
 
-CONTAINERS: dict[Any, type] = {dict: dict, Mapping: dict, list: list, set: list, tuple: list, Iterable: list}
+CONTAINERS: dict[Any, type] = {
+    dict: dict,
+    Mapping: dict,
+    list: list,
+    set: list,
+    tuple: list,
+    Iterable: list,
+}
 """Annotations whose parts AllenNLP constructs, and the type of the value in a config."""
 
 BARE = (object.__init__, nn.Module.__init__)
@@ -32,7 +46,12 @@ Supplied = frozenset[str] | None
 
 
 def object_problems(
-    path: str, value: Any, cls: Any, supplied: Supplied, *, other_keys: tuple[str, ...] = ()
+    path: str,
+    value: Any,
+    cls: Any,
+    supplied: Supplied,
+    *,
+    other_keys: tuple[str, ...] = (),
 ) -> Iterator[Problem]:
     """
     Problems of a part of the config from which `FromParams` constructs a `cls`; `other_keys` are valid here, although
@@ -47,9 +66,21 @@ def object_problems(
     constructor = cls.__init__
     if registered is not None:
         name = value.get("type", cls.default_implementation)
-        if not isinstance(name, str) or name not in registered:  # a Python path would be imported: not in an archive
-            wanted, more = f"a registered {cls.__name__}", "; --include-package registers more"
-            yield unknown(below(path, "type"), wanted, shown(name), registered, name=str(name), more=more)
+        if (
+            not isinstance(name, str) or name not in registered
+        ):  # a Python path would be imported: not in an archive
+            wanted, more = (
+                f"a registered {cls.__name__}",
+                "; --include-package registers more",
+            )
+            yield unknown(
+                below(path, "type"),
+                wanted,
+                shown(name),
+                registered,
+                name=str(name),
+                more=more,
+            )
             return
         cls, method = cls.resolve_class_name(name)
         constructor = getattr(cls, method or "__init__")
@@ -57,8 +88,15 @@ def object_problems(
         return
     has_type = registered is not None or hasattr(cls, "config_problems")
     own = cls.config_problems(value) if hasattr(cls, "config_problems") else ()
-    found = {below(path, key): Problem(below(path, key), wanted, shown(it)) for key, wanted, it in own}
-    known = [*(parameters.keys() - (supplied or ())), *other_keys, *(["type"] if has_type else [])]
+    found = {
+        below(path, key): Problem(below(path, key), wanted, shown(it))
+        for key, wanted, it in own
+    }
+    known = [
+        *(parameters.keys() - (supplied or ())),
+        *other_keys,
+        *(["type"] if has_type else []),
+    ]
     # AllenNLP passes null on whatever the annotation says, and its own classes accept more than theirs say.
     is_ours = str(getattr(constructor, "__module__", None)).startswith("elmo_tasks.")
     accepts_any = constructor not in BARE and _passes_on_anything(cls, constructor)
@@ -67,33 +105,62 @@ def object_problems(
         if key in parameters:
             parameter = parameters[key]
             may_be_null = parameter.default is None or not is_ours
-            if not (part is None and may_be_null) and not (isinstance(part, dict) and "_pretrained" in part):
+            if not (part is None and may_be_null) and not (
+                isinstance(part, dict) and "_pretrained" in part
+            ):
                 of_part = _value_problems(here, part, parameter.annotation, supplied)
                 found |= {problem.path: problem for problem in of_part}
         elif not accepts_any and not (key == "type" and has_type):
-            found[here] = unknown(here, f"a key of {cls.__name__}", f"the unknown key {key}", known, name=key)
+            found[here] = unknown(
+                here,
+                f"a key of {cls.__name__}",
+                f"the unknown key {key}",
+                known,
+                name=key,
+            )
     yield from found.values()
     for key, parameter in parameters.items() if supplied is not None else ():
-        if key not in value and key not in (supplied or ()) and parameter.default is Parameter.empty:
-            yield Problem(below(path, key), f"a value: {cls.__name__} requires it", "none")
+        if (
+            key not in value
+            and key not in (supplied or ())
+            and parameter.default is Parameter.empty
+        ):
+            yield Problem(
+                below(path, key), f"a value: {cls.__name__} requires it", "none"
+            )
 
 
-def _parameters(cls: Any, constructor: Callable[..., Any]) -> dict[str, Parameter] | None:
+def _parameters(
+    cls: Any, constructor: Callable[..., Any]
+) -> dict[str, Parameter] | None:
     """
     The arguments that a config can set, as AllenNLP infers them; those of `inlined` arguments (see `TaskModel`) stand
     in their place. `None` if the class reads its config in its own way.
     """
-    if not hasattr(cls, "from_params"):  # of PyTorch: AllenNLP passes the values as they are
+    if not hasattr(
+        cls, "from_params"
+    ):  # of PyTorch: AllenNLP passes the values as they are
         try:
             inferred = dict(inspect.signature(cls).parameters)
         except (TypeError, ValueError):
             return None
-        return {name: parameter.replace(annotation=Parameter.empty) for name, parameter in inferred.items()}
-    own = getattr(cls.from_params, "__func__", None) is not FromParams.from_params.__func__
-    if not inspect.isclass(cls) or (own and not any(hasattr(cls, name) for name in ("config_problems", "inlined"))):
+        return {
+            name: parameter.replace(annotation=Parameter.empty)
+            for name, parameter in inferred.items()
+        }
+    own = (
+        getattr(cls.from_params, "__func__", None)
+        is not FromParams.from_params.__func__
+    )
+    if not inspect.isclass(cls) or (
+        own and not any(hasattr(cls, name) for name in ("config_problems", "inlined"))
+    ):
         return None
     if hasattr(cls, "config_keys"):
-        return {key: Parameter(key, Parameter.KEYWORD_ONLY, default=None) for key in cls.config_keys}
+        return {
+            key: Parameter(key, Parameter.KEYWORD_ONLY, default=None)
+            for key in cls.config_keys
+        }
     if constructor in BARE:
         return {}
     inferred = from_params.infer_method_params(cls, constructor)
@@ -114,11 +181,15 @@ def _passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
         return True
     if not inspect.isroutine(constructor) or not from_params.takes_kwargs(constructor):
         return False
-    base = next((base for base in cls.__mro__[1:] if issubclass(base, FromParams)), None)
+    base = next(
+        (base for base in cls.__mro__[1:] if issubclass(base, FromParams)), None
+    )
     return base is None or _passes_on_anything(base, base.__init__)
 
 
-def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) -> Iterator[Problem]:
+def _value_problems(
+    path: str, value: Any, annotation: Any, supplied: Supplied
+) -> Iterator[Problem]:
     """Follows `from_params.construct_arg`, which passes on values whose annotation it does not know."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if hasattr(annotation, "from_params"):
@@ -128,28 +199,45 @@ def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) 
     elif origin in (Union, types.UnionType):
         kinds = [one for one in arguments if get_origin(one) is Lazy] or [*arguments]
         kinds = [one for one in kinds if one is not types.NoneType]
-        found: list[list[Problem]] = [list(_value_problems(path, value, kind, supplied)) for kind in kinds]
+        found: list[list[Problem]] = [
+            list(_value_problems(path, value, kind, supplied)) for kind in kinds
+        ]
         if all(found) and not (value is None and types.NoneType in arguments):
-            deepest = max(found, key=lambda problems: len(problems[0].path))  # of the type that fits best
+            deepest = max(
+                found, key=lambda problems: len(problems[0].path)
+            )  # of the type that fits best
             is_outer = deepest[0].path == path and len(found) > 1
-            yield from [Problem(path, _described(annotation), shown(value))] if is_outer else deepest
+            yield from (
+                [Problem(path, _described(annotation), shown(value))]
+                if is_outer
+                else deepest
+            )
     elif origin in CONTAINERS and arguments and _has_parts(arguments[-1]):
         fits = isinstance(value, dict | list) and isinstance(value, CONTAINERS[origin])
         if not fits or (origin is tuple and len(value) != len(arguments)):
             yield Problem(path, _described(annotation), shown(value))
             return
         for key, part in items(value):
-            yield from _value_problems(below(path, key), part, arguments[key if origin is tuple else -1], supplied)
+            yield from _value_problems(
+                below(path, key),
+                part,
+                arguments[key if origin is tuple else -1],
+                supplied,
+            )
     elif annotation is not Path and (wanted := expected(annotation, value)):
         yield Problem(path, wanted, shown(value))
 
 
 def _has_parts(annotation: Any) -> bool:
-    return get_origin(annotation) is Annotated or from_params.can_construct_from_params(annotation)
+    return get_origin(annotation) is Annotated or from_params.can_construct_from_params(
+        annotation
+    )
 
 
 def _described(annotation: Any) -> str:
-    text = NAMES.get(annotation) or re.sub(r"\b(\w+\.)+", "", inspect.formatannotation(annotation))
+    text = NAMES.get(annotation) or re.sub(
+        r"\b(\w+\.)+", "", inspect.formatannotation(annotation)
+    )
     return re.sub(r"\bLazy\[(\w+)\]", r"\1", text)
 
 
@@ -168,7 +256,9 @@ NOT_DISTRIBUTED = {
 class Distributed(FromParams):
     """The keys of `distributed`."""
 
-    def __init__(self, cuda_devices: list[int], ddp_accelerator: Any = None) -> None: ...
+    def __init__(
+        self, cuda_devices: list[int], ddp_accelerator: Any = None
+    ) -> None: ...
 
 
 def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
@@ -177,18 +267,35 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     unknown registered names, missing keys; sorted by path. No file is opened, nothing is constructed. Takes a resolved
     config, which is not modified.
     """
-    plain = Params(copy.deepcopy(dict(config))).as_dict(quiet=True)  # "None" is null, as for AllenNLP
+    plain = Params(copy.deepcopy(dict(config))).as_dict(
+        quiet=True
+    )  # "None" is null, as for AllenNLP
     if plain.get("type") == "elmo_tasks":  # which calls this check
         del plain["type"]
     separate = {key: plain.pop(key) for key in BESIDE_TRAINING if key in plain}
-    problems = list(object_problems("", plain, TrainModel, GIVEN_TO_TRAINING, other_keys=BESIDE_TRAINING))
+    problems = list(
+        object_problems(
+            "", plain, TrainModel, GIVEN_TO_TRAINING, other_keys=BESIDE_TRAINING
+        )
+    )
     if "evaluation" in separate:
-        problems += object_problems("evaluation", separate["evaluation"], Evaluator, None)
+        problems += object_problems(
+            "evaluation", separate["evaluation"], Evaluator, None
+        )
     for key in (SEED, *SEEDS):
         if (seed := separate.get(key)) is not None and not is_seed(seed):
             problems.append(Problem(key, EXPECTED, shown(seed)))
     if (distributed := separate.get("distributed")) is not None:
-        problems += object_problems("distributed", distributed, Distributed, frozenset())
-        found = ((path, instead, get(plain, path)) for path, instead in NOT_DISTRIBUTED.items())
-        problems += [Problem(path, instead, shown(value)) for path, instead, value in found if value]
+        problems += object_problems(
+            "distributed", distributed, Distributed, frozenset()
+        )
+        found = (
+            (path, instead, get(plain, path))
+            for path, instead in NOT_DISTRIBUTED.items()
+        )
+        problems += [
+            Problem(path, instead, shown(value))
+            for path, instead, value in found
+            if value
+        ]
     return sorted(problems)

@@ -28,7 +28,9 @@ class CheckedTrainModel(TrainModel):
     """
 
     @classmethod
-    def from_params(cls, params: Params, *arguments: Any, **extras: Any) -> "CheckedTrainModel":
+    def from_params(
+        cls, params: Params, *arguments: Any, **extras: Any
+    ) -> "CheckedTrainModel":
         """Raises `InputError` for an invalid config."""
         if has_seed := SEED in params:
             spread_seed(params)
@@ -43,9 +45,15 @@ def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
     """What a config trains on, at which scale, and where the paper's config is."""
     data, elmo = str(config.get("train_data_path")), get(dict(config), "model.elmo")
     scale = "mini" if os.path.abspath(data).startswith(str(fixtures_root())) else scale
-    name = str(get(dict(config), "model.type")).removeprefix("elmo_tasks_") + ("_elmo" if elmo else "")
+    name = str(get(dict(config), "model.type")).removeprefix("elmo_tasks_") + (
+        "_elmo" if elmo else ""
+    )
     file = configs_root() / "paper" / f"{name}.jsonnet"
-    paper = "" if scale == "paper" else f"; the paper's config: {file if file.is_file() else file.parent}"
+    paper = (
+        ""
+        if scale == "paper"
+        else f"; the paper's config: {file if file.is_file() else file.parent}"
+    )
     return f"{f'scale {scale}: ' if scale else ''}training on {data}{paper}"
 
 
