@@ -25,7 +25,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.resources import fixtures_root  # the embedded data, in a checkout or after `pip install`
+from elmo_tasks.resources import (
+    fixtures_root,
+)  # the embedded data, in a checkout or after `pip install`
 
 plt.rcParams["figure.dpi"] = 80
 
@@ -36,7 +38,9 @@ plt.rcParams["figure.dpi"] = 80
 # "play", as in the first row of the paper's Table 4.
 
 # %%
-with gzip.open(fixtures_root() / "miniworld/vectors/w2v.100d.txt.gz", "rt", encoding="utf-8") as file:
+with gzip.open(
+    fixtures_root() / "miniworld/vectors/w2v.100d.txt.gz", "rt", encoding="utf-8"
+) as file:
     rows = [line.split() for line in file][1:]
 words = [row[0] for row in rows]
 static = np.array([row[1:] for row in rows], dtype=np.float32)
@@ -84,7 +88,9 @@ senses = np.array([sense for sense, group in sentences.items() for _ in group])
 
 elmo = Elmo.from_pretrained()
 layers = elmo.embed(texts)  # one array [3, T, 320] per sentence: 3 layers, T words
-play = np.stack([one[:, text.index("play")] for one, text in zip(layers, texts)], axis=1)  # [3, 11, 320]
+play = np.stack(
+    [one[:, text.index("play")] for one, text in zip(layers, texts)], axis=1
+)  # [3, 11, 320]
 play.shape
 
 # %% [markdown]
@@ -98,7 +104,9 @@ cosine = unit @ unit.transpose(0, 2, 1)  # [3, 11, 11]
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
 for layer, axis in enumerate(axes):
     image = axis.imshow(cosine[layer], vmin=0, vmax=1, cmap="viridis")
-    axis.set(title=f"layer {layer}", xticks=[], yticks=[1.5, 5, 8.5] if layer == 0 else [])
+    axis.set(
+        title=f"layer {layer}", xticks=[], yticks=[1.5, 5, 8.5] if layer == 0 else []
+    )
     axis.hlines([3.5, 6.5], -0.5, 10.5, "white")
     axis.vlines([3.5, 6.5], -0.5, 10.5, "white")
 axes[0].set_yticklabels(sentences)
@@ -118,7 +126,9 @@ for layer in range(3):
     neighbour = np.where(others, cosine[layer], -1).argmax(1)
     right = (senses[neighbour] == senses).sum()
     within, between = cosine[layer][same & others].mean(), cosine[layer][~same].mean()
-    print(f"layer {layer}: {right} of 11 right; mean cosine {within:.2f} within a sense, {between:.2f} between senses")
+    print(
+        f"layer {layer}: {right} of 11 right; mean cosine {within:.2f} within a sense, {between:.2f} between senses"
+    )
 
 # %% [markdown]
 # (Layer 0's count is chance: all its cosines are 1 up to rounding.) The same in two dimensions, the two principal
@@ -142,10 +152,14 @@ plt.show()
 # last 160 from the **backward** LSTM, which has read those after it. Change the last word of a sentence:
 
 # %%
-one, other = elmo.embed(["He saw the play before the game", "He saw the play before the premiere"])
+one, other = elmo.embed(
+    ["He saw the play before the game", "He saw the play before the premiere"]
+)
 for layer in range(3):
     change = np.abs(one[layer, 3] - other[layer, 3])  # of "play"
-    print(f"layer {layer}: largest change forward {change[:160].max():.3f}, backward {change[160:].max():.3f}")
+    print(
+        f"layer {layer}: largest change forward {change[:160].max():.3f}, backward {change[160:].max():.3f}"
+    )
 
 # %% [markdown]
 # Only the backward half knows the end of the sentence. That is why a language model must not mix the directions: the
@@ -158,7 +172,10 @@ for layer in range(3):
 
 # %%
 vocabulary = (fixtures_root() / "bilm/vocabulary.txt").read_text("utf-8").split()
-known, frequent = set(vocabulary), [word for word in vocabulary[:6000] if word.isalpha()]
+known, frequent = (
+    set(vocabulary),
+    [word for word in vocabulary[:6000] if word.isalpha()],
+)
 lines = [frequent[i : i + 50] for i in range(0, len(frequent), 50)]
 table = np.concatenate(elmo.embed(lines, layers=0))
 table /= np.linalg.norm(table, axis=1, keepdims=True)
@@ -166,7 +183,10 @@ table /= np.linalg.norm(table, axis=1, keepdims=True)
 for word in ("unplayable", "theatregoers", "Brackwater", "happinesss"):
     vector = elmo.embed([[word]], layers=0)[0][0]
     top = np.argsort(-table @ (vector / np.linalg.norm(vector)))[:5]
-    print(f"{word} ({'known' if word in known else 'new'}):", ", ".join(frequent[i] for i in top))
+    print(
+        f"{word} ({'known' if word in known else 'new'}):",
+        ", ".join(frequent[i] for i in top),
+    )
 
 # %% [markdown]
 # The neighbours share spelling: suffixes, capitals, parts. That is what characters can say, and it is much for names
@@ -196,7 +216,11 @@ print(
     np.allclose(vectors, elmo.embed(texts[:1], layers="average")[0], atol=1e-5),
 )
 print("w = 0, 1, 0: s =", mix(layers[0], np.array([0.0, 1, 0]))[1].round(2))
-print("w = 0, 9, 0: s =", mix(layers[0], np.array([0.0, 9, 0]))[1].round(2), "- layer 1 alone")
+print(
+    "w = 0, 9, 0: s =",
+    mix(layers[0], np.array([0.0, 9, 0]))[1].round(2),
+    "- layer 1 alone",
+)
 
 # %% [markdown]
 # Training starts at $w = 0$, the average. The penalty $\lambda \lVert w \rVert^2$ (section 3.3) pulls $w$ back there:

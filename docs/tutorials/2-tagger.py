@@ -46,14 +46,22 @@ def entities(tags):
 def read(name):
     """The sentences of a file: words, entities."""
     blocks = (fixtures_root() / "miniworld/ner" / name).read_text("utf-8").split("\n\n")
-    rows = [[line.split() for line in block.splitlines()] for block in blocks if block and "DOCSTART" not in block]
-    return [([row[0] for row in one], entities([row[-1] for row in one])) for one in rows]
+    rows = [
+        [line.split() for line in block.splitlines()]
+        for block in blocks
+        if block and "DOCSTART" not in block
+    ]
+    return [
+        ([row[0] for row in one], entities([row[-1] for row in one])) for one in rows
+    ]
 
 
 train, dev = read("eng.train"), read("eng.testa")[:250]
 print(len(train), "sentences to train on,", len(dev), "to score")
 for words, spans in train[:3]:
-    print(" ".join(words), [(" ".join(words[a:b]), kind) for a, b, kind in sorted(spans)])
+    print(
+        " ".join(words), [(" ".join(words[a:b]), kind) for a, b, kind in sorted(spans)]
+    )
 
 # %% [markdown]
 # Half of the development data suffice here. We write them as columns for the training and as JSON lines to predict.
@@ -61,7 +69,9 @@ for words, spans in train[:3]:
 # %%
 with open("dev.txt", "w") as columns, open("dev.jsonl", "w") as lines:
     text = (fixtures_root() / "miniworld/ner/eng.testa").read_text("utf-8")
-    columns.write("\n\n".join(text.split("\n\n")[:251]) + "\n")  # the first block is -DOCSTART-
+    columns.write(
+        "\n\n".join(text.split("\n\n")[:251]) + "\n"
+    )  # the first block is -DOCSTART-
     lines.writelines(json.dumps({"tokens": words}) + "\n" for words, _ in dev)
 
 # %% [markdown]
@@ -91,7 +101,12 @@ def scores(run, epoch):
 
 figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
 for run, label in (("ner", "without ELMo"), ("ner_elmo", "with ELMo")):
-    axis.plot(range(1, 13), [100 * scores(run, epoch)["validation_f1"] for epoch in range(12)], "o-", label=label)
+    axis.plot(
+        range(1, 13),
+        [100 * scores(run, epoch)["validation_f1"] for epoch in range(12)],
+        "o-",
+        label=label,
+    )
 axis.set(xlabel="epoch", ylabel="F1, development data")
 axis.legend()
 plt.show()
@@ -113,7 +128,10 @@ plt.show()
 # %%
 def predicted(run):
     outputs = [json.loads(line) for line in open(f"{run}.jsonl")]
-    return [{(e["token_start"], e["token_end"], e["type"]) for e in output["entities"]} for output in outputs]
+    return [
+        {(e["token_start"], e["token_end"], e["type"]) for e in output["entities"]}
+        for output in outputs
+    ]
 
 
 gold = [spans for _, spans in dev]
@@ -122,8 +140,15 @@ without, with_elmo = predicted("ner"), predicted("ner_elmo")
 
 def f1(answers, chosen=lambda number, span: True):
     """F1 of the spans that `chosen` accepts: a span is right if its ends and its type are."""
-    hits = sum(chosen(n, span) for n, (a, g) in enumerate(zip(answers, gold)) for span in a & g)
-    count = sum(chosen(n, span) for spans in (answers, gold) for n, one in enumerate(spans) for span in one)
+    hits = sum(
+        chosen(n, span) for n, (a, g) in enumerate(zip(answers, gold)) for span in a & g
+    )
+    count = sum(
+        chosen(n, span)
+        for spans in (answers, gold)
+        for n, one in enumerate(spans)
+        for span in one
+    )
     return 200 * hits / count
 
 
@@ -134,7 +159,10 @@ lines = ["| | gold | without ELMo | with ELMo |", "|---|---|---|---|"]
 
 
 def shown(words, spans):
-    return ", ".join(f"{' '.join(words[a:b])} *{kind}*" for a, b, kind in sorted(spans)) or "(none)"
+    return (
+        ", ".join(f"{' '.join(words[a:b])} *{kind}*" for a, b, kind in sorted(spans))
+        or "(none)"
+    )
 
 
 better = [n for n, g in enumerate(gold) if with_elmo[n] == g != without[n]]
@@ -144,7 +172,12 @@ for n in better[:5] + worse[:3]:
     lines.append(
         f"| {' '.join(words)} | {shown(words, gold[n])} | {shown(words, without[n])} | {shown(words, with_elmo[n])} |"
     )
-print(len(better), "sentences are right only with ELMo,", len(worse), "only without; five and three of them:")
+print(
+    len(better),
+    "sentences are right only with ELMo,",
+    len(worse),
+    "only without; five and three of them:",
+)
 Markdown("\n".join(lines))
 
 # %% [markdown]
@@ -160,20 +193,34 @@ def errors(answers):
         for a, b, kind in spans:
             overlapping = [(c, d) for c, d, _ in answer if c < b and a < d]
             same = (a, b) in overlapping
-            key = "right" if (a, b, kind) in answer else "type" if same else "ends" if overlapping else "missing"
+            key = (
+                "right"
+                if (a, b, kind) in answer
+                else "type"
+                if same
+                else "ends"
+                if overlapping
+                else "missing"
+            )
             counts[key] += 1
     return counts
 
 
 kinds = sorted({kind for spans in gold for _, _, kind in spans})
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3), layout="constrained")
-for shift, (answers, label) in enumerate(((without, "without ELMo"), (with_elmo, "with ELMo"))):
+for shift, (answers, label) in enumerate(
+    ((without, "without ELMo"), (with_elmo, "with ELMo"))
+):
     found = errors(answers)
     left.bar([i + 0.4 * shift for i in range(4)], found.values(), 0.4, label=label)
-    by_kind = [f1(answers, lambda number, span, kind=kind: span[2] == kind) for kind in kinds]
+    by_kind = [
+        f1(answers, lambda number, span, kind=kind: span[2] == kind) for kind in kinds
+    ]
     right.bar([i + 0.4 * shift for i in range(len(kinds))], by_kind, 0.4)
 left.set(title="entities", xticks=[i + 0.2 for i in range(4)], xticklabels=found)
-right.set(title="F1 by type", xticks=[i + 0.2 for i in range(len(kinds))], xticklabels=kinds)
+right.set(
+    title="F1 by type", xticks=[i + 0.2 for i in range(len(kinds))], xticklabels=kinds
+)
 left.legend()
 plt.show()
 
@@ -183,9 +230,15 @@ plt.show()
 # %%
 seen = {" ".join(words[a:b]) for words, spans in train for a, b, _ in spans}
 for label, is_seen in (("seen", True), ("new", False)):
-    in_group = lambda n, span, is_seen=is_seen: (" ".join(dev[n][0][span[0] : span[1]]) in seen) == is_seen  # noqa: E731
+
+    def in_group(n, span, is_seen=is_seen):
+        start, end = span[:2]
+        return (" ".join(dev[n][0][start:end]) in seen) == is_seen
+
     total = sum(in_group(n, span) for n, spans in enumerate(gold) for span in spans)
-    print(f"{total} {label} names: F1 without ELMo {f1(without, in_group):.1f}, with {f1(with_elmo, in_group):.1f}")
+    print(
+        f"{total} {label} names: F1 without ELMo {f1(without, in_group):.1f}, with {f1(with_elmo, in_group):.1f}"
+    )
 
 # %% [markdown]
 # Both groups gain. Only 28 names are known from training, so that their row is uncertain by several points.

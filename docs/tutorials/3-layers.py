@@ -35,7 +35,11 @@ plt.rcParams["figure.dpi"] = 80
 def read(name):
     """The sentences of a file of the synthetic corpus: rows of word, part of speech, chunk and entity."""
     blocks = (fixtures_root() / "miniworld/ner" / name).read_text("utf-8").split("\n\n")
-    return [[line.split() for line in block.splitlines()] for block in blocks if block and "DOCSTART" not in block]
+    return [
+        [line.split() for line in block.splitlines()]
+        for block in blocks
+        if block and "DOCSTART" not in block
+    ]
 
 
 train, dev = read("eng.train"), read("eng.testa")[:300]
@@ -51,12 +55,17 @@ elmo = Elmo.from_pretrained()
 
 def layers_of(part):
     """[3, words, 320]: layers of all words of all sentences."""
-    return torch.cat(elmo.embed([[row[0] for row in rows] for rows in part], tensors=True), 1)
+    return torch.cat(
+        elmo.embed([[row[0] for row in rows] for rows in part], tensors=True), 1
+    )
 
 
 x_train, x_dev = layers_of(train), layers_of(dev)
 mean, std = x_train.mean(1, keepdim=True), x_train.std(1, keepdim=True)
-x_train, x_dev = (x_train - mean) / std, (x_dev - mean) / std  # each number with mean 0 and variance 1
+x_train, x_dev = (
+    (x_train - mean) / std,
+    (x_dev - mean) / std,
+)  # each number with mean 0 and variance 1
 x_train.shape, x_dev.shape
 
 # %% [markdown]
@@ -71,12 +80,17 @@ x_train.shape, x_dev.shape
 def answers(part, column, only_names):
     """The labels of the words, and which words count."""
     rows = [row for sentence in part for row in sentence]
-    return [row[column].split("-")[-1] for row in rows], torch.tensor([row[3] != "O" or not only_names for row in rows])
+    return [row[column].split("-")[-1] for row in rows], torch.tensor(
+        [row[3] != "O" or not only_names for row in rows]
+    )
 
 
 def question(column, only_names=False):
     """Inputs and label ids to train and to test on."""
-    (gold, use), (gold_dev, use_dev) = answers(train, column, only_names), answers(dev, column, only_names)
+    (gold, use), (gold_dev, use_dev) = (
+        answers(train, column, only_names),
+        answers(dev, column, only_names),
+    )
     number = {label: i for i, label in enumerate(sorted(set(gold)))}
     y = torch.tensor([number[label] for label in gold])[use]
     y_dev = torch.tensor([number.get(label, -1) for label in gold_dev])[use_dev]
@@ -87,11 +101,15 @@ def probe(x, y, x_dev, y_dev):
     """Train a softmax on x [N, 320]; the accuracy on x_dev in percent."""
     linear = torch.nn.Linear(320, int(y.max()) + 1)
     torch.nn.init.zeros_(linear.weight)
-    optimizer = torch.optim.LBFGS(linear.parameters(), max_iter=60, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(
+        linear.parameters(), max_iter=60, line_search_fn="strong_wolfe"
+    )
 
     def loss():
         optimizer.zero_grad()
-        value = cross_entropy(linear(x), y) + linear.weight.square().sum() / (2 * len(y))
+        value = cross_entropy(linear(x), y) + linear.weight.square().sum() / (
+            2 * len(y)
+        )
         value.backward()
         return value
 
@@ -99,13 +117,18 @@ def probe(x, y, x_dev, y_dev):
     return 100 * (linear(x_dev).argmax(1) == y_dev).float().mean().item()
 
 
-questions = {"parts of speech": question(1), "entity types": question(3, only_names=True)}
+questions = {
+    "parts of speech": question(1),
+    "entity types": question(3, only_names=True),
+}
 accuracy = {}
 for name, (x, y, v, z) in questions.items():
     accuracy[name] = [probe(x[layer], y, v[layer], z) for layer in range(3)]
     print(
         f"{name:16}",
-        "  ".join(f"layer {layer}: {one:.1f}" for layer, one in enumerate(accuracy[name])),
+        "  ".join(
+            f"layer {layer}: {one:.1f}" for layer, one in enumerate(accuracy[name])
+        ),
         f" ({len(z)} words)",
     )
 
@@ -142,7 +165,10 @@ plt.show()
 import subprocess
 
 done = subprocess.run(
-    ["elmo-tasks", "probe", "wsd", str(fixtures_root() / "wsd")], capture_output=True, text=True, check=True
+    ["elmo-tasks", "probe", "wsd", str(fixtures_root() / "wsd")],
+    capture_output=True,
+    text=True,
+    check=True,
 )
 print(done.stdout[: done.stdout.index("P and R")])
 
@@ -176,17 +202,30 @@ def learn_mix(x, y, x_dev, y_dev, penalty=0.0, steps=100):
         )
         loss.backward()
         optimizer.step()
-    return w.softmax(0).tolist(), 100 * (linear(mixed(x_dev)).argmax(1) == y_dev).float().mean().item()
+    return w.softmax(0).tolist(), 100 * (
+        linear(mixed(x_dev)).argmax(1) == y_dev
+    ).float().mean().item()
 
 
-mixes = {(name, penalty): learn_mix(*data, penalty) for name, data in questions.items() for penalty in (0.0, 1.0)}
+mixes = {
+    (name, penalty): learn_mix(*data, penalty)
+    for name, data in questions.items()
+    for penalty in (0.0, 1.0)
+}
 figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
 for layer in range(3):
     left = [sum(s[:layer]) for s, _ in mixes.values()]
     bars = axis.barh(
-        [f"{name}, λ={penalty:g}" for name, penalty in mixes], [s[layer] for s, _ in mixes.values()], left=left
+        [f"{name}, λ={penalty:g}" for name, penalty in mixes],
+        [s[layer] for s, _ in mixes.values()],
+        left=left,
     )
-    axis.bar_label(bars, [f"$s_{layer}$ {s[layer]:.2f}" for s, _ in mixes.values()], label_type="center", color="white")
+    axis.bar_label(
+        bars,
+        [f"$s_{layer}$ {s[layer]:.2f}" for s, _ in mixes.values()],
+        label_type="center",
+        color="white",
+    )
 axis.invert_yaxis()
 axis.set(title="learned weights of the layers (compare Figure 2)")
 plt.show()

@@ -41,7 +41,10 @@ LIVING, THINGS = (
     ["kata", "hunda", "viva", "mala", "runa", "sora", "tila", "bena"],
     ["domo", "pano", "libro", "floro", "akvo", "vino", "ligno", "stono"],
 )
-DO, SEE = ["mang", "port", "lern", "trov"], ["vid", "aud", "am", "tim"]  # done to things; to people and animals
+DO, SEE = (
+    ["mang", "port", "lern", "trov"],
+    ["vid", "aud", "am", "tim"],
+)  # done to things; to people and animals
 ADJECTIVE = ["bel", "grand", "nov", "jun"]
 
 
@@ -55,7 +58,12 @@ def sentence(rng):
         return words + [rng.choice(ADJECTIVE) + noun[-1] + case] * (rng.random() < 0.4)
 
     verbs, objects = rng.choice([(DO, THINGS), (SEE, LIVING)])
-    words = ["Heri" if past else "Morgo", *phrase(LIVING), rng.choice(verbs) + ending, *phrase(objects, "n")]
+    words = [
+        "Heri" if past else "Morgo",
+        *phrase(LIVING),
+        rng.choice(verbs) + ending,
+        *phrase(objects, "n"),
+    ]
     return " ".join(words) + "."
 
 
@@ -102,7 +110,10 @@ print(Path("raw.txt").read_text()[:220])
 elmo = Elmo.from_pretrained("my_bilm")
 rng = random.Random(2)
 sentences = [sentence(rng).replace(".", " .").split() for _ in range(300)]
-verbs, takes = [stem + "is" for stem in DO + SEE], np.array([0] * len(DO) + [1] * len(SEE))
+verbs, takes = (
+    [stem + "is" for stem in DO + SEE],
+    np.array([0] * len(DO) + [1] * len(SEE)),
+)
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
 for layer, axis in enumerate(axes):
@@ -112,10 +123,18 @@ for layer, axis in enumerate(axes):
     nearest = (unit @ unit.T - 2 * np.eye(len(verbs))).argmax(1)
     u, s, _ = np.linalg.svd(vectors, full_matrices=False)
     for kind, marker in enumerate("os"):
-        axis.scatter(*(u * s)[takes == kind, :2].T, marker=marker, label=("things", "people, animals")[kind])
+        axis.scatter(
+            *(u * s)[takes == kind, :2].T,
+            marker=marker,
+            label=("things", "people, animals")[kind],
+        )
     for verb, point in zip(verbs, u * s):
         axis.annotate(verb, point[:2], fontsize=8)
-    axis.set(title=f"layer {layer}: {(takes[nearest] == takes).sum()} of {len(verbs)} right", xticks=[], yticks=[])
+    axis.set(
+        title=f"layer {layer}: {(takes[nearest] == takes).sum()} of {len(verbs)} right",
+        xticks=[],
+        yticks=[],
+    )
 axes[0].legend()
 plt.show()
 
@@ -128,11 +147,20 @@ plt.show()
 # another object.
 
 # %%
-sentences_of_kata = ["Heri kata vidis hundan .", "Morgo kata vidis hundan .", "Heri kata vidis soran ."]
+sentences_of_kata = [
+    "Heri kata vidis hundan .",
+    "Morgo kata vidis hundan .",
+    "Heri kata vidis soran .",
+]
 base, *changed = (vectors[:, 1] for vectors in elmo.embed(sentences_of_kata))
 for layer in range(3):
-    distances = [np.linalg.norm(base[layer] - one[layer]) / np.linalg.norm(base[layer]) for one in changed]
-    print(f"layer {layer}: relative change {distances[0]:.3f} by the first word, {distances[1]:.3f} by the object")
+    distances = [
+        np.linalg.norm(base[layer] - one[layer]) / np.linalg.norm(base[layer])
+        for one in changed
+    ]
+    print(
+        f"layer {layer}: relative change {distances[0]:.3f} by the first word, {distances[1]:.3f} by the object"
+    )
 
 # %% [markdown]
 # The first word matters more, as it must to choose the ending; a static vector would not change at all. The vectors

@@ -74,14 +74,27 @@ def read():
     senses = {}
     for number, line in enumerate(TEXT.strip().splitlines()):
         word, _, sentences = line.partition(": ")
-        senses.setdefault(word, []).extend((text.split(), number) for text in sentences.split(" | "))
-    return [(a, b, word, int(i == j)) for word, all in senses.items() for (a, i), (b, j) in combinations(all, 2)]
+        senses.setdefault(word, []).extend(
+            (text.split(), number) for text in sentences.split(" | ")
+        )
+    return [
+        (a, b, word, int(i == j))
+        for word, all in senses.items()
+        for (a, i), (b, j) in combinations(all, 2)
+    ]
 
 
 test_words = ("fall", "walk", "park")
 train = [pair for pair in read() if pair[2] not in test_words]
 test = [pair for pair in read() if pair[2] in test_words]
-print(len(train), "pairs to train on,", len(test), "to test,", sum(pair[3] for pair in test), "with the same sense")
+print(
+    len(train),
+    "pairs to train on,",
+    len(test),
+    "to test,",
+    sum(pair[3] for pair in test),
+    "with the same sense",
+)
 print(train[5])
 
 # %% [markdown]
@@ -96,7 +109,11 @@ def features(pairs):
     sides = []
     for side in (0, 1):
         vectors = elmo.embed([pair[side] for pair in pairs], tensors=True)
-        sides.append(torch.stack([v[:, pair[side].index(pair[2])] for v, pair in zip(vectors, pairs)], 1))
+        sides.append(
+            torch.stack(
+                [v[:, pair[side].index(pair[2])] for v, pair in zip(vectors, pairs)], 1
+            )
+        )
     return torch.stack(sides), torch.tensor([float(pair[3]) for pair in pairs])
 
 
@@ -115,12 +132,21 @@ class SameSense(nn.Module):
 
     def __init__(self, n_layers):
         super().__init__()
-        self.w, self.gamma = nn.Parameter(torch.zeros(n_layers)), nn.Parameter(torch.ones(()))
+        self.w, self.gamma = (
+            nn.Parameter(torch.zeros(n_layers)),
+            nn.Parameter(torch.ones(())),
+        )
         self.score = nn.Linear(2, 1)
 
     def forward(self, layers):
-        p, q = self.gamma * torch.einsum("l,slnd->snd", self.w.softmax(0), layers)  # Eq. 1 twice, with the same weights
-        return self.score(torch.stack([torch.cosine_similarity(p, q, dim=1), (p - q).square().mean(1)], 1)).squeeze(1)
+        p, q = self.gamma * torch.einsum(
+            "l,slnd->snd", self.w.softmax(0), layers
+        )  # Eq. 1 twice, with the same weights
+        return self.score(
+            torch.stack(
+                [torch.cosine_similarity(p, q, dim=1), (p - q).square().mean(1)], 1
+            )
+        ).squeeze(1)
 
 
 def fit(x, y, x_test, y_test, steps=300):
@@ -132,17 +158,28 @@ def fit(x, y, x_test, y_test, steps=300):
         optimizer.zero_grad()
         nn.functional.binary_cross_entropy_with_logits(model(x), y).backward()
         optimizer.step()
-    return 100 * ((model(x_test) > 0) == (y_test > 0)).float().mean().item(), model.w.softmax(0).tolist()
+    return 100 * (
+        (model(x_test) > 0) == (y_test > 0)
+    ).float().mean().item(), model.w.softmax(0).tolist()
 
 
 results = {f"layer {k}": fit(x[:, [k]], y, x_test[:, [k]], y_test)[0] for k in range(3)}
 results["learned mix"], s = fit(x, y, x_test, y_test)
-print({name: round(value, 1) for name, value in results.items()}, "s =", [round(one, 2) for one in s])
+print(
+    {name: round(value, 1) for name, value in results.items()},
+    "s =",
+    [round(one, 2) for one in s],
+)
 
 # %%
 figure, axis = plt.subplots(figsize=(6, 2.8), layout="constrained")
 axis.bar_label(axis.bar(list(results), list(results.values())), fmt="%.0f")
-axis.axhline(100 * (1 - y_test.mean().item()), color="gray", linestyle="--", label="always: another sense")
+axis.axhline(
+    100 * (1 - y_test.mean().item()),
+    color="gray",
+    linestyle="--",
+    label="always: another sense",
+)
 axis.set(ylim=(40, 105), ylabel="accuracy on unseen words")
 axis.legend(loc="lower right")
 plt.show()

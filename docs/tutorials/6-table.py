@@ -85,7 +85,15 @@ def runs():
 
 
 for run in runs():
-    print(run["row"], "seed", run["seed"], "accuracy", round(run["scores"]["accuracy"], 4), "epochs", run["epochs"])
+    print(
+        run["row"],
+        "seed",
+        run["seed"],
+        "accuracy",
+        round(run["scores"]["accuracy"], 4),
+        "epochs",
+        run["epochs"],
+    )
 
 # %% [markdown]
 # ## Change it
@@ -96,7 +104,9 @@ for run in runs():
 # %%
 text = Path("small.jsonnet").read_text()
 last = "row('last', { 'model.elmo.mix': 'last', 'model.elmo.l2': null }), "
-Path("small.jsonnet").write_text(text.replace("row('all', {})", last + "row('all', {})"))
+Path("small.jsonnet").write_text(
+    text.replace("row('all', {})", last + "row('all', {})")
+)
 
 # %% language="bash"
 # elmo-tasks ablate small.jsonnet -s out/small --dry-run
@@ -128,7 +138,9 @@ measured = {  # mean and deviation without ELMo, then with it; seeds
 lines = ["| task | increase | SE | increase / SE |", "|---|---|---|---|"]
 for task, (base, d1, elmo, d2, n) in measured.items():
     error = math.sqrt((d1**2 + d2**2) / n)
-    lines.append(f"| {task} | {elmo - base:+.1f} | {error:.2f} | {(elmo - base) / error:.1f} |")
+    lines.append(
+        f"| {task} | {elmo - base:+.1f} | {error:.2f} | {(elmo - base) / error:.1f} |"
+    )
 Markdown("\n".join(lines))
 
 # %% [markdown]
@@ -141,14 +153,20 @@ Markdown("\n".join(lines))
 
 # %%
 shares = {
-    "SNLI": ([1, 3, 10, 30, 100], [42.9, 48.8, 56.2, 63.7, 68.3], [41.2, 50.7, 59.1, 66.4, 73.2]),
+    "SNLI": (
+        [1, 3, 10, 30, 100],
+        [42.9, 48.8, 56.2, 63.7, 68.3],
+        [41.2, 50.7, 59.1, 66.4, 73.2],
+    ),
     "SRL": ([1, 10, 30, 100], [35.7, 53.0, 57.4, 54.5], [40.4, 61.7, 65.3, 66.4]),
 }
 figure, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 for axis, (task, (share, without, with_elmo)) in zip(axes, shares.items()):
     axis.plot(share, with_elmo, "o-", label="with ELMo")
     axis.plot(share, without, "s--", label="without ELMo")
-    axis.set(title=task, xscale="log", xlabel="share of the training data, %", ylabel="score")
+    axis.set(
+        title=task, xscale="log", xlabel="share of the training data, %", ylabel="score"
+    )
 axes[0].legend()
 plt.show()
 

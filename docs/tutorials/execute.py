@@ -20,13 +20,21 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
     """Run the cells in `folder`, with the commands of this Python's environment; an error in a cell is raised."""
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     settings = {"timeout": 600, "kernel_name": "python3", "coalesce_streams": True}
-    NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}, **settings).execute()
+    NotebookClient(
+        notebook, resources={"metadata": {"path": str(folder)}}, **settings
+    ).execute()
 
 
 def answers(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """The code in the answers of the exercises, as cells."""
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return [nbformat.v4.new_code_cell(code) for answer in ANSWER.findall(text) for code in CODE.findall(answer)]
+    text = "\n".join(
+        cell.source for cell in notebook.cells if cell.cell_type == "markdown"
+    )
+    return [
+        nbformat.v4.new_code_cell(code)
+        for answer in ANSWER.findall(text)
+        for code in CODE.findall(answer)
+    ]
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:
