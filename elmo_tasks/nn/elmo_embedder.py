@@ -185,19 +185,21 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return torch.stack([mix.penalty() for _, mix in self.mixes()]).sum()
 
     def describe(self) -> dict[str, float]:
-        """The learned parameters of the mixes: `elmo_input_s0`, ..., `elmo_input_gamma`, the same for `output`."""
-        learned: dict[str, float] = {}
+        """The learned parameters of the mixes, see `mix_parameters`."""
+        return {name: value.item() for name, value in self.mix_parameters().items()}
+
+    def mix_parameters(self) -> dict[str, Tensor]:
+        """
+        Copies of the mixes' learned parameters, scalars: `elmo_input_s0`, ..., the layer weights after the softmax,
+        and `elmo_input_gamma`; the same for `output`.
+        """
+        learned: dict[str, Tensor] = {}
         for place, mix in self.mixes():
             if mix.weights is not None:
-                shares = mix.layer_weights().tolist()
-                learned.update(
-                    {
-                        f"elmo_{place}_s{layer}": share
-                        for layer, share in enumerate(shares)
-                    }
-                )
+                for layer, weight in enumerate(mix.layer_weights()):
+                    learned[f"elmo_{place}_s{layer}"] = weight
             if mix.gamma is not None:
-                learned[f"elmo_{place}_gamma"] = mix.gamma.item()
+                learned[f"elmo_{place}_gamma"] = mix.gamma.detach().clone()
         return learned
 
     def carried_states(self) -> States:

@@ -91,10 +91,9 @@ class InputEncoder(nn.Module):
         self._looks_up = any(isinstance(part, WordVectors) for part in self.modules())
         self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
-        self.input_dropout, self.output_dropout = (
-            dropout(input_dropout),
-            dropout(output_dropout),
-        )
+        self.input_dropout = dropout(input_dropout)
+        self.output_dropout = dropout(output_dropout)
+        self._evaluated_mix: dict[str, Tensor] | None = None
 
     def get_input_dim(self) -> int:
         return self.encoder.get_input_dim()
@@ -108,8 +107,17 @@ class InputEncoder(nn.Module):
         )
 
     def describe(self) -> dict[str, float]:
-        """ELMo's learned weights, as metrics."""
-        return {} if self.elmo is None else self.elmo.describe()
+        """
+        ELMo's learned weights, as metrics. After an evaluation they are those that computed its last batch: where a
+        trainer evaluates a moving average, the parameters have other values again when it reads the metrics.
+        """
+        if self.elmo is None:
+            return {}
+        weights = self._evaluated_mix
+        self._evaluated_mix = None
+        if weights is None or self.training:
+            return self.elmo.describe()
+        return {name: weight.item() for name, weight in weights.items()}
 
     def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
         mask = get_text_field_mask(tokens)  # [B, T]
@@ -121,6 +129,8 @@ class InputEncoder(nn.Module):
             if self.elmo_output_encoder is not None:
                 appended = self.elmo_output_encoder(appended, mask)
             h = torch.cat([h, appended], -1)
+        if self.elmo is not None and not self.training:
+            self._evaluated_mix = self.elmo.mix_parameters()
         return InputEncoderOutput(h, x, mask)
 
     def _layers(self, tokens: TextFieldTensors) -> BiLMOutput | None:

@@ -9,7 +9,7 @@ from elmo_tasks.files import atomic_write
 
 CURVES = "curves.png"
 _EPOCH = re.compile(r"metrics_epoch_(\d+)\.json$")
-_MIX = re.compile(r"training_elmo_(input|output)_(s\d+|gamma)")
+_MIX = re.compile(r"(training|validation)_elmo_(input|output)_(s\d+|gamma)")
 
 
 def draw_curves(folder: Path, metrics: str | list[str]) -> None:
@@ -30,23 +30,16 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
         json.loads(files[number].read_text("utf-8")) for number in sorted(files)
     ]
     chosen = [metrics] if isinstance(metrics, str) else metrics
-    mixes = [
-        found
-        for name in (epochs[-1] if epochs else ())
-        if (found := _MIX.fullmatch(name))
-    ]
     panels = [
         {"training_loss": "training loss", "validation_loss": "validation loss"},
         {
             f"validation_{name.lstrip('+-')}": f"validation {name.lstrip('+-')}"
             for name in chosen
         },
-        *(
-            [{found[0]: f"ELMo {found[1]} {found[2]}" for found in mixes}]
-            if mixes
-            else []
-        ),
     ]
+    mixes = _mixes(epochs[-1] if epochs else {})
+    if mixes:
+        panels.append(mixes)
     with matplotlib.rc_context(
         {"axes.spines.right": False, "axes.spines.top": False, "lines.marker": "."}
     ):
@@ -64,3 +57,15 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     with atomic_write(folder / CURVES) as aside:
         figure.savefig(aside, format="png", dpi=120)
+
+
+def _mixes(metrics: dict[str, Any]) -> dict[str, str]:
+    """
+    The metrics of ELMo's mixes and their labels: of the validated weights, which a moving average makes others than
+    the trained ones, or of these where nothing is validated.
+    """
+    found: dict[str, dict[str, str]] = {"validation": {}, "training": {}}
+    for name in metrics:
+        if match := _MIX.fullmatch(name):
+            found[match[1]][name] = f"ELMo {match[2]} {match[3]}"
+    return found["validation"] or found["training"]

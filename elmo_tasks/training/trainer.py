@@ -260,9 +260,11 @@ class RunState(TrainerCallback):
     ) -> None:
         """
         As in an uninterrupted run, metrics that only an earlier epoch had (of a label predicted once) are kept, and the
-        duration is that of the whole run.
+        duration is that of the whole run. Those of the best epoch are kept only if that epoch had them.
         """
         complete = self._metrics | metrics
+        for name in _stale(complete, trainer._metric_tracker.best_epoch_metrics):
+            del complete[name]
         if self._seconds_before:
             complete["training_duration"] = str(timedelta(seconds=self._seconds()))
         if list(complete.items()) != list(metrics.items()):
@@ -333,6 +335,13 @@ class RunState(TrainerCallback):
 
     def _seconds(self) -> float:
         return self._seconds_before + time.perf_counter() - self._started
+
+
+def _stale(metrics: dict[str, Any], best: dict[str, Any]) -> list[str]:
+    """The metrics under `best_validation_` that the best epoch did not have, but an earlier best one."""
+    prefix = "best_validation_"
+    named = [name for name in metrics if name.startswith(prefix)]
+    return [name for name in named if name.removeprefix(prefix) not in best]
 
 
 def _means(sums: list[tuple[float, float | None, int]]) -> dict[str, float]:

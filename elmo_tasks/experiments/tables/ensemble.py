@@ -35,7 +35,9 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
         for batch in data_loader(members[0], data):
             scores = [model.score(**batch) for model in models]
             models[0].answer(combine(scores, how=how), **batch)
-    return models[0].get_metrics(reset=True)
+    metrics = models[0].get_metrics(reset=True)
+    mixes = models[0].input_encoder.describe()  # of one member, not of the ensemble
+    return {name: value for name, value in metrics.items() if name not in mixes}
 
 
 def combine(scores: Sequence[Scores], *, how: str) -> Scores:

@@ -1,0 +1,57 @@
+"""What a training reports of its best epoch is what its archive scores."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+
+from elmo_tasks.tasks import TASKS
+from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.config import read_config
+from elmo_tasks.training.run import train
+from tests.tiny import bilm_files, tiny_model
+
+BEST = "best_validation_"
+
+
+def tiny_config(file: Path, folder: Path) -> dict[str, Any]:
+    """
+    A config with a tiny model with ELMo at both places, and a moving average that stays far behind the weights.
+    """
+    config: dict[str, Any] = read_config(file).as_dict(quiet=True)
+    config["model"] = tiny_model(file.stem)
+    config["model"]["elmo"] = {**bilm_files(folder / "bilm"), "at": "both"}
+    config["trainer"] |= {
+        "num_epochs": 3,
+        "optimizer": {"type": "adam", "lr": 0.05},
+        "learning_rate_scheduler": None,
+        "moving_average": {"type": "elmo_tasks_exponential", "decay": 0.9},
+    }
+    return config
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_best_epoch_has_the_scores_and_the_mix_of_the_archive(
+    task: str, configs: Path, tmp_path: Path
+) -> None:
+    config = tiny_config(configs / f"{task}.jsonnet", tmp_path)
+    run, data = tmp_path / "run", config["validation_data_path"]
+    train(Params(config), run)
+    reported = json.loads((run / "metrics.json").read_text())
+    archive = load_archive(run / "model.tar.gz")
+    scored = score(archive, data)
+    best = {
+        name.removeprefix(BEST): value
+        for name, value in reported.items()
+        if name.startswith(BEST)
+    }
+    best.pop("reg_loss", None)
+    assert "elmo_input_s0" in best
+    assert best.keys() == scored.keys()
+    for name, value in best.items():
+        assert scored[name] == pytest.approx(value, abs=1e-5), name
+    mix = archive.model.input_encoder.describe()
+    for name, value in mix.items():
+        assert best[name] == pytest.approx(value, abs=1e-6), name
