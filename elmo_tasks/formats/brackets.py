@@ -11,6 +11,16 @@ Mention = tuple[int, int]
 Cluster = list[Mention]
 """Mentions of one entity, in the order of the text."""
 
+
+def place_in_text(mention: Mention) -> tuple[int, bool, int]:
+    """
+    Sorts mentions as the scorer of CoNLL-2012 meets them in a column of brackets: by first word, and at the same word
+    those of one word first, then longer ones, which open first.
+    """
+    start, end = mention
+    return start, end - start > 1, -end
+
+
 EMPTY = frozenset({"*", "-"})  # cells where no span begins or ends
 
 _CELL = re.compile(r"((?:\([^()*]+)*)\*?(\)*)")
@@ -48,11 +58,13 @@ def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
 
 def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     """
-    The spans of a column of coreference, sorted as in `spans_from_brackets`; labels are cluster numbers. Spans may
-    cross. A bracket closes the cluster's most recently opened one. Raises `BracketError` as in `spans_from_brackets`.
+    The spans of a document's column of coreference, sorted by start, longer ones first; equal ones in the order in
+    which they open. Labels are cluster numbers. Spans may cross each other and the ends of sentences. A bracket closes
+    the cluster's most recently opened one. Raises `BracketError` as in `spans_from_brackets`.
     """
-    spans: list[Span] = []
-    stacks: dict[str, list[tuple[int, str]]] = {}
+    spans: list[tuple[int, Span]] = []  # with the number of the opening bracket
+    stacks: dict[str, list[tuple[int, int]]] = {}  # number and word of open brackets
+    opened = 0
     for token, cell in enumerate(cells):
         for part in () if cell in EMPTY else cell.split("|"):
             match = _MENTION.fullmatch(part)
@@ -61,12 +73,21 @@ def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
                     f"expected brackets such as '(12', '12)' or '(12)|(3', got {cell!r:.60}",
                     token,
                 )
-            stack = stacks.setdefault(match["label"], [])
+            label = match["label"]
+            stack = stacks.setdefault(label, [])
             if match["open"]:
-                stack.append((token, match["label"]))
+                stack.append((opened, token))
+                opened += 1
             if match["close"]:
-                spans.append(_close(stack, cell, token))
-    return _sorted(spans, [opened for stack in stacks.values() for opened in stack])
+                if not stack:
+                    raise _not_opened(cell, token)
+                number, start = stack.pop()
+                spans.append((number, Span(start, token + 1, label)))
+    for label, stack in stacks.items():
+        if stack:
+            raise _not_closed(label, stack[-1][1], "document")
+    spans.sort(key=lambda pair: (pair[1].start, -pair[1].end, pair[0]))
+    return tuple(span for _, span in spans)
 
 
 def brackets_from_spans(spans: Iterable[Span], *, length: int) -> list[str]:
@@ -80,15 +101,15 @@ def brackets_from_spans(spans: Iterable[Span], *, length: int) -> list[str]:
 
 def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
     """
-    The column of brackets for `length` words; clusters are numbered in order. Duplicate mentions in a cluster are
-    written once. Raises `ValueError` if a mention is empty or outside the document.
+    The column of brackets for `length` words; clusters are numbered in order. Repeated mentions are written as often
+    as they occur. Raises `ValueError` if a mention is empty or outside the document.
     """
     opening: list[list[str]] = [[] for _ in range(length)]
     closing: list[list[str]] = [[] for _ in range(length)]
     labelled = [
         (start, end, label)
         for label, cluster in enumerate(clusters)
-        for start, end in dict.fromkeys(cluster)
+        for start, end in cluster
     ]
     for start, end, label in sorted(labelled, key=lambda one: (one[0], -one[1])):
         if not 0 <= start < end <= length:
@@ -108,7 +129,7 @@ def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
 
 def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
     if not stack:
-        raise BracketError(f"{cell!r:.60} closes a bracket that was not opened", token)
+        raise _not_opened(cell, token)
     start, label = stack.pop()
     return Span(start, token + 1, label)
 
@@ -116,7 +137,16 @@ def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
 def _sorted(spans: list[Span], unclosed: list[tuple[int, str]]) -> tuple[Span, ...]:
     if unclosed:
         start, label = unclosed[-1]
-        raise BracketError(
-            f"the bracket {'(' + label!r:.60} is not closed in its sentence", start
-        )
+        raise _not_closed(label, start, "sentence")
     return tuple(sorted(spans, key=lambda span: (span.start, -span.end, span.label)))
+
+
+def _not_opened(cell: str, token: int) -> BracketError:
+    return BracketError(f"{cell!r:.60} closes a bracket that was not opened", token)
+
+
+def _not_closed(label: str, token: int, where: str) -> BracketError:
+    bracket = f"({label}"
+    return BracketError(
+        f"the bracket {bracket!r:.60} is not closed in its {where}", token
+    )

@@ -66,7 +66,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OntonotesSentence:
-    """One sentence of T words. Frames and mentions are parsed on access."""
+    """One sentence of T words. Frames are parsed on access."""
 
     file: str
     line: int  # of the first word; word t is on line `line + t`
@@ -83,16 +83,6 @@ class OntonotesSentence:
     @property
     def speakers(self) -> tuple[str, ...]:
         return self.columns[9]
-
-    def mentions(self, *, of: str = "coreference") -> tuple[Span, ...]:
-        """
-        Coreference mentions sorted by start; the label is the number of the cluster in its document. Raises
-        `InputError` with file and line, if brackets are invalid; `of`, the column or the document, begins the message.
-        """
-        try:
-            return mentions_from_brackets(self.columns[-1])
-        except BracketError as error:
-            raise self._error(f"{of}: {error}", error.token) from None
 
     def frames(self) -> tuple[Frame, ...]:
         """
@@ -136,6 +126,30 @@ class OntonotesDocument:
     key: str  # such as `bc/cctv/00/cctv_0000`
     part: int
     sentences: tuple[OntonotesSentence, ...]  # at least one
+
+    def mentions(self) -> tuple[Span, ...]:
+        """
+        Coreference mentions as words of the document, sorted by start; labels are the numbers of clusters. Mentions may
+        be repeated, and may cross the end of a sentence. Raises `InputError` with file and line, if brackets are
+        invalid.
+        """
+        cells: list[str] = []
+        for sentence in self.sentences:
+            cells += sentence.columns[-1]
+        try:
+            return mentions_from_brackets(cells)
+        except BracketError as error:
+            problem = f"coreference of the document ({self.key}); part {self.part:03d}: {error}"
+            file, line = self._place(error.token)
+            raise InputError(problem, file=file, line=line) from None
+
+    def _place(self, word: int) -> tuple[str, int]:
+        """File and line of a word, counted from the first one of the document."""
+        for sentence in self.sentences:
+            if word < len(sentence.words):
+                break
+            word -= len(sentence.words)
+        return sentence.file, sentence.line + word
 
 
 def report_skipped(

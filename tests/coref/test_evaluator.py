@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import torch
 from allennlp.common import Params
 from allennlp.data.data_loaders import SimpleDataLoader
@@ -9,8 +10,11 @@ from allennlp.evaluation import Evaluator
 
 from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.tasks.coref.metric import METRICS
+from elmo_tasks.tasks.coref.model import CorefModel
 from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters
 from elmo_tasks.training.optimization import Staircase
+from tests.coref import scorer
 from tests.models import Build
 from tests.tiny import SAMPLES
 
@@ -42,6 +46,58 @@ def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
         == words_of(response.with_name("response.key").read_text())
         == words * 2
     )
+
+
+def evaluated(model: CorefModel, file: Path, response: Path) -> dict[str, float]:
+    """The metrics of an evaluation, which writes the response and the key."""
+    instances = list(CorefReader().read(file))
+    loader = SimpleDataLoader(instances, batch_size=2, vocab=model.vocab)
+    loader.set_target_device(next(model.parameters()).device)
+    evaluator = Evaluator.from_params(
+        Params({"type": "elmo_tasks_coref", "cuda_device": -1})
+    )
+    return evaluator(model, loader, predictions_output_file=str(response))
+
+
+def test_mentions_across_the_end_of_a_sentence_count(
+    build: Build, tmp_path: Path
+) -> None:
+    """Scores and files are the official scorer's."""
+    file, response = tmp_path / "stories.gold_conll", tmp_path / "response"
+    text = STORIES.read_text().replace("\t(3)|2)\n", "\t(3)\n", 1)
+    file.write_text(
+        text.replace(
+            "He\tPRP\t*\t-\t-\t-\tTobin\t*\t(1)",
+            "He\tPRP\t*\t-\t-\t-\tTobin\t*\t(1)|2)|(2)",
+        )
+    )
+    scores = evaluated(build(), file, response)
+    key = response.with_name("response.key")
+    assert [(6, 12), (11, 12)] in read_back_one(key)
+    counts = [
+        scorer.score(*pair)
+        for pair in zip(cells_of(response), cells_of(key), strict=True)
+    ]
+    for place, name in enumerate(METRICS):
+        for part, kind in enumerate(("recall", "precision")):
+            right = sum(count[place][part].part for count in counts)
+            whole = sum(count[place][part].whole for count in counts)
+            assert scores[f"{name}_{kind}"] == pytest.approx(
+                right / whole if whole else 0
+            )
+
+
+def read_back_one(file: Path) -> list[Cluster]:
+    """The clusters of the first document."""
+    return document_clusters(next(read_documents(file)))
+
+
+def cells_of(file: Path) -> list[list[str]]:
+    """The last column of each document."""
+    return [
+        [cell for sentence in document.sentences for cell in sentence.columns[-1]]
+        for document in read_documents(file)
+    ]
 
 
 def words_of(text: str) -> list[list[str]]:

@@ -1,16 +1,23 @@
-"""Coreference scores against their definitions, and by hand."""
+"""Coreference scores against their definitions, the official scorer's rules, and by hand."""
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import islice, permutations
+from random import Random
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.tasks.coref.metric import METRICS, CorefScores
+from elmo_tasks.formats.brackets import place_in_text
+from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.tasks.coref.metric import METRICS, CorefScores, document_counts
+from elmo_tasks.tasks.coref.reader import document_clusters
+from tests.coref import scorer
+from tests.coref.samples import Clusters, can_be_written, column, random_clusters
+from tests.tiny import REAL_DATA
 
-Clusters = list[list[tuple[int, int]]]
 Fractions = list[tuple[float, float]]
 
 
@@ -115,18 +122,103 @@ def test_equals_the_definitions(documents: list[tuple[Clusters, Clusters]]) -> N
     assert scored(*documents) == pytest.approx(expected(documents), abs=1e-12)
 
 
-def test_repeated_mentions() -> None:
+def official(response: Clusters, key: Clusters, *, length: int) -> list[list[float]]:
+    """What the rules of the official scorer give for files with these clusters, as `document_counts`."""
+    # The order of clusters that begin with the same mention is that of their numbers.
+    numbered = sorted(response, key=lambda cluster: sorted(map(place_in_text, cluster)))
+    found = scorer.score(column(numbered, length=length), column(key, length=length))
+    return [[*recall, *precision] for recall, precision in found]
+
+
+def shuffled(generator: Random, found: Clusters) -> Clusters:
+    clusters_again = [generator.sample(cluster, len(cluster)) for cluster in found]
+    return generator.sample(clusters_again, len(found))
+
+
+@pytest.mark.parametrize("length", [3, 6, 12, 40])
+def test_equals_the_official_scorer(length: int) -> None:
+    generator = Random(length)
+    for _ in range(1000):
+        key = random_clusters(generator, length=length)
+        response = random_clusters(generator, length=length)
+        wanted = official(response, key, length=length)
+        found = document_counts(shuffled(generator, response), key)
+        assert found == pytest.approx(np.array(wanted), abs=1e-9), (response, key)
+
+
+@settings(deadline=None, max_examples=200)
+@given(seed=st.integers(0, 10**6))
+def test_the_order_of_clusters_has_no_effect(seed: int) -> None:
+    generator = Random(seed)
+    key, response = (random_clusters(generator, length=8) for _ in range(2))
+    counts = document_counts(response, key)
+    assert document_counts(shuffled(generator, response), key) == pytest.approx(counts)
+    beginnings = [min(map(place_in_text, cluster)) for cluster in key]
+    if len(set(beginnings)) == len(key):
+        other = shuffled(generator, key)
+        assert document_counts(response, other) == pytest.approx(counts)
+
+
+def test_repeated_mentions_in_the_response() -> None:
     clean = scored((clusters("ab cd"), clusters("abcd")))
     assert scored((clusters("aab acd"), clusters("abcd"))) == clean, (
         "the first mention counts"
     )
-    assert scored((clusters("ab cd"), clusters("aabcd a"))) == clean
+    assert scored((clusters("acd aab"), clusters("abcd"))) == clean, (
+        "the first in the text"
+    )
+    assert scored((clusters("ab cd b"), clusters("abcd"))) == clean, (
+        "a cluster of repetitions is none"
+    )
     assert scored((clusters("ab xx"), clusters("ab")))[
         "b_cubed_precision"
     ] == pytest.approx(2 / 4)
     assert scored((clusters("ab xx"), clusters("ab")))[
         "muc_precision"
     ] == pytest.approx(1 / 2)
+
+
+def test_repeated_mentions_in_the_key() -> None:
+    """The scorer gives these numbers for files with these clusters."""
+    twice = document_counts(clusters("ab cd"), clusters("aabcd"))
+    assert twice == pytest.approx(
+        np.array([[2, 4, 2, 2], [8 / 5, 5, 4, 4], [6 / 7, 1, 6 / 7, 2]])
+    )
+    in_two = document_counts(clusters("abc"), clusters("ab bcd"))
+    assert in_two == pytest.approx(
+        np.array([[1, 3, 1, 2], [7 / 3, 5, 2, 3], [0.8, 2, 0.8, 1]])
+    )
+
+
+@pytest.mark.parametrize(("split", "every"), [("dev", 1), ("train", 8)])
+def test_equals_the_official_scorer_on_real_documents(split: str, every: int) -> None:
+    file = REAL_DATA / "coref" / f"{split}.gold_conll"
+    if not file.exists():
+        pytest.skip(f"there is no {file}")
+    generator = Random(1)
+    for document in islice(read_documents(file), 0, None, every):
+        cells = [
+            cell for sentence in document.sentences for cell in sentence.columns[-1]
+        ]
+        key = document_clusters(document)
+        response = [altered(generator, cluster) for cluster in key]
+        response += generator.sample(response, 2)
+        numbered = sorted(response, key=lambda one: sorted(map(place_in_text, one)))
+        brackets = column(numbered, length=len(cells))
+        wanted = [
+            [*recall, *precision] for recall, precision in scorer.score(brackets, cells)
+        ]
+        found = document_counts(shuffled(generator, response), key)
+        assert found == pytest.approx(np.array(wanted), abs=1e-9), document.key
+
+
+def altered(generator: Random, cluster: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """A cluster without some of its mentions, with another one that may be wrong, and with one repeated."""
+    kept = [mention for mention in cluster if generator.random() < 0.8] or cluster
+    start, end = generator.choice(cluster)
+    other = (max(0, start - 1), end)
+    changed = [*kept, other, generator.choice(kept)]
+    return changed if can_be_written(changed) else kept
 
 
 def test_processes_count_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,18 +2,23 @@
 
 import logging
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters, genre_of
+from tests.coref import scorer
+from tests.coref.samples import column, random_clusters
 from tests.models import metadata
 from tests.tiny import FIXTURES
 
 STORIES = FIXTURES / "coref" / "stories.gold_conll"
 
 CLUSTERS = [
-    [[(0, 2), (3, 4), (20, 21)], [(3, 5), (11, 12)], [(14, 18), (22, 23)]],
+    [[(0, 2), (0, 2), (3, 4), (20, 21)], [(3, 5), (11, 12)], [(14, 18), (22, 23)]],
     [],
     [[(0, 2), (4, 5)]],
 ]
@@ -36,6 +41,29 @@ def test_documents_parts_and_clusters() -> None:
 def test_singletons_nested_and_crossing_mentions_are_read() -> None:
     everything = document_clusters(next(read_documents(STORIES)))
     assert everything == sorted([*CLUSTERS[0], [(6, 10)], [(9, 10)], [(13, 16)]])
+
+
+@settings(deadline=None, max_examples=100)
+@given(seed=st.integers(0, 10**6))
+def test_clusters_are_those_of_the_official_scorer(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    """Whatever their order, also repeated, in two clusters, and across the ends of sentences."""
+    generator = Random(seed)
+    length = generator.randint(1, 12)
+    brackets = column(random_clusters(generator, length=length), length=length)
+    lines = ["#begin document (story); part 000"]
+    for cell in brackets:
+        lines.append("\t".join(["story", "0", "0", "word", *"*" * 7, cell]))
+        lines += [""] * generator.randint(0, 1)
+    file = tmp_path_factory.mktemp("stories") / "story.gold_conll"
+    file.write_text("\n".join([*lines, "#end document", ""]))
+    (document,) = read_documents(file)
+    found = [
+        sorted((start, end + 1) for start, end in entity)
+        for entity in scorer.read_entities(brackets)
+    ]
+    assert document_clusters(document) == found
 
 
 def test_files_without_annotation_are_read_for_predictions(tmp_path: Path) -> None:

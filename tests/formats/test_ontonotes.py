@@ -147,7 +147,7 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
         ),
         (
             [row("a", coref="(1"), row("b", coref="2)")],
-            ":2: coreference: '2.' closes a bracket that was not opened",
+            ":2: coreference of the document .doc.; part 000: '2.' closes a bracket that was not opened",
         ),
         (
             [row("a"), row("run", "01")],
@@ -161,6 +161,7 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
 )
 def test_invalid_files(write: Write, lines: list[str], message: str) -> None:
     with pytest.raises(InputError, match=f"a.gold_conll{message}"):
-        for sentence in sentences(write(*lines)):
-            sentence.mentions()
-            sentence.frames()
+        for document in read_documents(write(*lines)):
+            document.mentions()
+            for sentence in document.sentences:
+                sentence.frames()

@@ -1,6 +1,6 @@
 """
 Coreference scores: MUC, B-cubed and CEAF-e as in the official scorer of CoNLL-2012 (version 8.01), and the mean of
-their F1.
+their F1 (Pradhan et al., 2014, "Scoring Coreference Partitions of Predicted Mentions").
 
 Each is a ratio of sums over all documents. With key clusters K and response clusters R:
 
@@ -10,19 +10,28 @@ Each is a ratio of sums over all documents. With key clusters K and response clu
 | B-cubed (Bagga, 1998) | sum of `|K and R|^2 / |K|` | mentions of K | sum of `|K and R|^2 / |R|` | mentions of R |
 | CEAF-e (Luo, 2005) | best one-to-one sum of `2 |K and R| / (|K| + |R|)` | number of K | the same | number of R |
 
-Singletons in the input count. Of a repeated mention the first one counts, except that in a response, mentions that are
-not in the key count each time.
+Singletons in the input count. A mention may be repeated in a cluster, or stand in several:
+
+- The scorer reads clusters in the order in which they begin in the text, whatever their order here. Clusters of the
+  key that begin with the same mention keep their order; those of the response are sorted by their other mentions.
+- In the key every mention counts as often as it stands there. Where a mention of the response is looked up in the key
+  (MUC, B-cubed), it belongs to the last of its clusters.
+- In the response a mention that the key has counts only where it is read first, and clusters without any other mention
+  are dropped. A mention that the key has not counts each time.
+
+The scorer refuses a response with more than ten repeated mentions; here it has a score.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.formats.brackets import Cluster, Mention, place_in_text
 
 METRICS = ("muc", "b_cubed", "ceaf_e")
 PARTS = ("precision", "recall", "f1")
@@ -43,7 +52,7 @@ class CorefScores(Metric):
         self.reset()
 
     def __call__(self, response: _Clusters, key: _Clusters) -> None:
-        """Adds a document: its predicted and gold clusters, in any order; either may be empty."""
+        """Adds a document: its predicted and gold clusters; either may be empty."""
         counts = torch.from_numpy(document_counts(response, key))
         self._counts += dist_reduce_sum(counts).numpy()
         self.documents += dist_reduce_sum(1)
@@ -71,73 +80,107 @@ class CorefScores(Metric):
 
 def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     """For each of `METRICS` the numerators and denominators of recall and precision of one document: [3, 4]."""
-    key = _without_repetitions(key)
-    home = {mention: place for place, cluster in enumerate(key) for mention in cluster}
-    response = _without_repetitions(response, among=home)
-    shared = [
-        Counter(home[mention] for mention in cluster if mention in home)
-        for cluster in response
-    ]
-    sizes = [len(cluster) for cluster in key], [len(cluster) for cluster in response]
+    key_read = sorted(
+        _sorted_mentions(key), key=lambda cluster: place_in_text(cluster[0])
+    )
+    homes: dict[Mention, list[int]] = {}
+    for place, cluster in enumerate(key_read):
+        for mention in cluster:
+            homes.setdefault(mention, []).append(place)
+    response_read = sorted(_sorted_mentions(response), key=_places)
+    distinct = _without_repetitions(response_read, among=homes)
+    overlaps = [_overlap(cluster, homes) for cluster in distinct]
+    key_sizes = [len(cluster) for cluster in key_read]
+    sizes = key_sizes, [len(cluster) for cluster in distinct]
     return np.array(
-        [_muc(shared, *sizes), _b_cubed(shared, *sizes), _ceaf_e(shared, *sizes)]
+        [_muc(overlaps, *sizes), _b_cubed(overlaps, *sizes), _ceaf_e(overlaps, *sizes)]
     )
 
 
-# In all three, `shared` counts for each response cluster its mentions in each key cluster.
-_Shared = Sequence[Counter[int]]
+class _Overlap(NamedTuple):
+    """How many mentions a cluster of the response has of each cluster of the key, by the place of the latter."""
+
+    owned: Counter[int]  # mentions that are looked up there
+    distinct: Counter[int]
+    repeated: Counter[int]  # as often as they stand in the cluster of the key
+
+
+_Overlaps = Sequence[_Overlap]
 _Counts = tuple[float, float, float, float]
 
 
+def _overlap(cluster: Cluster, homes: Mapping[Mention, Sequence[int]]) -> _Overlap:
+    """`homes` has the places of each mention's clusters in the key, in order."""
+    overlap = _Overlap(Counter(), Counter(), Counter())
+    for mention in cluster:
+        places = homes.get(mention)
+        if places is not None:
+            overlap.owned[places[-1]] += 1
+            overlap.distinct.update(set(places))
+            overlap.repeated.update(places)
+    return overlap
+
+
 def _muc(
-    shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]
+    overlaps: _Overlaps, key_sizes: Sequence[int], response_sizes: Sequence[int]
 ) -> _Counts:
-    links = sum(common - 1 for row in shared for common in row.values())
-    return (
-        links,
-        sum(key_sizes) - len(key_sizes),
-        links,
-        sum(response_sizes) - len(response_sizes),
-    )
+    links = 0
+    for overlap in overlaps:
+        links += sum(overlap.owned.values()) - len(overlap.owned)
+    key_links = sum(key_sizes) - len(key_sizes)
+    return links, key_links, links, sum(response_sizes) - len(response_sizes)
 
 
 def _b_cubed(
-    shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]
+    overlaps: _Overlaps, key_sizes: Sequence[int], response_sizes: Sequence[int]
 ) -> _Counts:
-    recall = sum(
-        common**2 / key_sizes[place] for row in shared for place, common in row.items()
-    )
-    pairs = zip(shared, response_sizes, strict=True)
-    precision = sum(common**2 / size for row, size in pairs for common in row.values())
+    recall = precision = 0.0
+    for overlap, size in zip(overlaps, response_sizes, strict=True):
+        for place, mentions in overlap.owned.items():
+            common = mentions * overlap.distinct[place]
+            recall += common / key_sizes[place]
+            precision += common / size
     return recall, sum(key_sizes), precision, sum(response_sizes)
 
 
 def _ceaf_e(
-    shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]
+    overlaps: _Overlaps, key_sizes: Sequence[int], response_sizes: Sequence[int]
 ) -> _Counts:
     from scipy.optimize import linear_sum_assignment
 
     similarity = np.zeros((len(response_sizes), len(key_sizes)))
-    for place, (row, size) in enumerate(zip(shared, response_sizes, strict=True)):
-        for other, common in row.items():
-            similarity[place, other] = 2 * common / (size + key_sizes[other])
+    for row, (overlap, size) in enumerate(zip(overlaps, response_sizes, strict=True)):
+        for place, common in overlap.repeated.items():
+            similarity[row, place] = 2 * common / (size + key_sizes[place])
     aligned = similarity[linear_sum_assignment(similarity, maximize=True)].sum()
     return aligned, len(key_sizes), aligned, len(response_sizes)
 
 
+def _sorted_mentions(clusters: _Clusters) -> list[Cluster]:
+    """The non-empty clusters; the mentions of each in the order of the text."""
+    return [sorted(cluster, key=place_in_text) for cluster in clusters if cluster]
+
+
+def _places(cluster: Cluster) -> list[tuple[int, bool, int]]:
+    return [place_in_text(mention) for mention in cluster]
+
+
 def _without_repetitions(
-    clusters: _Clusters, among: Collection[Mention] | None = None
+    clusters: Sequence[Cluster], *, among: Mapping[Mention, object]
 ) -> list[Cluster]:
-    """The non-empty clusters; repeated mentions are removed, if `among` is given only those in it."""
+    """The clusters without repetitions of the mentions in `among`; those that have no other mention are dropped."""
     seen: set[Mention] = set()
     kept: list[Cluster] = []
     for cluster in clusters:
-        kept.append([])
+        first: Cluster = []
         for mention in cluster:
-            if mention not in seen or (among is not None and mention not in among):
-                kept[-1].append(mention)
-            seen.add(mention)
-    return [cluster for cluster in kept if cluster]
+            if mention not in seen:
+                first.append(mention)
+            if mention in among:
+                seen.add(mention)
+        if first:
+            kept.append(first)
+    return kept
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from allennlp.data.fields import (
 )
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.formats.brackets import Cluster, place_in_text
 from elmo_tasks.formats.ontonotes import (
     NONE,
     OntonotesDocument,
@@ -57,7 +57,7 @@ class CorefReader(TaskReader):
     Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
     Data without any mention are read for predictions.
 
-    A document whose brackets are invalid is skipped with a warning. `kwargs`: see `TaskReader`.
+    A document whose brackets are invalid is skipped with a warning. Mentions may cross the end of a sentence; no model can find these, but they count. `kwargs`: see `TaskReader`.
     """
 
     characters, widest_filter = FirstCharacters(), 5
@@ -109,8 +109,7 @@ class CorefReader(TaskReader):
         document.
 
         Returns an instance with the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`,
-        a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises
-        `InputError` if a sentence or the document is empty, or the speakers do not match the words.
+        a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises `InputError` if a sentence or the document is empty, or the speakers do not match the words.
         """
         words = [
             [_ESCAPED.get(word, word) for word in sentence] for sentence in sentences
@@ -163,19 +162,14 @@ class CorefReader(TaskReader):
 
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     """
-    The gold clusters of a document, including singletons, without duplicates, sorted by their first mention. Raises
-    `InputError` if brackets do not match.
+    The gold clusters of a document, including singletons and repeated mentions, in the order in which the official
+    scorer reads them (`place_in_text`). Raises `InputError` if brackets do not match.
     """
-    found: dict[str, set[Mention]] = {}
-    offset, name = (
-        0,
-        f"coreference of the document ({document.key}); part {document.part:03d}",
-    )
-    for sentence in document.sentences:
-        for start, end, label in sentence.mentions(of=name):
-            found.setdefault(label, set()).add((offset + start, offset + end))
-        offset += len(sentence.words)
-    return sorted(sorted(cluster) for cluster in found.values())
+    found: dict[str, Cluster] = {}
+    spans = document.mentions()
+    for start, end, label in sorted(spans, key=lambda span: place_in_text(span[:2])):
+        found.setdefault(label, []).append((start, end))
+    return [sorted(cluster) for cluster in found.values()]
 
 
 def genre_of(key: str) -> str:
