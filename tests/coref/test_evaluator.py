@@ -59,6 +59,16 @@ def evaluated(model: CorefModel, file: Path, response: Path) -> dict[str, float]
     return evaluator(model, loader, predictions_output_file=str(response))
 
 
+def test_documents_that_are_left_out_are_counted(build: Build, tmp_path: Path) -> None:
+    model, file = build(), tmp_path / "stories.gold_conll"
+    text = STORIES.read_text()
+    file.write_text(text)
+    assert evaluated(model, file, tmp_path / "all")["documents_skipped"] == 0
+    file.write_text(text.replace("\t(0|(0\n", "\t(0|0\n", 1))  # invalid brackets
+    for _ in range(2):  # each evaluation counts for itself
+        assert evaluated(model, file, tmp_path / "some")["documents_skipped"] == 1
+
+
 def test_mentions_across_the_end_of_a_sentence_count(
     build: Build, tmp_path: Path
 ) -> None:
@@ -72,6 +82,7 @@ def test_mentions_across_the_end_of_a_sentence_count(
         )
     )
     scores = evaluated(build(), file, response)
+    assert scores["documents_skipped"] == 0
     key = response.with_name("response.key")
     assert [(6, 12), (11, 12)] in read_back_one(key)
     counts = [

@@ -10,7 +10,7 @@ from allennlp.data import Instance, Vocabulary
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import Span
 from elmo_tasks.tasks.srl.reader import PREDICATES, SrlReader, bio_tags
-from tests.models import metadata
+from tests.models import Build, metadata
 from tests.srl.samples import TALE, corpus
 
 
@@ -109,3 +109,18 @@ def test_sentence_with_invalid_annotation_is_skipped(
         f"{path}:1: " in caplog.text
         and "1 sentences with invalid annotation skipped" in caplog.text
     )
+
+
+def test_skipped_sentences_are_counted_in_the_metrics(
+    build: Build, tmp_path: Path
+) -> None:
+    model = build(given=corpus())
+    for skipped in (0, 2):
+        path = tmp_path / f"{skipped}.gold_conll"
+        wrong = ROW.format(lemma="plan", frameset="01", argument="(V*))")
+        right = ROW.format(lemma="plan", frameset="01", argument="(V*)")
+        text = "\n".join([wrong] * skipped + [right, right])
+        path.write_text(text.replace("NN", "VB"))
+        instances = list(SrlReader().read(path))
+        model.forward_on_instances(instances)
+        assert model.get_metrics(reset=True)["sentences_skipped"] == skipped

@@ -20,6 +20,7 @@ from elmo_tasks.tasks.coref.antecedents import (
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.coref.reader import GENRES
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
+from elmo_tasks.tasks.skipped import Skipped
 from elmo_tasks.tasks.task_model import TaskModel
 
 
@@ -97,7 +98,7 @@ class CorefModel(TaskModel):
             max_antecedents=max_antecedents,
             **shared,
         )
-        self._scores = CorefScores()
+        self._scores, self._skipped = CorefScores(), Skipped()
 
     def forward(
         self,
@@ -135,6 +136,7 @@ class CorefModel(TaskModel):
         if complete:
             output["loss"] = torch.stack(losses).sum()
         if complete and not self.training:
+            self._skipped(metadata)
             for clusters, known in zip(predicted, metadata, strict=True):
                 self._scores(clusters, known["clusters"])
         return output
@@ -147,8 +149,9 @@ class CorefModel(TaskModel):
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         Except during training `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e. At the end of a
-        pass (`reset`) also those of each metric, such as `muc_f1`, and ELMo's learned weights. Raises `InputError` at
-        the end of an evaluation in which no document had gold clusters.
+        pass (`reset`) also those of each metric, such as `muc_f1`, the number of documents without a score,
+        `documents_skipped`, and ELMo's learned weights. Raises `InputError` at the end of an evaluation in which no
+        document had gold clusters.
         """
         if reset and not self.training and not self._scores.documents:
             hint = "use `elmo-tasks predict` for documents without them"
@@ -156,6 +159,8 @@ class CorefModel(TaskModel):
                 "nothing to score: no document has gold clusters", hint=hint
             )
         scores = {} if self.training else self._scores.get_metric(reset)
+        if reset and not self.training:
+            scores["documents_skipped"] = self._skipped.get_metric(reset)
         if reset:
             return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "_" not in name}

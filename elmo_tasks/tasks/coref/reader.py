@@ -24,6 +24,7 @@ from elmo_tasks.formats.ontonotes import (
 )
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
+from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 GENRES = "genre_labels"
@@ -57,7 +58,8 @@ class CorefReader(TaskReader):
     Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
     Data without any mention are read for predictions.
 
-    A document whose brackets are invalid is skipped with a warning. Mentions may cross the end of a sentence; no model can find these, but they count. `kwargs`: see `TaskReader`.
+    A document whose brackets are invalid is skipped with a warning, and counted in the metrics. Mentions may cross the
+    end of a sentence; no model can find these, but they count. `kwargs`: see `TaskReader`.
     """
 
     characters, widest_filter = FirstCharacters(), 5
@@ -77,8 +79,9 @@ class CorefReader(TaskReader):
                 skipped.append(error)
         report_skipped(skipped, "documents", path=str(file_path), kept=len(documents))
         annotated = any(clusters)
-        for document, gold in self.shard_iterable(
-            zip(documents, clusters, strict=True)
+        counted = counted_first(len(skipped), len(documents))
+        for document, gold, left_out in self.shard_iterable(
+            zip(documents, clusters, counted, strict=True)
         ):
             yield self.text_to_instance(
                 [sentence.words for sentence in document.sentences],
@@ -89,6 +92,7 @@ class CorefReader(TaskReader):
                 part=document.part,
                 file=document.sentences[0].file,
                 line=document.sentences[0].line,
+                skipped=left_out,
             )
 
     def text_to_instance(
@@ -102,14 +106,16 @@ class CorefReader(TaskReader):
         part: int | None = None,
         file: str | None = None,
         line: int | None = None,
+        skipped: int = 0,
     ) -> Instance:
         """
         S sentences of words, N in all, and if known the speaker of each word (by default all have the same one), the
         genre, such as `nw`, and the gold clusters, of which singletons are dropped; the others name and locate the
-        document.
+        document, and `skipped` is the number of documents of the file that were left out and are counted here.
 
         Returns an instance with the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`,
-        a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises `InputError` if a sentence or the document is empty, or the speakers do not match the words.
+        a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown, and `skipped`.
+        Raises `InputError` if a sentence or the document is empty, or the speakers do not match the words.
         """
         words = [
             [_ESCAPED.get(word, word) for word in sentence] for sentence in sentences
@@ -145,6 +151,7 @@ class CorefReader(TaskReader):
             "part": part,
             "file": file,
             "line": line,
+            SKIPPED: skipped,
         }
         fields: dict[str, Field] = {
             "text": ListField(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from allennlp.data import Vocabulary
+from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import sequence_cross_entropy_with_logits
 from torch import Tensor, nn
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from elmo_tasks.formats.spans import split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
+from elmo_tasks.tasks.skipped import Skipped
 from elmo_tasks.tasks.srl.metric import SrlF1
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.task_model import SoftmaxModel
@@ -98,7 +99,28 @@ class SrlTagger(Tagger, SoftmaxModel):
         nn.init.zeros_(self.score_tags.bias)
         self._sum_token_losses = sum_token_losses
         self._viterbi = BioViterbi(self.tags)
-        self.f1 = SrlF1()
+        self.f1, self._skipped = SrlF1(), Skipped()
+
+    def answer(
+        self,
+        scores: dict[str, Tensor],
+        tokens: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        tags: Tensor | None = None,
+    ) -> dict[str, Any]:
+        if not self.training:
+            self._skipped(metadata)
+        return super().answer(scores, tokens, metadata, tags)
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        The scores of a `Tagger`, and at the end of an evaluation `sentences_skipped`, the number of those without a
+        score.
+        """
+        scores = super().get_metrics(reset)
+        if reset and not self.training:
+            scores["sentences_skipped"] = self._skipped.get_metric(reset)
+        return scores
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         return [

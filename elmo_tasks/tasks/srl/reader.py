@@ -17,6 +17,7 @@ from elmo_tasks.formats.ontonotes import (
 from elmo_tasks.formats.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
+from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 
 PREDICATES = "predicates"
 """The vocabulary namespace of the lower-cased words that are predicates in the training data."""
@@ -50,7 +51,7 @@ class SrlReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
     Each predicate of a sentence makes an instance, whose text field also has the key `predicate`, its indicator. A
-    sentence whose framesets or brackets are invalid is skipped with a warning.
+    sentence whose framesets or brackets are invalid is skipped with a warning, and counted in the metrics.
 
     # Parameters
 
@@ -67,7 +68,9 @@ class SrlReader(TaskReader):
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or no sentence has a predicate."""
-        for sentence, frame in self.shard_iterable(self._frames(str(file_path))):
+        for sentence, frame, skipped in self.shard_iterable(
+            self._frames(str(file_path))
+        ):
             yield self.text_to_instance(
                 sentence.words,
                 frame.predicate,
@@ -75,9 +78,11 @@ class SrlReader(TaskReader):
                 lemma=frame.lemma,
                 file=sentence.file,
                 line=sentence.line,
+                skipped=skipped,
             )
 
-    def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame]]:
+    def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame, int]]:
+        """The predicates of a file, each with the number of sentences that it counts as left out."""
         found, skipped = [], []
         documents = (
             document for file in find_files(path) for document in read_documents(file)
@@ -104,7 +109,10 @@ class SrlReader(TaskReader):
             )
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
             raise InputError(problem, file=path, hint=hint)
-        return found
+        counted = counted_first(len(skipped), len(found))
+        return [
+            (*predicate, count) for predicate, count in zip(found, counted, strict=True)
+        ]
 
     def text_to_instance(
         self,
@@ -115,11 +123,13 @@ class SrlReader(TaskReader):
         lemma: str | None = None,
         file: str | None = None,
         line: int | None = None,
+        skipped: int = 0,
     ) -> Instance:
         """
         An instance with the fields `tokens` (T tokens), `tags` (T labels in BIO, if given; they need not be in the
         vocabulary), and `metadata`, a dictionary of `words`, `predicate` (its index), `lemma` (by default its word in
-        lower case), `tags`, and `file` and `line` of the sentence, None where unknown.
+        lower case), `tags`, `file` and `line` of the sentence, None where unknown, and `skipped`, the number of
+        sentences of the file that were left out and are counted here.
 
         Raises `InputError` if there is no token, `predicate` is out of range, or there is not one tag for each token.
         """
@@ -131,6 +141,7 @@ class SrlReader(TaskReader):
             "words": words,
             "predicate": predicate,
             "lemma": lemma or words[predicate].lower(),
+            SKIPPED: skipped,
         }
         marked = [
             shared_token(word, type_id=int(place == predicate))

@@ -1,0 +1,42 @@
+"""How much of a corpus file has no score, because its annotation is invalid."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from allennlp.nn.util import dist_reduce_sum
+from allennlp.training.metrics import Metric
+
+SKIPPED = "skipped"
+"""The key of the metadata of the first instance of a file: how many documents or sentences the reader left out."""
+
+
+class Skipped(Metric):
+    """
+    Counts the documents or sentences that a reader left out, for the metrics of a model: scores without their number
+    would look like those of the whole file.
+    """
+
+    supports_distributed = True
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def __call__(self, metadata: Iterable[Mapping[str, Any]]) -> None:
+        """Adds what the metadata of a batch's instances count."""
+        for known in metadata:
+            self._count += known.get(SKIPPED, 0)
+
+    def get_metric(self, reset: bool = False) -> int:
+        """The number so far, in a distributed run of all processes, each of which must then call this."""
+        count = int(dist_reduce_sum(self._count))
+        if reset:
+            self.reset()
+        return count
+
+    def reset(self) -> None:
+        self._count = 0
+
+
+def counted_first(skipped: int, kept: int) -> list[int]:
+    """The number that each of the `kept` instances counts: the first one all that are `skipped`, the others none."""
+    return [skipped, *[0] * (kept - 1)] if kept else []
