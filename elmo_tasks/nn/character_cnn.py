@@ -1,9 +1,13 @@
-"""Encoders of a word's characters: the convolution of the paper's SQuAD model, and AllenNLP's in any data type."""
+"""
+Encoders of a word's characters: the convolutions of the paper's SQuAD and coreference models, and AllenNLP's in any
+data type.
+"""
 
 import torch
 from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
 from torch import Tensor, nn
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.settings import Probability, Size
 
@@ -48,6 +52,49 @@ class CharacterCnn(Seq2VecEncoder):
 
     def get_output_dim(self) -> int:
         return self.convolution.out_channels
+
+
+@Seq2VecEncoder.register("elmo_tasks_character_cnns")
+class CharacterCnns(Seq2VecEncoder):
+    """
+    Several `CharacterCnn` with `num_filters` (F) each, one for each of the `widths` (W), side by side: 50 of widths 3,
+    4 and 5 in the coreference model of Lee et al. (2017, section 5). With AllenNLP's `cnn`, a word that is shorter than
+    a filter has no features from it, and one of two letters has none at all. For the other parameters see
+    `CharacterCnn`.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedding_dim: Size,
+        num_filters: Size,
+        widths: list[Size],
+        dropout: Probability = 0.0,
+    ) -> None:
+        super().__init__()
+        if not widths:
+            raise InputError("widths: expected the width of a filter, got none")
+        self.parts = nn.ModuleList(
+            CharacterCnn(
+                embedding_dim=embedding_dim,
+                num_filters=num_filters,
+                width=width,
+                dropout=dropout,
+            )
+            for width in widths
+        )
+        self._input_dim = embedding_dim
+        self._output_dim = num_filters * len(widths)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """Characters [N, C, E] and their mask [N, C] -> [N, W * F]; see `CharacterCnn`."""
+        return torch.cat([part(tokens, mask) for part in self.parts], 1)
+
+    def get_input_dim(self) -> int:
+        return self._input_dim
+
+    def get_output_dim(self) -> int:
+        return self._output_dim
 
 
 @Seq2VecEncoder.register("cnn", exist_ok=True)

@@ -5,15 +5,19 @@ from typing import Any
 
 import pytest
 import torch
+from allennlp.modules import Seq2VecEncoder
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
-from elmo_tasks.nn.character_cnn import CharacterCnn
+from elmo_tasks.nn.character_cnn import CharacterCnn, CharacterCnns
 from elmo_tasks.nn.coupled_lstm import CoupledLstm
 from elmo_tasks.nn.gru import Gru
 from elmo_tasks.nn.highway_lstm import HighwayLstm
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.stacked_lstm import StackedLstm
+from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.training.config import read_config
+from tests.tiny import ROOT
 
 ENCODERS: dict[str, tuple[dict[str, Any], int]] = {
     "coupled_lstm": ({"hidden_size": 3}, 6),
@@ -241,3 +245,35 @@ def test_character_cnn_equals_loops() -> None:
         torch.testing.assert_close(
             vectors[row], torch.stack([torch.zeros(3), *windows]).amax(0)
         )
+
+
+def test_words_of_any_length_have_character_features() -> None:
+    """At the paper's widths, whatever the longest word of the batch."""
+    cnns = CharacterCnns(embedding_dim=8, num_filters=50, widths=[3, 4, 5]).eval()
+    assert (cnns.get_input_dim(), cnns.get_output_dim()) == (8, 150)
+    characters = torch.randn(6, 8)
+    for length in range(1, 7):
+        found = []
+        for longest in (length, 6, 30):
+            tokens = torch.zeros(1, longest, 8)
+            tokens[0, :length] = characters[:length]
+            mask = torch.arange(longest)[None] < length
+            (vector,) = cnns(tokens, mask)
+            found.append(vector)
+            assert all(part.any() for part in vector.split(50))
+            alone = [part(tokens, mask)[0] for part in cnns.parts]
+            assert torch.equal(vector, torch.cat(alone))
+        torch.testing.assert_close(found[1:], found[:1] * 2)
+
+
+def test_words_of_one_and_two_letters_differ_in_the_paper_s_coreference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Among them are `I`, `he`, `it` and `we`."""
+    monkeypatch.setenv(DATA_VARIABLE, "/corpora")
+    config = read_config(ROOT / "training_config/paper/coref.jsonnet")
+    parts = config["model"]["text_field_embedder"]["token_embedders"]
+    encoder = Seq2VecEncoder.from_params(parts["token_characters"]["encoder"])
+    mask = torch.arange(5)[None] < torch.tensor([[1], [2], [2]])
+    vectors = encoder(torch.randn(3, 5, 8), mask)
+    assert (torch.pdist(vectors) > 0).all()

@@ -15,7 +15,9 @@ local corpus = (import '../fixtures.libsonnet') + '/miniworld';
           trainable: false,
           keep_all_pretrained: true,
         },
-        token_characters+: { encoder+: { num_filters: 10 } },
+        token_characters+: {
+          encoder: { type: 'cnn', embedding_dim: 8, num_filters: 10, ngram_filter_sizes: [3, 4, 5] },
+        },
       },
     },
     encoder+: { hidden_size: 60, orthonormal_input:: null },  // `key:: null` leaves a key out

@@ -30,7 +30,7 @@ local vectors(name, dim) = {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: 8, vocab_namespace: 'token_characters' },
-          encoder: { type: 'cnn', embedding_dim: 8, num_filters: 50, ngram_filter_sizes: [3, 4, 5] },
+          encoder: { type: 'elmo_tasks_character_cnns', embedding_dim: 8, num_filters: 50, widths: [3, 4, 5] },
         },
       },
     },

@@ -13,6 +13,9 @@ local data = std.extVar('ELMO_TASKS_DATA');
           trainable: false,
           keep_all_pretrained: true,
         },
+        token_characters+: {
+          encoder: { type: 'cnn', embedding_dim: 8, num_filters: 50, ngram_filter_sizes: [3, 4, 5] },
+        },
       },
     },
     encoder+: { orthonormal_input:: null },  // `key:: null` leaves a key out
