@@ -1,8 +1,11 @@
 """Settings: type, range, default and meaning of a value stand once, in the annotation of a field or an argument."""
 
+import argparse
+import functools
+import inspect
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from math import inf
 from numbers import Integral, Real
@@ -14,6 +17,7 @@ from typing import (
     Literal,
     NamedTuple,
     Self,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -22,32 +26,78 @@ from typing import (
 
 from elmo_tasks.errors import InputError, shown
 
+LARGEST = 2**31 - 1
+"""The largest integer that all of PyTorch, NumPy and the C libraries below them take."""
+
+LARGEST_FLOAT = 3e38
+"""Numbers above do not fit into float32."""
+
+WIDEST = 100_000
+"""Units of the widest layer: a larger one fits into no memory."""
+
+DEEPEST = 100
+"""Layers of a module: one takes memory and time however narrow it is."""
+
 
 @dataclass(frozen=True)
 class Range:
-    """The valid numbers of an `Annotated` type."""
+    """The valid numbers of an `Annotated` type; never NaN or infinity."""
 
     at_least: float = -inf
     above: float = -inf
     below: float = inf
+    at_most: float = LARGEST_FLOAT
 
     def __contains__(self, value: Any) -> bool:
-        return self.at_least <= value and self.above < value < self.below
+        is_above = self.at_least <= value and self.above < value
+        is_below = value < self.below and value <= self.at_most
+        return is_above and is_below and abs(value) <= LARGEST_FLOAT
 
     def __str__(self) -> str:
+        return self.described()
+
+    def described(self, value: Any = None) -> str:
+        """The limits in words; one that only keeps numbers computable if the value is above it."""
+        most = self.at_most
+        is_beyond = isinstance(value, int | float) and value > most
+        if most in (WIDEST, LARGEST, LARGEST_FLOAT) and not is_beyond:
+            most = inf
+        if self.at_least != -inf and most != inf:
+            return f"from {self.at_least} to {most}"
         named = (
             ("of at least", self.at_least, -inf),
             ("above", self.above, -inf),
             ("below", self.below, inf),
+            ("up to", most, inf),
         )
-        return " and ".join(
-            f"{word} {limit}" for word, limit, none in named if limit != none
-        )
+        stated = [f"{word} {limit}" for word, limit, none in named if limit != none]
+        return " and ".join(stated) or "that is finite"
 
 
-Size = Annotated[int, Range(at_least=1)]
+Size = Annotated[int, Range(at_least=1, at_most=LARGEST)]
+Count = Annotated[int, Range(at_least=0, at_most=LARGEST)]
+Width = Annotated[int, Range(at_least=1, at_most=WIDEST)]
+"""Units of a layer, or the width of vectors."""
+
+Depth = Annotated[int, Range(at_least=1, at_most=DEEPEST)]
+"""Layers, or copies of a layer."""
+
+Padding = Annotated[int, Range(at_least=0, at_most=WIDEST)]
+"""The shortest length to which a sequence is padded; 0 for its own."""
+
+Column = Annotated[int, Range(at_least=-1, at_most=LARGEST)]
+"""The number of a column from 0; -1 is the last one."""
+
+Device = Annotated[int, Range(at_least=-1, at_most=LARGEST)]
+"""The number of a GPU; -1 is the CPU."""
+
+Seed = Annotated[int, Range(at_least=0, at_most=2**32 - 1)]
+"""NumPy takes no others."""
+
+Number = Annotated[float, Range()]
 Factor = Annotated[float, Range(at_least=0)]
 Positive = Annotated[float, Range(above=0)]
+Share = Annotated[float, Range(at_least=0, at_most=1)]
 Probability = Annotated[float, Range(at_least=0, below=1)]
 """Of dropout: 1 would leave nothing."""
 
@@ -98,23 +148,19 @@ class Settings:
 
 def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
     """The invalid values among those of a class; of the valid ones, those that do not go with others."""
-    tested = {
-        key: expected(kind, values[key])
-        for key, kind in annotations(cls).items()
-        if key in values
-    }
-    found = [
-        Wrong(key, problem, values[key]) for key, problem in tested.items() if problem
-    ]
+    found: list[Wrong] = []
+    invalid = set()
+    for key, annotation in annotations(cls).items():
+        if key in values and (wrong := wrong_values(key, annotation, values[key])):
+            found += wrong
+            invalid.add(key)
     valid = object.__new__(cls)
     for field in fields(cls):  # type: ignore[arg-type]
-        value = (
-            field.default
-            if tested.get(field.name)
-            else values.get(field.name, field.default)
-        )
+        value = field.default
+        if field.name not in invalid:
+            value = values.get(field.name, field.default)
         object.__setattr__(valid, field.name, value)
-    return found + [wrong for wrong in valid.conflicts() if not tested.get(wrong.key)]
+    return found + [wrong for wrong in valid.conflicts() if wrong.key not in invalid]
 
 
 def require_none(found: list[Wrong], prefix: str = "") -> None:
@@ -143,43 +189,179 @@ def choices(annotation: Any) -> tuple[Any, ...] | None:
 
 
 def expected(annotation: Any, value: Any) -> str | None:
-    """What a value should be, if it is not of this type or out of its range; `None` also for types of objects."""
+    """What a value, or the first invalid part of it, should be; `None` if it is valid."""
+    found = wrong_values("", annotation, value)
+    return found[0].expected if found else None
+
+
+def has_range(annotation: Any) -> bool:
+    """Whether a type, or a part of it, is `Annotated` with a range or a check."""
+    if get_origin(annotation) is Annotated:
+        parts = get_args(annotation)[1:]
+        if any(isinstance(part, Range) or callable(part) for part in parts):
+            return True
+    return any(has_range(part) for part in get_args(annotation))
+
+
+def wrong_values(key: str, annotation: Any, value: Any) -> list[Wrong]:
+    """
+    What is not of this type or out of its range: the value, or parts of it, whose key is `key.0` for the first one of a
+    list. Objects are not checked.
+    """
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         kind, *parts = arguments
-        return expected(kind, value) or next(
-            filter(None, (_outside(part, value, kind) for part in parts)), None
-        )
+        found = wrong_values(key, kind, value)
+        for part in parts:
+            if isinstance(part, Range) and (found or value not in part):
+                return [Wrong(key, f"{NAMES[kind]} {part.described(value)}", value)]
+            if callable(part) and not found:
+                found = _checked_by(key, part, value)
+        return found
     if origin is Literal:
-        fits = any(value == one and type(value) is type(one) for one in arguments)
-        return None if fits else f"one of {', '.join(map(as_json, arguments))}"
+        if any(value == one and type(value) is type(one) for one in arguments):
+            return []
+        return [Wrong(key, f"one of {', '.join(map(as_json, arguments))}", value)]
     if origin in (Union, UnionType):
-        found = [expected(one, value) for one in arguments]
-        return " or ".join(dict.fromkeys(filter(None, found))) if all(found) else None
-    if origin is list and isinstance(value, list | tuple):
-        return next(
-            filter(None, (expected(arguments[0], part) for part in value)), None
-        )
+        return _outside_all(key, arguments, value)
+    if origin in _CONTAINERS:
+        return _wrong_parts(key, origin, arguments, value)
     if annotation is Path:
-        return None if isinstance(value, os.PathLike) else NAMES[Path]
-    if annotation not in NAMES:
-        return None
-    kind = {int: Integral, float: Real}.get(annotation, annotation)
-    fits = isinstance(value, kind) and (
-        annotation is bool or not isinstance(value, bool)
-    )
-    return None if fits else NAMES[annotation]
+        fits = isinstance(value, os.PathLike)
+    elif annotation in NAMES:
+        kind = {int: Integral, float: Real}.get(annotation, annotation)
+        is_flag = isinstance(value, bool)
+        fits = isinstance(value, kind) and (annotation is bool or not is_flag)
+    else:
+        fits = True
+    return [] if fits else [Wrong(key, NAMES[annotation], value)]
 
 
-def _outside(part: Any, value: Any, kind: Any) -> str | None:
-    """What a part of an `Annotated` type expects, if the value is another."""
-    if isinstance(part, Range):
-        return (
-            f"{NAMES[kind]} {part}"
-            if isinstance(value, Real) and value not in part
-            else None
-        )
-    return part(value) if callable(part) else None
+_CONTAINERS: dict[Any, tuple[Any, str]] = {
+    dict: (Mapping, "an object"),
+    list: (list | tuple, "a list"),
+    tuple: (list | tuple, "a list"),
+}
+"""The types of values that fit, and what they are called."""
+
+
+def _wrong_parts(
+    key: str, origin: Any, arguments: tuple[Any, ...], value: Any
+) -> list[Wrong]:
+    """The invalid parts of a dictionary, list or tuple; or the value, if it is none."""
+    kind, name = _CONTAINERS[origin]
+    if not isinstance(value, kind):
+        return [Wrong(key, name, value)]
+    if origin is dict:
+        parts = [(part, one, arguments[-1]) for part, one in value.items()]
+    elif origin is list or arguments[-1] is ...:
+        parts = [(part, one, arguments[0]) for part, one in enumerate(value)]
+    elif len(value) != len(arguments):
+        return [Wrong(key, f"a list of {len(arguments)} values", value)]
+    else:
+        parts = [(part, one, arguments[part]) for part, one in enumerate(value)]
+    found = []
+    for part, one, annotation in parts:
+        found += wrong_values(_below(key, part), annotation, one)
+    return found
+
+
+def _outside_all(key: str, kinds: tuple[Any, ...], value: Any) -> list[Wrong]:
+    """The problems of a value that fits none of these types: those of the type that fits best."""
+    found = [wrong_values(key, kind, value) for kind in kinds]
+    if not all(found):
+        return []
+    for wrong in found:
+        if wrong[0].key != key:  # of the right kind, with invalid parts
+            return wrong
+    texts = dict.fromkeys(wrong[0].expected for wrong in found)
+    return [Wrong(key, " or ".join(texts), value)]
+
+
+def _checked_by(key: str, check: Callable[[Any], Any], value: Any) -> list[Wrong]:
+    """What the check of an `Annotated` type expects, if the value is another."""
+    wanted = check(value)
+    if isinstance(wanted, list):  # of the parts of the value
+        return [one._replace(key=_below(key, one.key)) for one in wanted]
+    return [] if wanted is None else [Wrong(key, wanted, value)]
+
+
+def _below(key: str, part: object) -> str:
+    return f"{key}.{part}" if key else str(part)
+
+
+def not_empty(values: Any) -> str | None:
+    """The check of an `Annotated` list or text that must not be empty."""
+    return None if len(values) else "at least one value"
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def checked(function: Function) -> Function:
+    """
+    Decorator of constructors: `InputError`, which lists all arguments that are not as their annotations say. The
+    signature stays. A class method is decorated below `@classmethod`.
+    """
+
+    @functools.wraps(function)
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        signature = _signature(function)
+        bound = signature.bind(*args, **kwargs)
+        found = []
+        for key, value in bound.arguments.items():
+            parameter = signature.parameters[key]
+            if parameter.kind not in _VARIABLE:
+                found += wrong_values(key, parameter.annotation, value)
+        name = function.__qualname__.removesuffix(".__init__")
+        require_none(found, f"{name}: ")
+        if hasattr(function, "rule"):
+            bound.apply_defaults()
+            require_none(list(function.rule(bound.arguments)), f"{name}: ")
+        return function(*args, **kwargs)
+
+    return construct  # type: ignore[return-value]
+
+
+Rule = Callable[[Mapping[str, Any]], Iterator[Wrong]]
+
+
+def together(rule: Rule) -> Callable[[Function], Function]:
+    """
+    Decorator of a constructor, below `checked`. The rule yields what does not go together among all arguments, which
+    are valid one by one; `check` passes it those that a config can set.
+    """
+
+    def decorate(function: Function) -> Function:
+        function.rule = rule  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+_VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+
+
+@functools.cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function, eval_str=True)
+
+
+def number(annotation: Any) -> Callable[[str], float]:
+    """The `type` of an option of a command line: an integer or number in the range of an annotation."""
+    kind = get_args(annotation)[0]
+
+    def read(text: str) -> float:
+        try:
+            value: Any = kind(text)
+        except ValueError:
+            value = text
+        wanted = expected(annotation, value)
+        if wanted is not None:
+            raise argparse.ArgumentTypeError(f"expected {wanted}, got {text}")
+        return value
+
+    return read
 
 
 def as_json(value: object) -> str:

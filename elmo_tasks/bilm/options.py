@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal, Optional
 
@@ -14,21 +13,29 @@ from elmo_tasks.bilm.characters import (
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import read_json
-from elmo_tasks.settings import Range, Settings, Size, Wrong
+from elmo_tasks.settings import (
+    DEEPEST,
+    Depth,
+    Factor,
+    Range,
+    Settings,
+    Width,
+    Wrong,
+    wrong_in,
+    wrong_values,
+)
 
-_MOST_LAYERS = 100  # of each kind: a layer takes memory however narrow it is
-
-_Clip = Optional[Annotated[float, Range(at_least=0, below=inf)]]
+_Clip = Optional[Factor]
 
 
 def _is_filters(value: object) -> str | None:
-    pairs = (
-        value if isinstance(value, tuple) and 1 <= len(value) <= _MOST_LAYERS else [()]
-    )
-    is_valid = all(
-        len(pair) == 2 and all(type(n) is int and n > 0 for n in pair) for pair in pairs
-    )
-    return None if is_valid else f"1 to {_MOST_LAYERS} pairs of [width, count]"
+    wanted = f"1 to {DEEPEST} pairs of [width, count]"
+    if not isinstance(value, tuple) or not 1 <= len(value) <= DEEPEST:
+        return wanted
+    for pair in value:
+        if wrong_values("", tuple[Width, Width], pair):
+            return wanted
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,20 +58,20 @@ class BiLMOptions(Settings):
       weights have 50.
     """
 
-    filters: Annotated[tuple[tuple[int, int], ...], _is_filters] = (
+    filters: Annotated[tuple[Any, ...], _is_filters] = (
         (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
     )  # fmt: skip
-    character_dim: Size = 16
+    character_dim: Width = 16
     activation: Literal["relu", "tanh"] = "relu"
-    n_highway: Annotated[int, Range(at_least=0, below=_MOST_LAYERS + 1)] = 2
-    dim: Size = 4096
-    projection_dim: Size = 512
-    n_layers: Annotated[int, Range(at_least=1, below=_MOST_LAYERS + 1)] = 2
+    n_highway: Annotated[int, Range(at_least=0, at_most=DEEPEST)] = 2
+    dim: Width = 4096
+    projection_dim: Width = 512
+    n_layers: Depth = 2
     cell_clip: _Clip = 3.0
     proj_clip: _Clip = 3.0
     use_skip_connections: bool = True
     max_characters_per_token: Annotated[
-        int, Range(at_least=LEAST_CHARACTERS, below=MOST_CHARACTERS + 1)
+        int, Range(at_least=LEAST_CHARACTERS, at_most=MOST_CHARACTERS)
     ] = MAX_CHARACTERS
 
     @property
@@ -97,39 +104,18 @@ class BiLMOptions(Settings):
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
         """From the structure of `options.json`; keys that only training uses are ignored."""
+        return cls(**_values(options))
+
+    @classmethod
+    def problems(cls, options: dict[str, Any]) -> list[Wrong]:
+        """The invalid values in the structure of `options.json`."""
         try:
-            lstm, char_cnn = options["lstm"], options["char_cnn"]
-            filters = tuple(map(tuple, char_cnn["filters"]))
-            character_dim = char_cnn["embedding"]["dim"]
-            sizes = {
-                name: lstm.get(name)
-                for name in (
-                    "dim",
-                    "projection_dim",
-                    "n_layers",
-                    "cell_clip",
-                    "proj_clip",
-                )
-            }
-        except (AttributeError, KeyError, TypeError) as error:
-            problem = "expected lstm and char_cnn with filters and embedding.dim"
-            raise InputError(f"{problem}: {type(error).__name__}: {error}") from None
-        value = char_cnn.get("n_characters", CHARACTERS)
-        if value not in (CHARACTERS, CHARACTERS + 1):  # and the padding row
-            raise InputError(
-                f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}"
-            )
-        return cls(
-            filters=filters,
-            character_dim=character_dim,
-            activation=char_cnn.get("activation", "relu"),
-            max_characters_per_token=char_cnn.get(
-                "max_characters_per_token", MAX_CHARACTERS
-            ),
-            n_highway=char_cnn.get("n_highway") or 0,
-            use_skip_connections=lstm.get("use_skip_connections") or False,
-            **sizes,
-        )
+            values = _values(options)
+        except InputError as error:
+            expected = str(error).removeprefix("expected ")
+            return [Wrong("", expected, options)]
+        found = wrong_in(cls, values)
+        return [wrong._replace(key=_PLACES[wrong.key]) for wrong in found]
 
     @classmethod
     def from_file(cls, path: str | Path) -> "BiLMOptions":
@@ -161,3 +147,56 @@ class BiLMOptions(Settings):
                 "n_highway": self.n_highway,
             },
         }
+
+
+_PLACES = {
+    "filters": "char_cnn.filters",
+    "character_dim": "char_cnn.embedding.dim",
+    "activation": "char_cnn.activation",
+    "max_characters_per_token": "char_cnn.max_characters_per_token",
+    "n_highway": "char_cnn.n_highway",
+    "use_skip_connections": "lstm.use_skip_connections",
+    "dim": "lstm.dim",
+    "projection_dim": "lstm.projection_dim",
+    "n_layers": "lstm.n_layers",
+    "cell_clip": "lstm.cell_clip",
+    "proj_clip": "lstm.proj_clip",
+}
+"""Where each field is in `options.json`."""
+
+
+def _values(options: dict[str, Any]) -> dict[str, Any]:
+    """The fields in the structure of `options.json`. Raises `InputError` if it is another."""
+    try:
+        lstm, char_cnn = options["lstm"], options["char_cnn"]
+        filters = tuple(map(tuple, char_cnn["filters"]))
+        character_dim = char_cnn["embedding"]["dim"]
+        sizes = {
+            name: lstm.get(name)
+            for name in (
+                "dim",
+                "projection_dim",
+                "n_layers",
+                "cell_clip",
+                "proj_clip",
+            )
+        }
+    except (AttributeError, KeyError, TypeError) as error:
+        problem = "expected lstm and char_cnn with filters and embedding.dim"
+        raise InputError(f"{problem}: {type(error).__name__}: {error}") from None
+    value = char_cnn.get("n_characters", CHARACTERS)
+    if value not in (CHARACTERS, CHARACTERS + 1):  # and the padding row
+        raise InputError(
+            f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}"
+        )
+    return {
+        "filters": filters,
+        "character_dim": character_dim,
+        "activation": char_cnn.get("activation", "relu"),
+        "max_characters_per_token": char_cnn.get(
+            "max_characters_per_token", MAX_CHARACTERS
+        ),
+        "n_highway": char_cnn.get("n_highway") or 0,
+        "use_skip_connections": lstm.get("use_skip_connections") or False,
+        **sizes,
+    }

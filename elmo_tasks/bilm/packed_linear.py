@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,12 @@ from torch.nn import functional
 Linear = Callable[[Tensor], Tensor]
 """Inputs [..., K] -> outputs [..., M]."""
 
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+Precision = Literal["float32", "bfloat16"]
+
+PRECISIONS = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+}
 """Data types of matrix products by their names in configs."""
 
 

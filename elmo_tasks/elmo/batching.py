@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,9 +15,9 @@ import torch
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.processes import call_held, worker_pool
-from elmo_tasks.settings import Range, Settings, Size, Wrong
+from elmo_tasks.settings import Count, Settings, Size, Wrong, checked
 
 _SORTED_BATCHES, _SORTED_SENTENCES = 4, 1024
 
@@ -61,8 +61,8 @@ class BatchSizes(Settings):
     has at most `batch_size` windows and `max_tokens` tokens with padding.
     """
 
-    max_length: Annotated[int, Range(at_least=1, below=2**31)] = 512
-    overlap: Annotated[int, Range(at_least=0)] = 128
+    max_length: Size = 512
+    overlap: Count = 128
     batch_size: Size = 64
     max_tokens: Size = 4096
 
@@ -151,9 +151,9 @@ def blocks(
 
 
 @contextmanager
-def workers(model: VectorModel, count: int) -> Iterator[Executor | None]:
+@checked
+def workers(model: VectorModel, count: Size) -> Iterator[Executor | None]:
     """`count` processes for `embed_windows`, `None` for one, which exit with this one."""
-    require_sizes(workers=count)
     if count == 1:
         return (yield None)
     sent = pickle.dumps(model)  # bytes: torch would pass file descriptors

@@ -32,11 +32,12 @@ from elmo_tasks.elmo.parquet_vectors import (
     write_part,
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
-from elmo_tasks.errors import InputError, needs, require_sizes, shown
+from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.processes import call_held, worker_pool
+from elmo_tasks.settings import Settings, Size, checked
 
 Row = dict[str, Any]
 """What is known of a shard that was written: `shard`, `tokens`, `cpu`."""
@@ -65,7 +66,7 @@ class Shard:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShardJob:
+class ShardJob(Settings):
     """What all shards have in common; for the other fields see `Elmo.write`, `line_parser` and `read_rows`."""
 
     elmo: Elmo  # with a source, whose files all machines have at the same paths
@@ -74,7 +75,7 @@ class ShardJob:
     stored: str = "float32"
     input_format: str = "tokens"
     column: str = "tokens"
-    threads: int = 1  # of a worker; values depend on it by rounding
+    threads: Size = 1  # of a worker; values depend on it by rounding
 
     def settings(self) -> dict[str, Any]:
         """All that shards depend on, but for the text and the type of the CPU."""
@@ -106,10 +107,11 @@ Execute = Callable[[ShardJob, Sequence[Shard]], Iterator[Row]]
 """Has all shards written, in any order."""
 
 
+@checked
 def write_shards(
     job: ShardJob,
     files: Sequence[str],
-    count: int,
+    count: Size,
     *,
     execute: Execute,
     force: bool = False,
@@ -128,7 +130,6 @@ def write_shards(
     """
     with needs("pyarrow"):
         import pyarrow  # noqa: F401
-    require_sizes(shards=count, threads=job.threads)
     for file in files:
         if Path(file).resolve().parent == job.folder.resolve():
             raise InputError(

@@ -13,17 +13,18 @@ from elmo_tasks.elmo.batching import (
     workers,
 )
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Count, Size, checked
 
 
+@checked
 def frequent_words(
-    sentences: Iterable[Sequence[str]], *, min_count: int, most: int
+    sentences: Iterable[Sequence[str]], *, min_count: Size, most: Size
 ) -> list[str]:
     """
     The `most` most frequent words that occur `min_count` times, by falling frequency. Memory is bounded: where a text
     has more than ten times `most` words, the rarest so far are forgotten. Raises `InputError` if there is none.
     """
-    require_sizes(min_count=min_count, most=most)
     counts = Counter[str]()
     for sentence in sentences:
         counts.update(sentence)
@@ -84,10 +85,10 @@ def mean_vectors(
     return sums / counts[:, None].astype(np.float32)
 
 
-def check_components(width: int, *, remove: int, dimensions: int | None) -> None:
+@checked
+def check_components(width: int, *, remove: Count, dimensions: Size | None) -> None:
     """Raises `InputError` if vectors of this width have not as many components to remove and to keep."""
-    require_sizes(dimensions=dimensions)
-    if not 0 <= remove <= width - (dimensions or 1):
+    if remove > width - (dimensions or 1):
         got = f"{remove} to remove and {dimensions or 1} to keep"
         raise InputError(
             f"remove and dimensions: expected at most {width} components together, got {got}"

@@ -26,6 +26,19 @@ _ATTACHED, _LAST = re.compile(r"\w{2,}[,;:?!،؛؟]"), re.compile(r"\w{2,}\.")
 _RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}")
 
 
+def expected_language(language: str) -> str | None:
+    """What is expected in place of a language that spaCy does not know."""
+    if language == "en":
+        return None  # without the time that importing spaCy takes
+    with needs("spacy"):
+        import spacy
+    try:
+        spacy.blank(language)
+    except ImportError:
+        return "a language that spaCy has rules for, such as en, la or xx"
+    return None
+
+
 def blank_pipeline(language: str) -> "Language":
     """
     spaCy's rules for a language such as `en` or `la`, without a model, for texts of any length.

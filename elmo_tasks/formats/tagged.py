@@ -21,6 +21,12 @@ TAGS = (*_TAG_COLUMNS, "feats:NAME")
 """What the tags can be; `feats:Case` is the feature `Case`."""
 
 
+def expected_tag(tag: str) -> str | None:
+    """What a tag should be if it is none of `TAGS`."""
+    is_tag = tag in _TAG_COLUMNS or tag.startswith(_FEATURE)
+    return None if is_tag else f"one of {', '.join(TAGS)}"
+
+
 class TaggedSentence(NamedTuple):
     """At least one word, and a tag for each."""
 
@@ -35,8 +41,8 @@ def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSenten
 
     Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """
-    if tag not in _TAG_COLUMNS and not tag.startswith(_FEATURE):
-        raise InputError(f"expected tag to be one of {', '.join(TAGS)}, got {tag!r}")
+    if wanted := expected_tag(tag):
+        raise InputError(f"expected tag to be {wanted}, got {tag!r}")
     yield from not_empty(_read_conllu(file, tag), "no sentence found in CoNLL-U", file)
 
 

@@ -3,13 +3,16 @@ Encoders of a word's characters: the convolutions of the paper's SQuAD and coref
 data type.
 """
 
+from typing import Annotated, Optional
+
 import torch
 from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
+from allennlp.nn import Activation
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.settings import Probability, Size
+from elmo_tasks.settings import Probability, Width, checked, not_empty
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
@@ -20,12 +23,13 @@ class CharacterCnn(Seq2VecEncoder):
     of characters have width `embedding_dim` (E) and `dropout`, those of words `num_filters` (F).
     """
 
+    @checked
     def __init__(
         self,
         *,
-        embedding_dim: Size,
-        num_filters: Size,
-        width: Size,
+        embedding_dim: Width,
+        num_filters: Width,
+        width: Width,
         dropout: Probability = 0.0,
     ) -> None:
         super().__init__()
@@ -106,6 +110,23 @@ class PaddedCnn(CnnEncoder):
     maximum. In another dtype, also under `torch.autocast`, it is not found: a word shorter than a filter has features
     of -65504 or minus infinity in place of 0.
     """
+
+    @checked
+    def __init__(
+        self,
+        embedding_dim: Width,
+        num_filters: Width,
+        ngram_filter_sizes: Annotated[tuple[Width, ...], not_empty] = (2, 3, 4, 5),
+        conv_layer_activation: Optional[Activation] = None,
+        output_dim: Optional[Width] = None,
+    ) -> None:
+        super().__init__(
+            embedding_dim,
+            num_filters,
+            tuple(ngram_filter_sizes),
+            conv_layer_activation,
+            output_dim,
+        )
 
     def forward(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
         """Characters [N, C, E] and their mask [N, C], padded on the right -> features [N, F]."""

@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.initialization import glorot_uniform_
-from elmo_tasks.settings import Probability, Size
+from elmo_tasks.settings import Probability, Width, checked
 
 DIRECTIONS = 2
 
@@ -26,11 +26,12 @@ class CoupledLstm(Encoder):
     `hidden_size` is H, the units per direction; `InputEncoder` supplies `input_size`.
     """
 
+    @checked
     def __init__(
         self,
         *,
-        input_size: Size,
-        hidden_size: Size,
+        input_size: Width,
+        hidden_size: Width,
         dropout: Probability = 0.0,
         orthonormal_input: bool = True,
     ) -> None:

@@ -6,6 +6,7 @@ import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, pad_rows, shared_ids
+from elmo_tasks.settings import Padding, checked
 
 KEY = "elmo_tokens"  # the name of the tensor, as in AllenNLP's `elmo_characters`
 SLOTS = "elmo_slots"  # the padding key of the slots of a word
@@ -19,6 +20,10 @@ class CharacterIndexer(TokenIndexer):
 
     Instances hold one reference per token to an array that all occurrences of a word share.
     """
+
+    @checked
+    def __init__(self, *, token_min_padding_length: Padding = 0) -> None:
+        super().__init__(token_min_padding_length)
 
     def count_vocab_items(
         self, token: Token, counter: dict[str, dict[str, int]]

@@ -5,7 +5,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
 from elmo_tasks.nn.encoder import Encoder
-from elmo_tasks.settings import Size
+from elmo_tasks.settings import Width, checked
 
 INITIAL_DEVIATION = (
     0.05  # of the initial weights, truncated at two deviations (Clark and Gardner 2017)
@@ -19,7 +19,8 @@ class Gru(Encoder):
     effect. Weights are initialized from a truncated normal distribution, biases with 0.
     """
 
-    def __init__(self, *, input_size: Size, hidden_size: Size) -> None:
+    @checked
+    def __init__(self, *, input_size: Width, hidden_size: Width) -> None:
         super().__init__(input_dim=input_size, output_dim=2 * hidden_size)
         self.onward, self.backward = (
             initialized(nn.GRU(input_size, hidden_size, batch_first=True))

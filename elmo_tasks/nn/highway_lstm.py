@@ -1,7 +1,7 @@
 """The encoder of SRL: highway LSTM layers of alternating direction (paper, appendix A.5; He et al., 2017)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
@@ -9,11 +9,10 @@ from allennlp.nn.util import get_dropout_mask
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
-from elmo_tasks.errors import InputError
+from elmo_tasks.bilm.packed_linear import PRECISIONS, Precision, packed_linear
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.precision import product_type
-from elmo_tasks.settings import Probability, Size
+from elmo_tasks.settings import Depth, Probability, Width, checked
 
 FORGET_BIAS = 1.0  # initial (appendix A.5)
 
@@ -36,20 +35,17 @@ class HighwayLstm(Encoder):
       weights' type. By default that of `torch.autocast` if enabled, else the inputs'.
     """
 
+    @checked
     def __init__(
         self,
         *,
-        input_size: Size,
-        hidden_size: Size,
-        num_layers: Size,
+        input_size: Width,
+        hidden_size: Width,
+        num_layers: Depth,
         dropout: Probability = 0.0,
         dropout_outputs: bool = True,
-        precision: str | None = None,
+        precision: Optional[Precision] = None,
     ) -> None:
-        if precision is not None and precision not in PRECISIONS:
-            raise InputError(
-                f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}"
-            )
         super().__init__(input_dim=input_size, output_dim=hidden_size)
         widths = [input_size, *[hidden_size] * num_layers]
         layers = (

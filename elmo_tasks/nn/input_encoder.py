@@ -16,7 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.word_indexer import SPELLING
 from elmo_tasks.nn.word_vectors import WordVectors
-from elmo_tasks.settings import Probability
+from elmo_tasks.settings import Probability, checked
 
 WORDS, CHARACTERS = (
     "tokens",
@@ -61,6 +61,7 @@ class InputEncoder(nn.Module):
     Raises `InputError` if nothing is left to embed, or an encoder's width is not that of its input.
     """
 
+    @checked
     def __init__(
         self,
         text_field_embedder: Optional[TextFieldEmbedder],

@@ -1,16 +1,20 @@
 """Bidirectional LSTM layers of individual sizes (paper, appendix A.7), also after a feed-forward layer (A.8)."""
 
+from typing import Annotated
+
 import torch
 from allennlp.modules import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.precision import product_type
-from elmo_tasks.settings import Probability, Size
+from elmo_tasks.settings import Probability, Width, checked, not_empty
+
+Widths = Annotated[list[Width], not_empty]
+"""Units of one or more layers, the lowest first."""
 
 
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
@@ -25,12 +29,13 @@ class FeedForwardLstm(Encoder):
     - `input_size`, `hidden_sizes`, `dropout`: see `StackedLstm`.
     """
 
+    @checked
     def __init__(
         self,
         *,
-        input_size: Size,
-        feedforward_size: Size,
-        hidden_sizes: list[Size],
+        input_size: Width,
+        feedforward_size: Width,
+        hidden_sizes: Widths,
         feedforward_dropout: Probability = 0.0,
         dropout: Probability = 0.0,
     ) -> None:
@@ -67,11 +72,10 @@ class StackedLstm(Encoder):
     - `dropout`: variational dropout on the input of each layer.
     """
 
+    @checked
     def __init__(
-        self, *, input_size: Size, hidden_sizes: list[Size], dropout: Probability = 0.0
+        self, *, input_size: Width, hidden_sizes: Widths, dropout: Probability = 0.0
     ) -> None:
-        if not hidden_sizes:
-            raise InputError("expected one or more hidden_sizes, got none")
         super().__init__(input_dim=input_size, output_dim=2 * hidden_sizes[-1])
         widths = [input_size, *(2 * size for size in hidden_sizes)]
         self.dropout = InputVariationalDropout(dropout)

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
+from elmo_tasks.settings import Padding, checked
+
 IDS, SPELLING = "tokens", "spelling"
 
 MAX_BYTES = 1000  # the longest spelling: a longer one, as GloVe's files have, would fill the memory with padding
@@ -22,8 +24,9 @@ class WordIndexer(TokenIndexer):
     and the spelling of words that are not in the vocabulary, so that `WordVectors` can look them up in a file.
     """
 
+    @checked
     def __init__(
-        self, *, namespace: str = "tokens", token_min_padding_length: int = 0
+        self, *, namespace: str = "tokens", token_min_padding_length: Padding = 0
     ) -> None:
         super().__init__(token_min_padding_length)
         self._namespace = namespace

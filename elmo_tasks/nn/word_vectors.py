@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors
+from elmo_tasks.settings import Width, checked
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +46,11 @@ class WordVectors(TokenEmbedder):
     Raises `InputError` as `read_vectors` does.
     """
 
+    @checked
     def __init__(
         self,
         *,
-        embedding_dim: int,
+        embedding_dim: Width,
         vocab: Vocabulary,
         pretrained_file: str | None = None,
         lookup_file: str | None = None,

@@ -14,7 +14,7 @@ from elmo_tasks.bilm.weights import save_options
 from elmo_tasks.files import write_text
 from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, write_exported
-from elmo_tasks.settings import Size
+from elmo_tasks.settings import Count, Size, checked
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,7 @@ class LmProgress(TrainerCallback):
     `every` is the number of steps between two log lines.
     """
 
+    @checked
     def __init__(self, serialization_dir: str, every: Size = 50) -> None:
         super().__init__(serialization_dir)
         self.every = every
@@ -138,7 +139,8 @@ class Tuning(TrainerCallback):
     `exported`, as `elmo-tasks bilm export` writes it. In distributed training only the primary process does.
     """
 
-    def __init__(self, serialization_dir: str, softmax_epochs: int = 0) -> None:
+    @checked
+    def __init__(self, serialization_dir: str, softmax_epochs: Count = 0) -> None:
         super().__init__(serialization_dir)
         self._softmax_epochs = softmax_epochs
 

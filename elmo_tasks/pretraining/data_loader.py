@@ -2,10 +2,10 @@
 
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Optional
+from typing import Annotated, Any, Optional, Union
 
 import torch
 from allennlp.data import DatasetReader, Field, Instance, Vocabulary
@@ -24,7 +24,7 @@ from elmo_tasks.pretraining.sentences import (
 )
 from elmo_tasks.pretraining.stream import LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.settings import Size
+from elmo_tasks.settings import Seed, Size, Wrong, checked, not_empty, together
 from elmo_tasks.training.distributed import (
     all_gather_objects,
     node_count,
@@ -44,6 +44,10 @@ WORDS = "words"
 class LmReader(DatasetReader):
     """Makes no instances: AllenNLP requires a reader in every config, but the data loader reads the text itself."""
 
+    @checked
+    def __init__(self, *, max_instances: Optional[Size] = None, **kwargs: Any) -> None:
+        super().__init__(max_instances=max_instances, **kwargs)
+
     def text_files(self, data_path: Any) -> list[Path]:
         """The text files, one tokenized sentence per line, of a config's data path. Raises `InputError`."""
         return expand_files(data_path)
@@ -52,17 +56,31 @@ class LmReader(DatasetReader):
         return iter(())
 
 
+def file_or_files(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    """The rule of `LmVocabulary.from_corpus`."""
+    file, wanted = values["file"], "file, or files with size or min_count"
+    if (values["files"] is None) == (file is None):
+        yield Wrong("files", wanted, values["files"])
+    if values["size"] is not None and values["min_count"] is not None:
+        yield Wrong("min_count", "null with size", values["min_count"])
+    for limit in ("size", "min_count"):
+        if file is not None and values[limit] is not None:
+            yield Wrong(limit, "null with file", values[limit])
+
+
 @Vocabulary.register("elmo_tasks_words", constructor="from_corpus")
 class LmVocabulary(Vocabulary):
     """A vocabulary with one namespace, `words`: the classes of the language model's softmax."""
 
     @classmethod
+    @checked
+    @together(file_or_files)
     def from_corpus(
         cls,
-        files: str | list[str] | None = None,
-        size: int | None = None,
-        min_count: int | None = None,
-        file: str | None = None,
+        files: Union[str, Annotated[list[str], not_empty], None] = None,
+        size: Optional[Size] = None,
+        min_count: Optional[Size] = None,
+        file: Optional[str] = None,
         reader: Optional[DatasetReader] = None,
     ) -> "LmVocabulary":
         """
@@ -70,12 +88,6 @@ class LmVocabulary(Vocabulary):
         to a maximum number (`size`) or with a minimum frequency (`min_count`); or load `file`, a `vocabulary.txt`.
         Raises `InputError` if these do not go together, or a file cannot be read.
         """
-        if (files is None) == (file is None) or (
-            file is not None and (size or min_count)
-        ):
-            raise InputError(
-                "vocabulary elmo_tasks_words: expected file, or files with size or min_count"
-            )
         if file is not None:
             return cls.of(WordVocabulary.from_file(file))
         return cls.of(
@@ -126,6 +138,15 @@ def _check_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> Non
             raise InputError(problem, file=file, line=line, hint=hint)
 
 
+def length_of_pass(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    """The rule of `LmDataLoader`."""
+    if values["shuffle"] and values["max_tokens"] is not None:
+        yield Wrong("max_tokens", "null with shuffle true", values["max_tokens"])
+    if not values["shuffle"] and values["steps_per_epoch"] is not None:
+        steps = values["steps_per_epoch"]
+        yield Wrong("steps_per_epoch", "null with shuffle false", steps)
+
+
 @DataLoader.register("elmo_tasks_lm")
 class LmDataLoader(DataLoader):
     """
@@ -153,22 +174,20 @@ class LmDataLoader(DataLoader):
 
     _words: WordVocabulary  # set by `index_with`
 
+    @checked
+    @together(length_of_pass)
     def __init__(
         self,
         reader: DatasetReader,
         data_path: Any,
         batch_size: Size,
         unroll: Size = 20,
-        seed: int | None = None,
+        seed: Optional[Seed] = None,
         steps_per_epoch: Optional[Size] = None,
         shuffle: bool = True,
         max_tokens: Optional[Size] = None,
     ) -> None:
         self.endless = shuffle
-        if (max_tokens if shuffle else steps_per_epoch) is not None:
-            raise InputError(
-                "data loader elmo_tasks_lm: steps_per_epoch requires shuffle true, max_tokens false"
-            )
         share, rest = divmod(batch_size, process_count())
         if rest:
             problem = f"expected a batch_size that is a multiple of the {process_count()} processes, got {batch_size}"
@@ -276,6 +295,7 @@ class TaskTextReader(LmReader):
     process writes the whole text.
     """
 
+    @checked
     def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._task_reader, self._names = reader, fields

@@ -10,11 +10,12 @@ from allennlp.training.metrics import Metric
 from tqdm import tqdm
 
 from elmo_tasks.bilm.bilm import DIRECTIONS, States
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.sentences import check_text, read_sentences
 from elmo_tasks.pretraining.stream import LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.settings import Size, checked
 
 ROWS, UNROLL = 32, 20
 """Rows carry their states through the text, as in training; each starts from zeros."""
@@ -113,21 +114,21 @@ def first_sentences(
 
 
 @torch.no_grad()
+@checked
 def perplexity(
     model: BiLanguageModel,
     vocabulary: WordVocabulary,
     files: Iterable[str | Path],
     *,
-    rows: int = ROWS,
-    unroll: int = UNROLL,
-    max_tokens: int | None = None,
+    rows: Size = ROWS,
+    unroll: Size = UNROLL,
+    max_tokens: Size | None = None,
 ) -> Iterator[tuple[str, PerplexityReport]]:
     """
     Perplexity by file, then over all files (`all`) if there are several. Each file starts from zero states, and stops
     at the first sentence end after `max_tokens` predictions per direction. The model is set to evaluation mode. Raises
     `InputError` if a file is unreadable or has no sentence.
     """
-    require_sizes(max_tokens=max_tokens)
     model.eval()
     paths = [Path(file) for file in files]
     check_text(paths)

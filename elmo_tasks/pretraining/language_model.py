@@ -9,10 +9,10 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
-from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.errors import InputError
+from elmo_tasks.bilm.packed_linear import PRECISIONS, Precision
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
+from elmo_tasks.settings import Probability, checked
 
 
 class LmOutput(NamedTuple):
@@ -43,19 +43,16 @@ class BiLanguageModel(nn.Module):
       float32. In evaluation mode the biLM's own precision holds.
     """
 
+    @checked
     def __init__(
         self,
         bilm: BiLM,
         softmax: OutputSoftmax,
         *,
-        dropout: float = 0.1,
-        precision: str = "float32",
+        dropout: Probability = 0.1,
+        precision: Precision = "float32",
     ) -> None:
         super().__init__()
-        if precision not in PRECISIONS:
-            raise InputError(
-                f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}"
-            )
         self.bilm, self.softmax = bilm, softmax
         self.dropout, self.precision = dropout, PRECISIONS[precision]
 

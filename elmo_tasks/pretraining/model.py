@@ -1,6 +1,6 @@
 """The bidirectional language model as an AllenNLP model: loss, carried states, perplexity (paper, section 3.1)."""
 
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 import torch
 from allennlp.data import Vocabulary
@@ -9,14 +9,25 @@ from allennlp.nn.util import dist_reduce_sum
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.bilm.packed_linear import Precision
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
-from elmo_tasks.pretraining.softmax import OutputSoftmax
+from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch, moved
+from elmo_tasks.settings import Positive, Probability, checked
 from elmo_tasks.training.distributed import process_count
+
+
+def _is_files(files: dict[str, str]) -> str | None:
+    names = "options_file", "weight_file"
+    return None if files.keys() == set(names) else f"the keys {' and '.join(names)}"
+
+
+Files = Annotated[dict[str, str], _is_files]
+"""The two files of a biLM."""
 
 
 @Model.register("elmo_tasks_tuned_bilm", constructor="tuned")
@@ -47,22 +58,21 @@ class BiLMModel(Model):
     Raises `InputError` if an option is impossible or the vocabulary is not `elmo_tasks_words`.
     """
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
-        options: dict[str, Any],
-        negatives: int | None = None,
-        dropout: float = 0.1,
-        precision: str = "float32",
-        loss_scale: float = 1.0,
+        options: Annotated[dict[str, Any], BiLMOptions.problems],
+        negatives: Negatives = None,
+        dropout: Probability = 0.1,
+        precision: Precision = "float32",
+        loss_scale: Positive = 1.0,
     ) -> None:
         super().__init__(vocab)
         if not isinstance(vocab, LmVocabulary):
             raise InputError(
                 f"model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, got {type(vocab).__name__}"
             )
-        if loss_scale <= 0.0:
-            raise InputError(f"expected loss_scale above 0, got {loss_scale}")
         bilm = BiLM(BiLMOptions.from_dict(options))
         softmax = OutputSoftmax(
             len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives
@@ -76,14 +86,15 @@ class BiLMModel(Model):
         self._perplexity = Perplexity()
 
     @classmethod
+    @checked
     def tuned(
         cls,
         vocab: Vocabulary,
-        bilm: Union[str, dict[str, str]],
-        negatives: int | None = None,
-        dropout: float = 0.1,
-        precision: str = "float32",
-        loss_scale: float = 1.0,
+        bilm: Union[str, Files],
+        negatives: Negatives = None,
+        dropout: Probability = 0.1,
+        precision: Precision = "float32",
+        loss_scale: Positive = 1.0,
     ) -> "BiLMModel":
         """
         Continue training a biLM (see `load_start`): `elmo_tasks_tuned_bilm` (paper, appendix A.1). Its softmax is

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.parquet import read_column
 from elmo_tasks.formats.raw_text import (
@@ -23,23 +23,34 @@ from elmo_tasks.formats.raw_text import (
 from elmo_tasks.formats.text_files import lines_of, open_binary
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.processes import worker_pool
+from elmo_tasks.settings import Count, Size, checked
 
 logger = logging.getLogger(__name__)
 
 BLOCK = 20
 """Consecutive paragraphs that go to the same split, so that held-out text has few neighbours in the training text."""
 
+
+def _not_all(one_in: int) -> str | None:
+    return "0, or an integer of at least 2" if one_in == 1 else None
+
+
+HeldOut = Annotated[Count, _not_all]
+"""One in so many; 0 for none."""
+
+
 _SUFFIXES = (".txt", ".jsonl", ".parquet", ".gz", ".zst")
 
 
+@checked
 def prepare(
     inputs: Iterable[str],
     out: str | Path,
     *,
     language: str | None = None,
     text_field: str = "text",
-    heldout: int = 100,
-    workers: int = 1,
+    heldout: HeldOut = 100,
+    workers: Size = 1,
 ) -> None:
     """
     Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file into a folder that has none of these.
@@ -55,9 +66,6 @@ def prepare(
 
     Raises `InputError` if a file is missing, cannot be read or has no text, or `out` has been written before.
     """
-    require_sizes(workers=workers)
-    if heldout == 1 or heldout < 0:
-        raise InputError(f"expected heldout to be 0, or at least 2, got {heldout}")
     if language is not None:
         blank_pipeline(language)
     folder = Path(out)

@@ -5,7 +5,7 @@ distribution over frequency ranks, shared by all positions; logits are corrected
 """
 
 import math
-from typing import Any
+from typing import Annotated, Any, Optional
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo_tasks.bilm.packed_linear import packed_linear
-from elmo_tasks.errors import InputError
+from elmo_tasks.settings import LARGEST, Range, Size, Width, checked
 from elmo_tasks.training.distributed import from_first_process, process_rank
 
 NO_HIT = -1  # instead of a column: the row's target is not among the negatives
@@ -24,6 +24,10 @@ _BLOCK = (
 )  # logits at a time, 8 MiB: they fit into a CPU's cache and give efficient matrix products
 _GPU_BLOCK = 2**28  # the same on a GPU, for the exact softmax: 1 GiB
 _LEAST_ROWS = 64  # positions at a time for the exact softmax; with fewer, reading the weights takes the time
+
+
+Negatives = Optional[Annotated[int, Range(at_least=2, at_most=LARGEST)]]
+"""The number of negatives of the sampled softmax; none for the full one."""
 
 
 class LogUniformSampler(nn.Module):
@@ -89,12 +93,11 @@ class OutputSoftmax(nn.Module):
     full one.
     """
 
+    @checked
     def __init__(
-        self, vocabulary_size: int, dim: int, *, negatives: int | None = None
+        self, vocabulary_size: Size, dim: Width, *, negatives: Negatives = None
     ) -> None:
         super().__init__()
-        if negatives is not None and negatives < 2:
-            raise InputError(f"expected at least 2 negatives, got {negatives}")
         self.vocabulary_size, self.dim = vocabulary_size, dim
         self.weight = nn.Parameter(torch.empty(vocabulary_size, dim))
         self.bias = nn.Parameter(torch.empty(vocabulary_size))

@@ -23,9 +23,10 @@ from elmo_tasks.bilm.characters import (
     pad_rows,
     shared_ids,
 )
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
+from elmo_tasks.settings import Size, checked
 
 _PADDING = (END_OF_SENTENCE, END_OF_SENTENCE)  # after the end of a text; masked
 _BACKWARD_SEED = 0x5EED  # added to the seed, so that the two losses of a step come from different sentences
@@ -141,17 +142,17 @@ class LmStream:
     (see `TokenRows`). If one direction ends before the other, its remaining rows are masked.
     """
 
+    @checked
     def __init__(
         self,
         forward: Iterator[list[str]],
         backward: Iterator[list[str]],
         vocabulary: WordVocabulary,
         *,
-        batch_size: int,
-        unroll: int,
+        batch_size: Size,
+        unroll: Size,
         own: range | None = None,
     ) -> None:
-        require_sizes(batch_size=batch_size, unroll=unroll)
         own = range(batch_size) if own is None else own
         self._rows = {
             direction: TokenRows(

@@ -11,9 +11,10 @@ from elmo_tasks.bilm.characters import (
     END_OF_SENTENCE,
     MAX_CHARACTERS,
 )
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.settings import Size, checked
 
 logger = logging.getLogger(__name__)
 
@@ -56,12 +57,13 @@ class WordVocabulary:
         return self.ids.get(word, UNKNOWN)
 
     @classmethod
+    @checked
     def count(
         cls,
         files: Iterable[str | Path],
         *,
-        size: int | None = None,
-        min_count: int | None = None,
+        size: Size | None = None,
+        min_count: Size | None = None,
     ) -> "WordVocabulary":
         """
         The vocabulary of plain or gzip text, one tokenized sentence per line: its most frequent words besides the
@@ -69,7 +71,6 @@ class WordVocabulary:
         Memory grows with the number of distinct words only. Raises `InputError` if both limits are given, a file is
         unreadable, or there is no word.
         """
-        require_sizes(**{"vocabulary size": size, "vocabulary min_count": min_count})
         if size is not None and min_count is not None:
             raise InputError(
                 f"expected size or min_count of the vocabulary, got both ({size} and {min_count})"

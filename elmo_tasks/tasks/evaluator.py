@@ -12,6 +12,7 @@ from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
 
 from elmo_tasks.files import write_text
+from elmo_tasks.settings import Device, checked
 
 Answers = list[tuple[dict[str, Any], Any]]
 """The metadata of each instance, and its predicted or gold answer."""
@@ -26,7 +27,8 @@ class OfficialEvaluator(SimpleEvaluator):
     gold_suffix: str | None = None
     """Appended to the name of the file for that of the gold answers, which are the metadata of the same name."""
 
-    def __init__(self, cuda_device: int = -1) -> None:
+    @checked
+    def __init__(self, cuda_device: Device = -1) -> None:
         super().__init__(cast(Serializer, self._collect), cuda_device)
         self._found: Answers = []
 

@@ -18,6 +18,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
 from elmo_tasks.nn.word_indexer import WordIndexer
+from elmo_tasks.settings import Size, checked
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 LABEL_NAMESPACE = "labels"
@@ -65,6 +66,7 @@ class TaskReader(DatasetReader):
     # Parameters
 
     - `token_indexers`: replace the default ones.
+    - `max_instances`: read the first so many instances.
     - `kwargs`: see `DatasetReader`.
     """
 
@@ -74,10 +76,16 @@ class TaskReader(DatasetReader):
     widest_filter: ClassVar[int] = 1
     """Words are padded to at least so many characters, for the widest filter of that CNN."""
 
+    @checked
     def __init__(
-        self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, **kwargs: Any
+        self,
+        *,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        max_instances: Optional[Size] = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(
+            max_instances=max_instances,
             manual_distributed_sharding=True,
             manual_multiprocess_sharding=True,
             **kwargs,

@@ -14,13 +14,13 @@ from torch import Tensor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.settings import checked
 
 
 class TaskModel(Model):
     """
     An AllenNLP model on top of an `InputEncoder`, whose keys stand among the model's own in a config. Subclasses pass
-    the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`. The ranges of numbers are checked before
-    a training (`training.checks`).
+    the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`.
 
     # Parameters
 
@@ -33,6 +33,7 @@ class TaskModel(Model):
     input_defaults: ClassVar[dict[str, Any]] = {}
     """Keys of the input encoder whose default in a config is another for this model."""
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,

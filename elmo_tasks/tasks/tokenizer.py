@@ -1,10 +1,12 @@
 """Tokenizers that need no downloaded model."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
-from elmo_tasks.formats.raw_text import blank_pipeline
+from elmo_tasks.formats.raw_text import blank_pipeline, expected_language
+from elmo_tasks.settings import checked
 
 
 @Tokenizer.register("elmo_tasks_spacy")
@@ -16,7 +18,8 @@ class BlankSpacyTokenizer(Tokenizer):
     have offsets: `text[token.idx : token.idx_end] == token.text`. White space is not a token.
     """
 
-    def __init__(self, language: str = "en") -> None:
+    @checked
+    def __init__(self, language: Annotated[str, expected_language] = "en") -> None:
         self._tokenizer = blank_pipeline(language).tokenizer
 
     def tokenize(self, text: str) -> list[Token]:

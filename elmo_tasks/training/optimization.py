@@ -1,7 +1,7 @@
 """Moving averages that resume exactly, and learning-rate schedules."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any, Literal, Union
 
 import torch
 from allennlp.training.learning_rate_schedulers import (
@@ -11,7 +11,15 @@ from allennlp.training.learning_rate_schedulers import (
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from elmo_tasks.settings import Positive, Probability, Size
+from elmo_tasks.settings import (
+    Count,
+    Factor,
+    Positive,
+    Probability,
+    Range,
+    Size,
+    checked,
+)
 
 
 @LearningRateScheduler.register("elmo_tasks_staircase")
@@ -25,13 +33,14 @@ class Staircase(LearningRateScheduler):
     - `every`: updates between two steps.
     """
 
+    @checked
     def __init__(
         self,
         optimizer: torch.optim.Optimizer,
         *,
         factor: Positive,
         every: Size,
-        last_epoch: int = -1,
+        last_epoch: Annotated[int, Range(at_least=-1)] = -1,
     ) -> None:
         super().__init__(optimizer, last_epoch)
         self._factor, self._every, self._updates = factor, every, 0
@@ -57,6 +66,16 @@ class ResumableMovingAverage(ExponentialMovingAverage):
     by the checkpoint's copies, which do not change any more.
     """
 
+    @checked
+    def __init__(
+        self,
+        parameters: Iterable[tuple[str, torch.Tensor]],
+        decay: Probability = 0.9999,
+        numerator: Positive = 1.0,
+        denominator: Positive = 10.0,
+    ) -> None:
+        super().__init__(parameters, decay, numerator, denominator)
+
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         for own, saved in (
             (self._shadows, state_dict["shadows"]),
@@ -76,6 +95,7 @@ class ConstantMovingAverage(ResumableMovingAverage):
     AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which reaches 0.999 after 8,990 steps.
     """
 
+    @checked
     def __init__(
         self, parameters: Iterable[tuple[str, torch.Tensor]], decay: Probability = 0.999
     ) -> None:
@@ -86,7 +106,28 @@ class ConstantMovingAverage(ResumableMovingAverage):
 class ReduceOnPlateau(ReduceOnPlateauLearningRateScheduler):
     """AllenNLP's, with the same keys. PyTorch has removed `verbose`, which AllenNLP passes: here it has no effect."""
 
+    @checked
     def __init__(
-        self, optimizer: torch.optim.Optimizer, verbose: bool = False, **kwargs: Any
+        self,
+        optimizer: torch.optim.Optimizer,
+        mode: Literal["min", "max"] = "min",
+        factor: Probability = 0.1,
+        patience: Count = 10,
+        verbose: bool = False,
+        threshold_mode: Literal["rel", "abs"] = "rel",
+        threshold: Factor = 1e-4,
+        cooldown: Count = 0,
+        min_lr: Union[Factor, list[Factor]] = 0.0,
+        eps: Factor = 1e-8,
     ) -> None:
-        self.lr_scheduler = ReduceLROnPlateau(optimizer, **kwargs)
+        options: dict[str, Any] = {
+            "mode": mode,
+            "factor": factor,
+            "patience": patience,
+            "threshold_mode": threshold_mode,
+            "threshold": threshold,
+            "cooldown": cooldown,
+            "min_lr": min_lr,
+            "eps": eps,
+        }
+        self.lr_scheduler = ReduceLROnPlateau(optimizer, **options)

@@ -3,20 +3,11 @@
 from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Seed, expected
 
 SEED = "seed"
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 """AllenNLP's keys for Python, NumPy and PyTorch."""
-
-LIMIT = 2**32
-"""NumPy's limit."""
-
-EXPECTED = f"an integer from 0 to {LIMIT - 1}"
-
-
-def is_seed(value: object) -> bool:
-    """Whether it is `EXPECTED`."""
-    return type(value) is int and 0 <= value < LIMIT
 
 
 def spread_seed(params: Params) -> None:
@@ -31,7 +22,7 @@ def spread_seed(params: Params) -> None:
         params.params.update(dict.fromkeys(SEEDS, seed))
     for key in SEEDS:
         value = params.get(key)
-        if value is not None and not is_seed(value):
+        if value is not None and (wanted := expected(Seed, value)):
             raise InputError(
-                f"{key if seed is None else SEED}: expected {EXPECTED}, got {value!r}"
+                f"{key if seed is None else SEED}: expected {wanted}, got {value!r}"
             )

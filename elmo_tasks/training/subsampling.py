@@ -4,13 +4,13 @@ import copy
 import random
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.data import DataLoader, DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Positive
+from elmo_tasks.settings import Count, Positive, Seed, Size, checked
 
 
 def sample_indices(count: int, *, share: float, seed: int) -> list[int]:
@@ -67,18 +67,29 @@ class ShareDataLoader(MultiProcessDataLoader):
 
     - `share`: above 0; from 1 on all instances.
     - `share_seed`: the seed of the sample.
-    - `kwargs`: see `MultiProcessDataLoader`.
+    - The others: see `MultiProcessDataLoader`.
     """
 
+    @checked
     def __init__(
         self,
         reader: DatasetReader,
         data_path: Any,
         *,
         share: Positive,
-        share_seed: int = 0,
+        share_seed: Seed = 0,
+        batch_size: Optional[Size] = None,
+        batches_per_epoch: Optional[Size] = None,
+        num_workers: Count = 0,
+        max_instances_in_memory: Optional[Size] = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            SubsamplingReader(reader, share=share, seed=share_seed), data_path, **kwargs
+            SubsamplingReader(reader, share=share, seed=share_seed),
+            data_path,
+            batch_size=batch_size,
+            batches_per_epoch=batches_per_epoch,
+            num_workers=num_workers,
+            max_instances_in_memory=max_instances_in_memory,
+            **kwargs,
         )

@@ -9,7 +9,7 @@ from allennlp.data.samplers import BatchSampler
 
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Size
+from elmo_tasks.settings import Size, checked
 
 
 @BatchSampler.register("elmo_tasks_token_budget")
@@ -29,6 +29,7 @@ class TokenBudgetSampler(BatchSampler):
     Raises `InputError`, while batching, if an instance does not have the field.
     """
 
+    @checked
     def __init__(
         self,
         *,

@@ -4,7 +4,7 @@ import os
 import time
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Optional, Union
 
 import torch
 from allennlp.common import util as common_util
@@ -17,6 +17,7 @@ from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
+from elmo_tasks.settings import Positive, Size, checked
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.confusion import Confusion
 from elmo_tasks.training.distributed import (
@@ -33,6 +34,14 @@ from elmo_tasks.training.runtime_state import (
     save_runtime_state,
     set_random_state,
 )
+
+
+def _is_metric(name: str) -> str | None:
+    return None if name.startswith(("+", "-")) else "a metric after + or -, as +f1"
+
+
+MetricName = Annotated[str, _is_metric]
+"""The name of a metric after + if a higher value is better, after - if a lower one is."""
 
 
 @Trainer.register("elmo_tasks", constructor="from_partial_objects")
@@ -53,15 +62,29 @@ class ResumableTrainer(GradientDescentTrainer):
 
     _best_model_filename: str | None
 
+    @checked
     def __init__(
         self,
         model: Model,
         optimizer: torch.optim.Optimizer,
         data_loader: DataLoader,
+        *,
+        num_epochs: Size = 20,
+        patience: Optional[Size] = None,
+        validation_metric: Union[MetricName, list[MetricName]] = "-loss",
+        grad_norm: Union[Positive, Literal[False], None] = False,
+        grad_clipping: Optional[Positive] = None,
+        num_gradient_accumulation_steps: Size = 1,
         **options: Any,
     ) -> None:
-        if options.get("grad_norm") is None:
-            options["grad_norm"] = False  # as a config that leaves the key out
+        options |= {
+            "num_epochs": num_epochs,
+            "patience": patience,
+            "validation_metric": validation_metric,
+            "grad_norm": False if grad_norm is None else grad_norm,
+            "grad_clipping": grad_clipping,
+            "num_gradient_accumulation_steps": num_gradient_accumulation_steps,
+        }
         if type(options.get("checkpointer")) is Checkpointer:
             options["checkpointer"] = AtomicCheckpointer.like(options["checkpointer"])
         super().__init__(model, optimizer, data_loader, **options)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from elmo_tasks import resources
-from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import (
@@ -19,6 +18,7 @@ from elmo_tasks.experiments.tables.results import (
 from elmo_tasks.experiments.tables.runs import Event, Executor, Planner
 from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.files import atomic_write
+from elmo_tasks.settings import Size, checked
 
 
 class Session:
@@ -29,6 +29,7 @@ class Session:
     nothing, or a number is below 1.
     """
 
+    @checked
     def __init__(
         self,
         table: str,
@@ -37,13 +38,12 @@ class Session:
         scale: str = resources.SCALES[0],
         runs: Path | None = None,
         rows: list[str] | None = None,
-        seeds: int = 1,
-        workers: int = 1,
+        seeds: Size = 1,
+        workers: Size = 1,
         cached: bool = True,
         packages: Sequence[str] = (),
         executor: Executor = local.run_all,
     ) -> None:
-        require_sizes(seeds=seeds, workers=workers)
         self.folder, self.seeds, self.workers, self._executor = (
             folder.absolute(),
             seeds,

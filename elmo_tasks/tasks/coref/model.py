@@ -10,7 +10,7 @@ from torch import Tensor
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.settings import Positive, Probability, Size
+from elmo_tasks.settings import Positive, Probability, Size, Width, checked
 from elmo_tasks.tasks.coref.antecedents import (
     AntecedentScorer,
     TopSpans,
@@ -62,15 +62,16 @@ class CorefModel(TaskModel):
     default_predictor = "elmo_tasks_coref"
     input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
-        hidden_size: Size = 150,
-        feature_size: Size = 20,
+        hidden_size: Width = 150,
+        feature_size: Width = 20,
         dropout: Probability = 0.2,
-        max_span_width: Size = 10,
+        max_span_width: Width = 10,
         spans_per_word: Positive = 0.4,
         max_antecedents: Size = 250,
         max_training_sentences: Size = 50,

@@ -13,7 +13,7 @@ from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.settings import Probability, Size
+from elmo_tasks.settings import Factor, Probability, Width, checked
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.snli.reader import LABELS
@@ -44,16 +44,17 @@ class EntailmentModel(Classifier):
     default_predictor = "elmo_tasks_snli"
     shown = ("premise", "hypothesis")
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
         composition: LazyEncoder,
-        hidden_size: Size,
+        hidden_size: Width,
         dropout: Probability = 0.5,
         attention_dropout: Probability = 0.5,
-        weight_l2: float = 1e-4,
+        weight_l2: Factor = 1e-4,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)

@@ -13,6 +13,7 @@ from elmo_tasks.formats.json_values import TEXT, parse_json, validate
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.trees import unescape
 from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
@@ -44,6 +45,7 @@ class SnliReader(TaskReader):
     - `kwargs`: see `TaskReader`.
     """
 
+    @checked
     def __init__(
         self, *, tokenization: Literal["sentence", "parse"] = "sentence", **kwargs: Any
     ) -> None:

@@ -16,7 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.settings import Probability, Size
+from elmo_tasks.settings import Probability, Size, checked
 from elmo_tasks.tasks.predictor import Sentence
 from elmo_tasks.tasks.squad.layers import (
     ChainedPointers,
@@ -51,6 +51,7 @@ class SquadModel(SoftmaxModel):
 
     default_predictor = "elmo_tasks_squad"
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,

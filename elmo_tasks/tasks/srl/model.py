@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.formats.spans import split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
 from elmo_tasks.tasks.skipped import Skipped
 from elmo_tasks.tasks.srl.metric import SrlF1
@@ -84,6 +85,7 @@ class SrlTagger(Tagger, SoftmaxModel):
     default_predictor = "elmo_tasks_srl"
     shown = ("words", "predicate")
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,

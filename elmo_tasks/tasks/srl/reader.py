@@ -16,6 +16,7 @@ from elmo_tasks.formats.ontonotes import (
 )
 from elmo_tasks.formats.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.settings import Padding, checked
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 
@@ -30,6 +31,10 @@ class PredicateIndexer(TokenIndexer):
     of three vectors, of which the first is unused, this is the paper's binary feature. It also collects the predicates'
     words in the vocabulary, from which the predictor guesses predicates.
     """
+
+    @checked
+    def __init__(self, *, token_min_padding_length: Padding = 0) -> None:
+        super().__init__(token_min_padding_length)
 
     def count_vocab_items(
         self, token: Token, counter: dict[str, dict[str, int]]
@@ -59,6 +64,7 @@ class SrlReader(TaskReader):
     - `kwargs`: see `TaskReader`.
     """
 
+    @checked
     def __init__(self, *, verbs_only: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._verbs_only = verbs_only

@@ -1,5 +1,8 @@
 """Biattention, pooling and output of the biattentive classification network (McCann et al. 2017; appendix A.8)."""
 
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
 import torch
 from allennlp.common import Registrable
 from allennlp.modules import FeedForward, Maxout
@@ -7,7 +10,15 @@ from allennlp.nn.util import masked_max, masked_mean, masked_softmax, weighted_s
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.settings import Probability, Size
+from elmo_tasks.settings import (
+    Depth,
+    Probability,
+    Width,
+    Wrong,
+    checked,
+    not_empty,
+    together,
+)
 
 
 def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
@@ -76,6 +87,13 @@ class Head(nn.Module, Registrable):
         return self.layers(inputs)
 
 
+def a_dropout_per_layer(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    """The rule of both heads."""
+    layers, dropout = len(values["hidden_sizes"]), values["dropout"]
+    if len(dropout) != layers:
+        yield Wrong("dropout", f"{layers} values, as hidden_sizes has", dropout)
+
+
 @Head.register("elmo_tasks_relu")
 class ReluHead(Head):
     """
@@ -87,13 +105,15 @@ class ReluHead(Head):
     - `dropout`: dropout after each ReLU layer.
     """
 
+    @checked
+    @together(a_dropout_per_layer)
     def __init__(
         self,
         *,
-        input_dim: int,
-        classes: int,
-        hidden_sizes: list[int],
-        dropout: list[float],
+        input_dim: Width,
+        classes: Width,
+        hidden_sizes: Annotated[list[Width], not_empty],
+        dropout: list[Probability],
     ) -> None:
         hidden = FeedForward(
             input_dim,
@@ -117,14 +137,16 @@ class MaxoutHead(Head):
     - `pool_size`: each unit is the maximum of so many linear units.
     """
 
+    @checked
+    @together(a_dropout_per_layer)
     def __init__(
         self,
         *,
-        input_dim: int,
-        classes: int,
-        hidden_sizes: list[Size],
+        input_dim: Width,
+        classes: Width,
+        hidden_sizes: list[Width],
         dropout: list[Probability],
-        pool_size: Size = 4,
+        pool_size: Depth = 4,
     ) -> None:
         sizes = [*hidden_sizes, classes]
         super().__init__(

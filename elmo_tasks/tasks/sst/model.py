@@ -11,7 +11,7 @@ from torch import Tensor
 from elmo_tasks.formats.trees import NAMES
 from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.settings import Probability
+from elmo_tasks.settings import Probability, checked
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.sst.layers import Head, MultiPooling, biattend
@@ -35,6 +35,7 @@ class SentimentClassifier(Classifier):
 
     default_predictor = "elmo_tasks_sst"
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,

@@ -11,7 +11,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import not_empty
 from elmo_tasks.formats.trees import NAMES, read_trees
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.settings import Size
+from elmo_tasks.settings import Size, checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
 
 
@@ -29,6 +29,7 @@ class SstReader(TaskReader):
     - `kwargs`: see `TaskReader`.
     """
 
+    @checked
     def __init__(
         self, *, min_phrase_length: Optional[Size] = None, **kwargs: Any
     ) -> None:

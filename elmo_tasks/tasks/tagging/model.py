@@ -1,5 +1,6 @@
 """Tokens -> h -> tag scores -> softmax or conditional random field -> tags; NER is a preset (paper, appendix A.7)."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from allennlp.data import Vocabulary
@@ -11,13 +12,19 @@ from allennlp.modules.conditional_random_field.conditional_random_field import (
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import OUTSIDE, split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.settings import Wrong, checked, together
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.tagging.metric import EntityF1, TagF1
 from elmo_tasks.training.distributed import process_count
+
+
+def legal_needs_both(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    """The rule of taggers."""
+    if values["legal"] and not (values["crf"] and values["spans"]):
+        yield Wrong("legal", "false, or crf and spans", True)
 
 
 @Model.register("elmo_tasks_tagger")
@@ -42,6 +49,8 @@ class ColumnTagger(Tagger):
 
     default_predictor = "elmo_tasks_tagger"
 
+    @checked
+    @together(legal_needs_both)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -54,8 +63,6 @@ class ColumnTagger(Tagger):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        if legal and not (crf and spans):
-            raise InputError("expected crf and spans with legal")
         self.tags = complete_labels(
             vocab, span_tags(complete_labels(vocab)) if legal else ()
         )
@@ -99,11 +106,20 @@ class NerTagger(ColumnTagger):
 
     default_predictor = "elmo_tasks_ner"
 
+    @checked
     def __init__(
-        self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any
+        self,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        crf: bool = True,
+        spans: bool = True,
+        legal: bool = True,
+        sum_losses: bool = True,
+        **kwargs: Any,
     ) -> None:
-        preset = {"crf": True, "spans": True, "legal": True, "sum_losses": True}
-        super().__init__(vocab, input_encoder, **preset | kwargs)
+        preset = {"crf": crf, "spans": spans, "legal": legal, "sum_losses": sum_losses}
+        super().__init__(vocab, input_encoder, **preset, **kwargs)
 
 
 def span_tags(seen: list[str]) -> list[str]:

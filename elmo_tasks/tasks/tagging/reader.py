@@ -1,18 +1,28 @@
 """CoNLL-U or any column file -> instances with a tag for each word."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional, Union
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Optional, Union
 
 from allennlp.data import DatasetReader, Instance, Token
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.columns import read_columns
-from elmo_tasks.formats.raw_text import blank_pipeline
+from elmo_tasks.formats.raw_text import blank_pipeline, expected_language
 from elmo_tasks.formats.spans import detect_scheme, to_bioul
-from elmo_tasks.formats.tagged import read_tagged
+from elmo_tasks.formats.tagged import expected_tag, read_tagged
+from elmo_tasks.settings import Column, Wrong, checked, together
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.tokenizer import FirstCharacters
+
+Tag = Union[Annotated[str, expected_tag], Column]
+Language = Annotated[str, expected_language]
+
+
+def spans_need_a_column(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    """The rule of both readers."""
+    if values["spans"] and isinstance(values["tag"], str):
+        yield Wrong("tag", "the number of a column where spans is true", values["tag"])
 
 
 @DatasetReader.register("elmo_tasks_tagger")
@@ -39,20 +49,18 @@ class ColumnReader(TaskReader):
     corpus_hint: Optional[str] = None
     """Where to get the corpus, for errors."""
 
+    @checked
+    @together(spans_need_a_column)
     def __init__(
         self,
         *,
-        tag: Union[str, int] = "upos",
-        word: int = 0,
+        tag: Tag = "upos",
+        word: Column = 0,
         spans: bool = False,
-        language: str = "en",
+        language: Language = "en",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if spans and isinstance(tag, str):
-            raise InputError(
-                f"expected the number of a column as tag where spans is true, got {tag!r}"
-            )
         self._tag, self._word, self.spans = tag, word, spans
         self.language = language
         if language != "en":
@@ -121,7 +129,6 @@ class NerReader(ColumnReader):
         "and its text from the Reuters Corpus RCV1, on request from NIST"
     )
 
-    def __init__(
-        self, *, tag: Union[str, int] = -1, spans: bool = True, **kwargs: Any
-    ) -> None:
+    @checked
+    def __init__(self, *, tag: Tag = -1, spans: bool = True, **kwargs: Any) -> None:
         super().__init__(tag=tag, spans=spans, **kwargs)

@@ -12,14 +12,22 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 from allennlp.commands.train import TrainModel
 from allennlp.common import FromParams, Lazy, Params, Registrable, from_params
 from allennlp.evaluation import Evaluator
 from torch import nn
 
-from elmo_tasks.settings import NAMES, expected
+from elmo_tasks.settings import (
+    NAMES,
+    Device,
+    Rule,
+    Seed,
+    expected,
+    has_range,
+    wrong_values,
+)
 from elmo_tasks.training.checks.problem import (
     Problem,
     below,
@@ -28,7 +36,8 @@ from elmo_tasks.training.checks.problem import (
     shown,
     unknown,
 )
-from elmo_tasks.training.seeds import EXPECTED, SEED, SEEDS, is_seed
+from elmo_tasks.training.checks.ranges import package_of, with_ranges
+from elmo_tasks.training.seeds import SEED, SEEDS
 
 CONTAINERS: dict[Any, type] = {
     dict: dict,
@@ -97,17 +106,14 @@ def object_problems(
         *other_keys,
         *(["type"] if has_type else []),
     ]
-    # AllenNLP passes null on whatever the annotation says, and its own classes accept more than theirs say.
-    is_ours = str(getattr(constructor, "__module__", None)).startswith("elmo_tasks.")
     accepts_any = constructor not in BARE and _passes_on_anything(cls, constructor)
     for key, part in value.items():
         here = below(path, key)
         if key in parameters:
             parameter = parameters[key]
-            may_be_null = parameter.default is None or not is_ours
-            if not (part is None and may_be_null) and not (
-                isinstance(part, dict) and "_pretrained" in part
-            ):
+            is_valid_null = part is None and _may_be_null(parameter, constructor)
+            is_loaded = isinstance(part, dict) and "_pretrained" in part
+            if not is_valid_null and not is_loaded:
                 of_part = _value_problems(here, part, parameter.annotation, supplied)
                 found |= {problem.path: problem for problem in of_part}
         elif not accepts_any and not (key == "type" and has_type):
@@ -118,6 +124,8 @@ def object_problems(
                 known,
                 name=key,
             )
+    if not found:
+        yield from _conflicts(path, value, cls, constructor, parameters)
     yield from found.values()
     for key, parameter in parameters.items() if supplied is not None else ():
         if (
@@ -128,6 +136,47 @@ def object_problems(
             yield Problem(
                 below(path, key), f"a value: {cls.__name__} requires it", "none"
             )
+
+
+def _may_be_null(parameter: Parameter, constructor: Any) -> bool:
+    """
+    Whether a constructor takes null. AllenNLP passes it on whatever the annotation says; its own classes take it for
+    false, and those of users may do so wherever an argument is optional.
+    """
+    if parameter.default is None or parameter.annotation in (Any, Parameter.empty):
+        return True
+    package = package_of(constructor)
+    if package == "allennlp":
+        return parameter.annotation is bool
+    is_required = parameter.default is Parameter.empty
+    return package != "elmo_tasks" and not is_required
+
+
+def _conflicts(
+    path: str,
+    value: Mapping[str, Any],
+    cls: Any,
+    constructor: Callable[..., Any],
+    parameters: Mapping[str, Parameter],
+) -> Iterator[Problem]:
+    """What the rules of a constructor say, and of those to which it passes other arguments on (`together`)."""
+    values = {key: value[key] for key in parameters if key in value}
+    for key, parameter in parameters.items():
+        if parameter.default is not Parameter.empty:
+            values.setdefault(key, parameter.default)
+    constructors: list[Any] = [constructor]
+    if inspect.isfunction(constructor) and from_params.takes_kwargs(constructor):
+        constructors += [vars(base).get("__init__") for base in cls.__mro__[1:]]
+    for one in constructors:
+        rule: Rule | None = getattr(one, "rule", None)
+        if rule is None:
+            continue
+        try:
+            found = list(rule(values))
+        except KeyError:  # a missing argument, which is another problem
+            continue
+        for wrong in found:
+            yield Problem(below(path, wrong.key), wrong.expected, shown(wrong.value))
 
 
 def _parameters(
@@ -168,11 +217,12 @@ def _parameters(
         del inferred[argument]
         inferred |= inspect.signature(construct).parameters
     variable = Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL
-    return {
+    settable = {
         name: parameter
         for name, parameter in inferred.items()
         if name not in ("self", "cls") and parameter.kind not in variable
     }
+    return with_ranges(cls, constructor, settable)
 
 
 def _passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
@@ -194,6 +244,9 @@ def _value_problems(
     origin, arguments = get_origin(annotation), get_args(annotation)
     if hasattr(annotation, "from_params"):
         yield from object_problems(path, value, annotation, supplied)
+    elif has_range(annotation):
+        for wrong in wrong_values(path, annotation, value):
+            yield Problem(wrong.key, wrong.expected, shown(wrong.value))
     elif origin is Lazy:
         yield from _value_problems(path, value, arguments[0], None)
     elif origin in (Union, types.UnionType):
@@ -212,7 +265,11 @@ def _value_problems(
                 if is_outer
                 else deepest
             )
-    elif origin in CONTAINERS and arguments and _has_parts(arguments[-1]):
+    elif (
+        origin in CONTAINERS
+        and arguments
+        and from_params.can_construct_from_params(arguments[-1])
+    ):
         fits = isinstance(value, dict | list) and isinstance(value, CONTAINERS[origin])
         if not fits or (origin is tuple and len(value) != len(arguments)):
             yield Problem(path, _described(annotation), shown(value))
@@ -224,14 +281,9 @@ def _value_problems(
                 arguments[key if origin is tuple else -1],
                 supplied,
             )
-    elif annotation is not Path and (wanted := expected(annotation, value)):
-        yield Problem(path, wanted, shown(value))
-
-
-def _has_parts(annotation: Any) -> bool:
-    return get_origin(annotation) is Annotated or from_params.can_construct_from_params(
-        annotation
-    )
+    elif annotation is not Path:
+        for wrong in wrong_values(path, annotation, value):
+            yield Problem(wrong.key, wrong.expected, shown(wrong.value))
 
 
 def _described(annotation: Any) -> str:
@@ -257,7 +309,7 @@ class Distributed(FromParams):
     """The keys of `distributed`."""
 
     def __init__(
-        self, cuda_devices: list[int], ddp_accelerator: Any = None
+        self, cuda_devices: list[Device], ddp_accelerator: Any = None
     ) -> None: ...
 
 
@@ -283,8 +335,9 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
             "evaluation", separate["evaluation"], Evaluator, None
         )
     for key in (SEED, *SEEDS):
-        if (seed := separate.get(key)) is not None and not is_seed(seed):
-            problems.append(Problem(key, EXPECTED, shown(seed)))
+        seed = separate.get(key)
+        if seed is not None and (wanted := expected(Seed, seed)):
+            problems.append(Problem(key, wanted, shown(seed)))
     if (distributed := separate.get("distributed")) is not None:
         problems += object_problems(
             "distributed", distributed, Distributed, frozenset()

@@ -58,10 +58,10 @@ def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
-    """Whether a config trains a model of this package, or one that is misspelt."""
+    """Whether a config trains a model of this package, or one that is misspelt or has no name at all."""
     model = config.get("model")
     name = model.get("type") if isinstance(model, Mapping) else model
-    return str(name).startswith(("elmo_tasks.", "elmo_tasks_"))
+    return not isinstance(name, str) or name.startswith(("elmo_tasks.", "elmo_tasks_"))
 
 
 def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:

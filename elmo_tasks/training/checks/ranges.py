@@ -1,0 +1,233 @@
+"""The ranges of numbers in the constructors of AllenNLP, whose annotations state none."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from inspect import Parameter
+from typing import Annotated, Any, Optional, Union
+
+from allennlp.commands.train import TrainModel
+from allennlp.common import FromParams, Registrable
+from allennlp.data import (
+    BatchSampler,
+    DataLoader,
+    DatasetReader,
+    TokenIndexer,
+    Vocabulary,
+)
+from allennlp.evaluation import Evaluator
+from allennlp.modules import FeedForward, TokenEmbedder
+from allennlp.modules.seq2vec_encoders import CnnEncoder
+from allennlp.nn import Initializer
+from allennlp.nn.regularizers import Regularizer
+from allennlp.training import Checkpointer, Trainer
+from allennlp.training.callbacks import TrainerCallback
+from allennlp.training.learning_rate_schedulers import LearningRateScheduler
+from allennlp.training.momentum_schedulers import MomentumScheduler
+from allennlp.training.moving_average import MovingAverage
+from allennlp.training.optimizers import Optimizer
+
+from elmo_tasks.settings import (
+    Count,
+    Depth,
+    Device,
+    Factor,
+    Number,
+    Padding,
+    Positive,
+    Probability,
+    Range,
+    Share,
+    Size,
+    Width,
+    Wrong,
+    has_range,
+    wrong_values,
+)
+from elmo_tasks.training.checks.files import DATA_PATHS
+from elmo_tasks.training.optimization import ReduceOnPlateau, ResumableMovingAverage
+from elmo_tasks.training.subsampling import ShareDataLoader
+from elmo_tasks.training.trainer import ResumableTrainer
+
+NUMBERS = (int, float, Optional[int], Optional[float])
+
+SOURCES = ("allennlp", "elmo_tasks")
+"""The packages whose constructors have these arguments; those of others may use the same names otherwise."""
+
+
+def own_ranges(constructor: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations with a range of one of our constructors, for AllenNLP's of the same arguments."""
+    parameters = inspect.signature(constructor).parameters.values()
+    return {one.name: one.annotation for one in parameters if has_range(one.annotation)}
+
+
+_BETAS = tuple[Probability, Probability]
+
+OPTIMIZER: dict[str, Any] = {
+    "lr": Factor,
+    "betas": _BETAS,
+    "eps": Union[Factor, tuple[Factor, Factor]],
+    "weight_decay": Factor,
+    "momentum": Factor,
+    "dampening": Number,
+    "rho": Share,
+    "alpha": Factor,
+    "lambd": Factor,
+    "t0": Factor,
+    "lr_decay": Factor,
+    "initial_accumulator_value": Factor,
+    "clip_threshold": Positive,
+    "decay_rate": Number,
+    "beta1": Probability,
+}
+
+
+def group_problems(groups: Any) -> list[Wrong]:
+    """The numbers out of range among the options of an optimizer's `parameter_groups`."""
+    found = []
+    for index, (_, options) in enumerate(groups):
+        for key, value in options.items():
+            annotation = OPTIMIZER.get(key, Any)
+            found += wrong_values(f"{index}.1.{key}", annotation, value)
+    return found
+
+
+def is_data_path(value: Any) -> str | None:
+    """What is expected in place of something else than a path, or several."""
+    is_path = isinstance(value, str | list | dict) and len(value) > 0
+    return None if is_path else "a path"
+
+
+_GROUPS = Annotated[list[tuple[list[str], dict[str, Any]]], group_problems]
+
+MODULES: dict[str, Any] = {
+    "dropout": Share,
+    "dropout_prob": Share,
+    "recurrent_dropout_probability": Share,
+    "layer_dropout_probability": Share,
+    "input_size": Width,
+    "input_dim": Width,
+    "hidden_size": Width,
+    "hidden_dim": Width,
+    "embedding_dim": Width,
+    "projection_dim": Width,
+    "output_dim": Width,
+    "feedforward_hidden_dim": Width,
+    "num_filters": Width,
+    "num_layers": Depth,
+    "num_highway": Depth,
+    "num_attention_heads": Size,
+    "positional_embedding_size": Size,
+    "max_length": Size,
+}
+"""Arguments that are one number and mean the same in all modules."""
+
+RANGES: dict[type, dict[str, Any]] = {
+    FeedForward: {
+        "hidden_dims": Union[Width, list[Width]],
+        "dropout": Union[Share, list[Share]],
+    },
+    TokenEmbedder: {
+        "num_embeddings": Size,
+        "padding_index": Count,
+        "max_norm": Positive,
+        "norm_type": Positive,
+        "scalar_mix_parameters": list[Number],
+    },
+    Initializer: {
+        "val": Number,
+        "mean": Number,
+        "std": Factor,
+        "a": Number,
+        "b": Number,
+        "gain": Number,
+        "sparsity": Share,
+        "split_sizes": list[Size],
+    },
+    Regularizer: {"alpha": Factor},
+    CnnEncoder: {"ngram_filter_sizes": list[Width]},
+    # Data
+    DatasetReader: {"max_instances": Size, "max_sequence_length": Size},
+    TokenIndexer: {"token_min_padding_length": Padding, "min_padding_length": Padding},
+    Vocabulary: {
+        "min_count": dict[str, Size],
+        "max_vocab_size": Union[Size, dict[str, Size]],
+        "min_pretrained_embeddings": dict[str, Count],
+    },
+    DataLoader: own_ranges(ShareDataLoader.__init__),
+    BatchSampler: {"batch_size": Size, "max_tokens": Size, "padding_noise": Factor},
+    # Training
+    TrainModel: dict.fromkeys(DATA_PATHS, Annotated[Any, is_data_path]),
+    Trainer: own_ranges(ResumableTrainer.__init__),
+    Checkpointer: {
+        "save_every_num_seconds": Positive,
+        "save_every_num_batches": Size,
+        "keep_most_recent_by_count": Size,
+        "keep_most_recent_by_age": Count,
+    },
+    Optimizer: {**OPTIMIZER, "parameter_groups": _GROUPS},
+    LearningRateScheduler: {
+        **own_ranges(ReduceOnPlateau.__init__),
+        "factor": Positive,  # of `noam`; that of `reduce_on_plateau` is its own
+        "gamma": Factor,
+        "step_size": Size,
+        "milestones": list[Size],
+        "num_epochs": Size,
+        "num_steps_per_epoch": Size,
+        "num_training_steps": Size,
+        "num_warmup_steps": Count,
+        "warmup_steps": Count,
+        "model_size": Width,
+        "num_cycles": Positive,
+        "t_initial": Size,
+        "t_mul": Positive,
+        "eta_min": Factor,
+        "eta_mul": Positive,
+        "cut_frac": Share,
+        "ratio": Size,
+        "decay_factor": Factor,
+        "last_epoch": Annotated[int, Range(at_least=-1)],
+    },
+    MomentumScheduler: {
+        "cool_down": Count,
+        "warm_up": Count,
+        "ratio": Size,
+        "last_epoch": Annotated[int, Range(at_least=-1)],
+    },
+    MovingAverage: own_ranges(ResumableMovingAverage.__init__),
+    TrainerCallback: {
+        "summary_interval": Size,
+        "distribution_interval": Size,
+        "batch_size_interval": Size,
+        "validation_start": Count,
+        "validation_interval": Size,
+    },
+    Evaluator: {"cuda_device": Device},
+}
+"""The arguments of a class, and of those that inherit from it."""
+
+
+def package_of(constructor: Any) -> str:
+    """The package that defines a constructor."""
+    return str(getattr(constructor, "__module__", None)).partition(".")[0]
+
+
+def with_ranges(
+    cls: type, constructor: Any, parameters: Mapping[str, Parameter]
+) -> dict[str, Parameter]:
+    """The arguments of a constructor, those of AllenNLP with their range in place of the annotation."""
+    if package_of(constructor) not in SOURCES or not issubclass(
+        cls, FromParams | Registrable
+    ):
+        return dict(parameters)
+    known: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        known |= RANGES.get(base, {})
+    found = {}
+    for name, parameter in parameters.items():
+        annotation = known.get(name)
+        if parameter.annotation in NUMBERS and annotation is None:
+            annotation = MODULES.get(name)
+        if annotation is not None and not has_range(parameter.annotation):
+            parameter = parameter.replace(annotation=annotation)
+        found[name] = parameter
+    return found
