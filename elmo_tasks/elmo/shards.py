@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from hashlib import sha256
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -72,8 +72,8 @@ class ShardJob(Settings):
     elmo: Elmo  # with a source, whose files all machines have at the same paths
     folder: Path  # of the shards, which all machines share
     layers: Layers = "all"
-    stored: str = "float32"
-    input_format: str = "tokens"
+    stored: Literal["float32", "float16"] = "float32"
+    input_format: Literal["tokens", "text", "json"] = "tokens"
     column: str = "tokens"
     threads: Size = 1  # of a worker; values depend on it by rounding
 

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from inspect import Parameter
-from typing import Annotated, Any, Optional, Union
+from typing import Annotated, Any, Literal, Optional, Union
 
 from allennlp.commands.train import TrainModel
 from allennlp.common import FromParams, Registrable
@@ -153,11 +153,20 @@ RANGES: dict[type, dict[str, Any]] = {
         "max_vocab_size": Union[Size, dict[str, Size]],
         "min_pretrained_embeddings": dict[str, Count],
     },
-    DataLoader: own_ranges(ShareDataLoader.__init__),
+    DataLoader: {
+        **own_ranges(ShareDataLoader.__init__),
+        "start_method": Literal["fork", "spawn", "forkserver"],
+        "cuda_device": Union[Device, str, None],
+    },
     BatchSampler: {"batch_size": Size, "max_tokens": Size, "padding_noise": Factor},
     # Training
     TrainModel: dict.fromkeys(DATA_PATHS, Annotated[Any, is_data_path]),
-    Trainer: own_ranges(ResumableTrainer.__init__),
+    Trainer: {
+        **own_ranges(ResumableTrainer.__init__),
+        "cuda_device": Optional[Device],
+        "local_rank": Count,
+        "world_size": Size,
+    },
     Checkpointer: {
         "save_every_num_seconds": Positive,
         "save_every_num_batches": Size,

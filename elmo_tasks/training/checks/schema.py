@@ -93,7 +93,7 @@ def object_problems(
             return
         cls, method = cls.resolve_class_name(name)
         constructor = getattr(cls, method or "__init__")
-    if (parameters := _parameters(cls, constructor)) is None:
+    if (parameters := arguments_of(cls, constructor)) is None:
         return
     has_type = registered is not None or hasattr(cls, "config_problems")
     own = cls.config_problems(value) if hasattr(cls, "config_problems") else ()
@@ -179,7 +179,7 @@ def _conflicts(
             yield Problem(below(path, wrong.key), wrong.expected, shown(wrong.value))
 
 
-def _parameters(
+def arguments_of(
     cls: Any, constructor: Callable[..., Any]
 ) -> dict[str, Parameter] | None:
     """

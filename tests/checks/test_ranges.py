@@ -1,0 +1,228 @@
+"""Every number of every constructor has a range, which `check` and construction apply alike."""
+
+import inspect
+import math
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import pytest
+from allennlp.common import Registrable
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.settings import (
+    Range,
+    Settings,
+    annotations,
+    expected,
+    has_range,
+    wrong_in,
+)
+from elmo_tasks.training.checks.schema import arguments_of, object_problems
+
+FREE = {
+    "archive_file",
+    "batch_weight_key",
+    "cache_dir",
+    "column",
+    "datasets_for_vocab_creation",
+    "directory",
+    "fields",
+    "file",
+    "files",
+    "lookup_file",
+    "model",
+    "namespace",
+    "no_grad",
+    "oov_token",
+    "padding_token",
+    "pretrained_file",
+    "bilm",
+    "cuda_device",
+    "options_file",
+    "serialization_dir",
+    "sorting_key",
+    "vocab_namespace",
+    "weight_file",
+}
+"""Arguments that take any text: names of files, columns and namespaces."""
+
+
+class Constructor(NamedTuple):
+    """What a registered name stands for; `call` makes the object."""
+
+    base: type
+    name: str
+    cls: Any
+    call: Any
+
+    def arguments(self) -> dict[str, inspect.Parameter]:
+        inspected = self.call if inspect.ismethod(self.call) else self.cls.__init__
+        return arguments_of(self.cls, inspected) or {}
+
+
+def registered() -> Iterator[Constructor]:
+    for base, entries in Registrable._registry.items():
+        for name, (cls, method) in entries.items():
+            if str(getattr(cls, "__module__", "")).startswith("elmo_tasks."):
+                call = cls if method is None else getattr(cls, method)
+                yield Constructor(base, name, cls, call)
+
+
+CONSTRUCTORS = sorted(registered(), key=lambda one: (one.base.__name__, one.name))
+
+
+def settings(base: type = Settings) -> Iterator[type[Settings]]:
+    for cls in base.__subclasses__():
+        if cls.__module__.startswith("elmo_tasks."):
+            yield cls
+            yield from settings(cls)
+
+
+def bare(annotation: Any, name: str) -> bool:
+    """Whether a type, or a part of it, lets in more values than are valid."""
+    if get_origin(annotation) is Annotated:
+        return not has_range(annotation) and bare(get_args(annotation)[0], name)
+    if get_origin(annotation) is Literal:
+        return False
+    if get_origin(annotation) is dict:
+        part = get_args(annotation)[1]
+        return part is Any or bare(part, name)
+    if annotation is str:
+        return name not in FREE
+    if annotation in (int, float):
+        return True
+    return any(bare(part, name) for part in get_args(annotation))
+
+
+@pytest.mark.parametrize("one", CONSTRUCTORS, ids=lambda one: one.name)
+def test_no_argument_is_bare(one: Constructor) -> None:
+    found = one.arguments()
+    found.pop("parameters", None)  # of an optimizer, which the trainer passes
+    assert [name for name in found if bare(found[name].annotation, name)] == []
+
+
+def test_no_field_of_settings_is_bare() -> None:
+    found = []
+    for cls in settings():
+        for name, annotation in annotations(cls).items():
+            if bare(annotation, name):
+                found.append(f"{cls.__name__}.{name}")
+    assert found == []
+
+
+class Case(NamedTuple):
+    """An argument with a range, and the class whose constructor is ours."""
+
+    cls: Any
+    call: Any
+    key: str
+    annotation: Any
+
+
+def numbers(annotation: Any) -> list[Range]:
+    """The ranges in an annotation."""
+    found = [part for part in get_args(annotation) if isinstance(part, Range)]
+    for part in get_args(annotation):
+        found += numbers(part)
+    return found
+
+
+def outside(annotation: Any) -> list[Any]:
+    """Values of the right and of wrong kinds that are in no range of this type."""
+    values: list[Any] = [math.nan, math.inf, -math.inf, 10**400, -(10**400), True, "5"]
+    values += [{}, object]
+    for limits in numbers(annotation):
+        for limit in (limits.at_least - 1, limits.above, limits.below):
+            values.append(int(limit) if math.isfinite(limit) else limit)
+        values.append(int(limits.at_most * 2))
+    if get_origin(annotation) is Union and list in map(
+        get_origin, get_args(annotation)
+    ):
+        values.append([math.nan])
+    if get_origin(annotation) is list:
+        values = [[value] for value in values]
+    return [value for value in values if expected(annotation, value) is not None]
+
+
+def own_cases() -> Iterator[Case]:
+    """The numeric arguments of our constructors, each where it is written."""
+    calls: dict[str, tuple[Any, Any]] = {}
+    for one in [*CONSTRUCTORS, Constructor(object, "", InputEncoder, InputEncoder)]:
+        if inspect.ismethod(one.call):
+            calls[one.call.__qualname__] = (one.cls, one.call)
+        for base in one.cls.__mro__:
+            if base.__module__.startswith("elmo_tasks.") and "__init__" in vars(base):
+                calls[base.__qualname__] = (base, base)
+    for cls, call in calls.values():
+        for key, parameter in inspect.signature(call).parameters.items():
+            if numbers(parameter.annotation):
+                yield Case(cls, call, key, parameter.annotation)
+
+
+CASES = list(own_cases())
+
+
+def filled(call: Any, key: str) -> dict[str, Any]:
+    """Arguments for everything else that a constructor requires."""
+    found: dict[str, Any] = {}
+    for name, parameter in inspect.signature(call).parameters.items():
+        is_variable = parameter.kind in (
+            parameter.VAR_KEYWORD,
+            parameter.VAR_POSITIONAL,
+        )
+        if name != key and parameter.default is parameter.empty and not is_variable:
+            found[name] = valid(parameter.annotation)
+    return found
+
+
+def valid(annotation: Any) -> Any:
+    for value in (1, 0.5, "x", [1], [0.5], {"lstm": {}}):
+        if expected(annotation, value) is None:
+            return value
+    return None
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) > 60
+
+
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.cls.__name__}.{case.key}"
+)
+def test_construction_rejects_what_check_rejects(case: Case) -> None:
+    values = outside(case.annotation)
+    assert len(values) > 8
+    for value in values:
+        arguments = {**filled(case.call, case.key), case.key: value}
+        with pytest.raises(
+            InputError, match=f"{case.key}.*: expected .*, got"
+        ) as raised:
+            case.call(**arguments)
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("one", CONSTRUCTORS, ids=lambda one: one.name)
+def test_check_rejects_what_is_out_of_range(one: Constructor) -> None:
+    for key, parameter in one.arguments().items():
+        for value in (
+            outside(parameter.annotation) if numbers(parameter.annotation) else ()
+        ):
+            config = {"type": one.name, key: value}
+            problems = list(object_problems("here", config, one.base, None))
+            assert [
+                str(problem)
+                for problem in problems
+                if problem.path.startswith(f"here.{key}")
+            ], (key, value)
+            assert not any("\n" in str(problem) for problem in problems)
+
+
+@pytest.mark.parametrize("cls", list(settings()), ids=lambda cls: cls.__name__)
+def test_settings(cls: type[Settings]) -> None:
+    for field in fields(cls):  # type: ignore[arg-type]
+        annotation = annotations(cls)[field.name]
+        for value in outside(annotation) if numbers(annotation) else ():
+            problem = wrong_in(cls, {field.name: value})[0]
+            assert problem.key.startswith(field.name), value
