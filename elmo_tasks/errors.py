@@ -44,7 +44,10 @@ class InputError(ValueError):
 
 def shown(value: Any) -> str:
     """The `repr` of a value, truncated to 60 characters."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "an integer of thousands of digits"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
@@ -61,15 +64,6 @@ def needs(packages: str) -> Iterator[None]:
         raise InputError(
             f"this needs the package {error.name}", hint=f"pip install {packages}"
         ) from error
-
-
-def require_sizes(**sizes: object) -> None:
-    """Raises `InputError` if an argument is neither an integer of at least 1 nor `None`, for no limit."""
-    for name, size in sizes.items():
-        if size is not None and (
-            isinstance(size, bool) or not isinstance(size, int) or size < 1
-        ):
-            raise InputError(f"{name}: expected an integer of at least 1, got {size!r}")
 
 
 @contextmanager

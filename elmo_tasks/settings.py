@@ -358,7 +358,7 @@ def number(annotation: Any) -> Callable[[str], float]:
             value = text
         wanted = expected(annotation, value)
         if wanted is not None:
-            raise argparse.ArgumentTypeError(f"expected {wanted}, got {text}")
+            raise argparse.ArgumentTypeError(f"expected {wanted}, got {shown(value)}")
         return value
 
     return read

@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.cluster import RayExecutor
 from elmo_tasks.experiments.tables.figures import save_figures
@@ -17,6 +17,7 @@ from elmo_tasks.experiments.tables.results import terminal
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.files import check_output_path
 from elmo_tasks.resources import SCALES
+from elmo_tasks.settings import Size, number
 
 INTERRUPTED = 130
 SECONDS_BETWEEN_UPDATES = 1.0
@@ -63,11 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only these rows, such as 'snli-*'",
     )
     add(
-        "--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)"
+        "--seeds",
+        type=number(Size),
+        default=1,
+        metavar="N",
+        help="seeds 1 to N of each row (1)",
     )
     add(
         "--workers",
-        type=int,
+        type=number(Size),
         metavar="N",
         help="runs at a time (1; with Ray what the nodes have cores for)",
     )
@@ -121,10 +126,9 @@ def ablate(args: argparse.Namespace) -> None:
         )
         options |= {"executor": cluster, "workers": args.workers or cluster.slots}
     else:
-        require_sizes(workers=(workers := 1 if args.workers is None else args.workers))
         options |= {
             "executor": partial(local.run_all, join=args.join),
-            "workers": workers,
+            "workers": args.workers or 1,
         }
     session = Session(args.table, Path(args.folder), **options)
     if args.dry_run:

@@ -6,6 +6,7 @@ import sys
 from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.run_dir import Held
+from elmo_tasks.settings import Size, number
 
 DESCRIPTION = (
     "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks ablate-run FOLDER`."""
     parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
     parser.add_argument(
-        "--parent", type=int, metavar="PID", help="exit when this process does"
+        "--parent", type=number(Size), metavar="PID", help="exit when this process does"
     )
     parser.set_defaults(func=run)
 

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from elmo_tasks.settings import Device, number
+
 
 def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
     """Makes a command with actions, such as `elmo-tasks bilm export`; without an action its help is printed."""
@@ -18,7 +20,13 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
     add(
         "--weights-file", metavar="FILE", help="other weights than those in the archive"
     )
-    add("--cuda-device", type=int, default=-1, metavar="N", help="a GPU (-1: the CPU)")
+    add(
+        "--cuda-device",
+        type=number(Device),
+        default=-1,
+        metavar="N",
+        help="a GPU (-1: the CPU)",
+    )
     add(
         "-o",
         "--overrides",

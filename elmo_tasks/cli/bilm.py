@@ -2,14 +2,20 @@
 
 import argparse
 from pathlib import Path
+from typing import Annotated
 
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.cli.arguments import add_actions
+from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
-from elmo_tasks.pretraining.prepare import prepare
+from elmo_tasks.pretraining.prepare import HeldOut, prepare
 from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.settings import Range, Size, number
+
+_Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
+
 
 _PREPARE = (
     "Write train.*.txt.gz and heldout.*.txt.gz with a sentence a line and blanks between words, from text, JSON "
@@ -66,12 +72,12 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--heldout",
-        type=int,
+        type=number(HeldOut),
         default=100,
         metavar="N",
         help="hold out one paragraph in N; 0: none",
     )
-    add("--workers", type=int, default=1, metavar="N", help="processes")
+    add("--workers", type=number(Size), default=1, metavar="N", help="processes")
 
 
 def _prepare(args: argparse.Namespace) -> None:
@@ -93,7 +99,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("out", metavar="OUT", help="folder for the four files")
     bits = "round values to N bits after the leading one (0 to 23): smaller files"
-    parser.add_argument("--mantissa-bits", type=int, metavar="N", help=bits)
+    parser.add_argument("--mantissa-bits", type=number(_Bits), metavar="N", help=bits)
 
 
 def _export(args: argparse.Namespace) -> None:
@@ -116,12 +122,17 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--batch-size",
-        type=int,
+        type=number(Size),
         default=ROWS,
         metavar="B",
         help="places of a file read at once",
     )
-    add("--max-tokens", type=int, metavar="N", help="stop after N tokens of each file")
+    add(
+        "--max-tokens",
+        type=number(Size),
+        metavar="N",
+        help="stop after N tokens of each file",
+    )
     precision = "of the biLM's matrix products, not of the softmax (float32)"
     add("--precision", choices=PRECISIONS, default="float32", help=precision)
 

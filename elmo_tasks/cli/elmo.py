@@ -15,15 +15,20 @@ from elmo_tasks.cli.layer_sources import (
     files_read,
     open_chosen,
 )
+from elmo_tasks.elmo.batching import BatchSizes
 from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
 from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
-from elmo_tasks.errors import InputError, Interrupted, require_sizes
+from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
 from elmo_tasks.ray_cluster import connected
+from elmo_tasks.settings import Size, annotations, number
+
+_SIZES = annotations(BatchSizes)
+
 
 DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
@@ -117,28 +122,28 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-length",
-        type=int,
+        type=number(_SIZES["max_length"]),
         default=512,
         metavar="N",
         help="longer lines are split into windows of N tokens (512)",
     )
     parser.add_argument(
         "--overlap",
-        type=int,
+        type=number(_SIZES["overlap"]),
         default=128,
         metavar="N",
         help="tokens that windows share (128)",
     )
     parser.add_argument(
         "--batch-size",
-        type=int,
+        type=number(_SIZES["batch_size"]),
         default=64,
         metavar="B",
         help="most sentences of a batch (64)",
     )
     parser.add_argument(
         "--max-tokens",
-        type=int,
+        type=number(_SIZES["max_tokens"]),
         default=4096,
         metavar="N",
         help="most tokens of a batch (4096)",
@@ -152,16 +157,16 @@ def _add_shard_options(parser: argparse.ArgumentParser) -> None:
         "IN may be a glob, also of Parquet or s3://BUCKET/GLOB; OUT is a folder of Parquet files.",
     )
     shards.add_argument(
-        "--shards", type=int, metavar="N", help="write N shards; needs pyarrow"
+        "--shards", type=number(Size), metavar="N", help="write N shards; needs pyarrow"
     )
     shards.add_argument(
         "--workers",
-        type=int,
+        type=number(Size),
         metavar="N",
         help="processes that write shards (1; Ray: all CPUs)",
     )
     shards.add_argument(
-        "--threads", type=int, metavar="N", help="threads of a worker (1)"
+        "--threads", type=number(Size), metavar="N", help="threads of a worker (1)"
     )
     shards.add_argument(
         "--executor",
@@ -202,7 +207,6 @@ def _write_shards(args: argparse.Namespace) -> None:
         threads=1 if args.threads is None else args.threads,
     )
     on_ray = args.executor == "ray"
-    require_sizes(workers=args.workers)
     if on_ray:
         execute: Execute = partial(
             run_on_ray, workers=args.workers, address=args.address

@@ -7,8 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from elmo_tasks.cli.arguments import add_model, model_files
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path, write_text
+from elmo_tasks.settings import Size, number
 
 DESCRIPTION = "Print the scores of a trained model on a file as JSON."
 
@@ -23,7 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the predictions, as the official scorer reads them",
     )
-    add("--batch-size", type=int, metavar="N", help="instead of that of the config")
+    add(
+        "--batch-size",
+        type=number(Size),
+        metavar="N",
+        help="instead of that of the config",
+    )
     parser.set_defaults(func=evaluate)
 
 
@@ -32,7 +38,6 @@ def evaluate(args: argparse.Namespace) -> None:
     from elmo_tasks.training.archives import load_archive, score
     from elmo_tasks.training.checks.files import require_device
 
-    require_sizes(batch_size=args.batch_size)
     require_device(args.cuda_device)
     if not args.input_file:
         raise InputError("expected a file to evaluate, got an empty name")

@@ -14,7 +14,7 @@ from elmo_tasks.elmo.source_types import (
 )
 from elmo_tasks.elmo.sources import SourceFiles, open_source
 from elmo_tasks.errors import needs
-from elmo_tasks.settings import annotations, choices, meaning
+from elmo_tasks.settings import Device, annotations, choices, meaning, number
 from elmo_tasks.training.checks.files import require_device
 
 _OPTIONS = {
@@ -27,7 +27,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     """Adds `--cuda-device`."""
     parser.add_argument(
         "--cuda-device",
-        type=int,
+        type=number(Device),
         default=-1,
         metavar="N",
         help="GPU; -1 is the CPU (default)",

@@ -44,6 +44,13 @@ PACKAGES = "a package that registers more classes"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, with the exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, 130 or 143."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -86,7 +93,7 @@ def run(arguments: list[str]) -> None:
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
     if name in EAGER:
         _require_allennlp()
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="elmo-tasks",
         description="ELMo: its six task models, its biLM, its tables.",
         epilog=f"All commands but {', '.join(LIGHT)} need AllenNLP: pip install {ALLENNLP}",

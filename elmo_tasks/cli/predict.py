@@ -3,8 +3,9 @@
 import argparse
 
 from elmo_tasks.cli.arguments import add_model, model_files
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
+from elmo_tasks.settings import Size, number
 
 STANDARD_INPUT = "-"
 
@@ -21,7 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--output-file", metavar="FILE", help="write the predictions to this file")
     add("--silent", action="store_true", help="do not print the predictions")
-    add("--batch-size", type=int, default=1, metavar="N", help="lines at a time (1)")
+    add(
+        "--batch-size",
+        type=number(Size),
+        default=1,
+        metavar="N",
+        help="lines at a time (1)",
+    )
     add(
         "--use-dataset-reader",
         action="store_true",
@@ -40,7 +47,6 @@ def predict(args: argparse.Namespace) -> None:
     from elmo_tasks.training.archives import explained, load_archive
     from elmo_tasks.training.checks.files import require_device
 
-    require_sizes(batch_size=args.batch_size)
     if args.silent and not args.output_file:
         raise InputError(
             "expected an --output-file with --silent, got none: no prediction would be seen"

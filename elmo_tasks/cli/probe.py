@@ -11,7 +11,6 @@ from elmo_tasks.cli.layer_sources import (
     open_chosen,
 )
 from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
-from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.probes.neighbors import (
     index_corpus,
@@ -26,6 +25,7 @@ from elmo_tasks.experiments.probes.wsd import (
     probe_senses,
     train_file_in,
 )
+from elmo_tasks.settings import Count, Size, number
 
 _WSD = (
     "Table 5: the nearest sense vector by cosine, a mean over SemCor's annotations, among the senses of the same lemma"
@@ -98,7 +98,12 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="one sentence per line, or *.data.xml",
     )
-    add("--layer", type=int, metavar="K", help="0 is context-free (the top layer)")
+    add(
+        "--layer",
+        type=number(Count),
+        metavar="K",
+        help="0 is context-free (the top layer)",
+    )
     add(
         "--vectors",
         type=Path,
@@ -107,12 +112,18 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--occurrence",
-        type=int,
+        type=number(Size),
         metavar="N",
         default=1,
         help="query: the Nth in the corpus (1)",
     )
-    add("--top", type=int, metavar="N", default=5, help="number of neighbours (5)")
+    add(
+        "--top",
+        type=number(Size),
+        metavar="N",
+        default=5,
+        help="number of neighbours (5)",
+    )
     parser.set_defaults(func=probe_neighbors)
 
 
@@ -130,7 +141,6 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
 
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
-    require_sizes(top=args.top)
     encoder = _encoder(args)
     static = (
         None

@@ -1,8 +1,12 @@
 """`elmo-tasks serve`: load archives, then answer HTTP requests until SIGTERM or Ctrl-C."""
 
 import argparse
+from typing import Annotated
 
 from elmo_tasks.errors import needs
+from elmo_tasks.settings import Range, number
+
+Port = Annotated[int, Range(at_least=0, at_most=65_535)]
 
 DESCRIPTION = (
     "Serve a page, and JSON, with predictions of trained archives (docs/PAGE.md). SIGTERM"
@@ -23,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
     add(
         "--port",
-        type=int,
+        type=number(Port),
         default=8000,
         metavar="N",
         help="0 for any free one (%(default)s)",

@@ -11,6 +11,7 @@ from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dime
 from elmo_tasks.files import check_output_path, require_new
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.formats.vector_files import write_word_vectors
+from elmo_tasks.settings import Count, Size, number
 
 DESCRIPTION = (
     "Write one vector per word of a text, the mean of its contextual vectors, in word2vec's format."
@@ -37,33 +38,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layers", metavar="L", default="average", help=layers)
     parser.add_argument(
         "--min-count",
-        type=int,
+        type=number(Size),
         default=5,
         metavar="N",
         help="occurrences of a word (5)",
     )
     parser.add_argument(
         "--most",
-        type=int,
+        type=number(Size),
         default=200_000,
         metavar="N",
         help="only the N most frequent words",
     )
     parser.add_argument(
         "--remove",
-        type=int,
+        type=number(Count),
         default=0,
         metavar="N",
         help="remove the first principal components",
     )
     parser.add_argument(
-        "--dimensions", type=int, metavar="D", help="reduce the vectors to D by PCA"
+        "--dimensions",
+        type=number(Size),
+        metavar="D",
+        help="reduce the vectors to D by PCA",
     )
     add_embedding_options(parser)
     parser.add_argument("--force", action="store_true", help="replace an existing file")
     parser.add_argument(
         "--workers",
-        type=int,
+        type=number(Size),
         default=1,
         metavar="N",
         help="processes that compute vectors (1)",
