@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Optional
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors
-from elmo_tasks.settings import Width, checked
+from elmo_tasks.settings import PathLike, Width, checked
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +52,8 @@ class WordVectors(TokenEmbedder):
         *,
         embedding_dim: Width,
         vocab: Vocabulary,
-        pretrained_file: str | None = None,
-        lookup_file: str | None = None,
+        pretrained_file: Optional[PathLike] = None,
+        lookup_file: Optional[PathLike] = None,
         trainable: bool = True,
         keep_all_pretrained: bool = False,
         unknown: Literal["mean", "zero", "random"] = "mean",
@@ -193,7 +193,7 @@ def _unit(vector: np.ndarray) -> np.ndarray:
 
 
 def _read(
-    file: str | None,
+    file: str | Path | None,
     words: Collection[str],
     width: int,
     *,

@@ -14,7 +14,7 @@ from elmo_tasks.bilm.weights import save_options
 from elmo_tasks.files import write_text
 from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, write_exported
-from elmo_tasks.settings import Count, Size, checked
+from elmo_tasks.settings import Count, PathLike, Size, checked
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class LmProgress(TrainerCallback):
     """
 
     @checked
-    def __init__(self, serialization_dir: str, every: Size = 50) -> None:
+    def __init__(self, serialization_dir: PathLike, every: Size = 50) -> None:
         super().__init__(serialization_dir)
         self.every = every
         self.steps = self.tokens = 0
@@ -140,7 +140,7 @@ class Tuning(TrainerCallback):
     """
 
     @checked
-    def __init__(self, serialization_dir: str, softmax_epochs: Count = 0) -> None:
+    def __init__(self, serialization_dir: PathLike, softmax_epochs: Count = 0) -> None:
         super().__init__(serialization_dir)
         self._softmax_epochs = softmax_epochs
 

@@ -24,7 +24,15 @@ from elmo_tasks.pretraining.sentences import (
 )
 from elmo_tasks.pretraining.stream import LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.settings import Seed, Size, Wrong, checked, not_empty, together
+from elmo_tasks.settings import (
+    PathLike,
+    Seed,
+    Size,
+    Wrong,
+    checked,
+    not_empty,
+    together,
+)
 from elmo_tasks.training.distributed import (
     all_gather_objects,
     node_count,
@@ -77,10 +85,10 @@ class LmVocabulary(Vocabulary):
     @together(file_or_files)
     def from_corpus(
         cls,
-        files: Union[str, Annotated[list[str], not_empty], None] = None,
+        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
         size: Optional[Size] = None,
         min_count: Optional[Size] = None,
-        file: Optional[str] = None,
+        file: Optional[PathLike] = None,
         reader: Optional[DatasetReader] = None,
     ) -> "LmVocabulary":
         """
