@@ -10,7 +10,9 @@ import pytest
 from allennlp.models.archival import load_archive
 
 from elmo_tasks.cli.main import run as run_command
+from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.web.models import ServedModel
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, heard
 
@@ -63,6 +65,33 @@ def test_evaluation_gives_the_scores_of_training(
     assert sum(found[f"elmo_input_s{layer}"] for layer in range(3)) == pytest.approx(
         1.0
     )
+
+
+def test_folder_of_a_run_does_what_its_archive_does(
+    run: Path, root: Path, tmp_path: Path
+) -> None:
+    assert (run / "vocabulary" / ".lock").exists(), "AllenNLP leaves it there"
+    sentences, text = tmp_path / "in.jsonl", tmp_path / "in.txt"
+    sentences.write_text('{"sentence": "Mira left Harrow ."}\n')
+    text.write_text("Mira left Harrow .\n")
+    found: dict[str, list[Any]] = {}
+    for model in (run, run / "model.tar.gz"):
+        evaluated, predicted = tmp_path / "scores.json", tmp_path / "out.jsonl"
+        vectors = tmp_path / f"{model.name}.hdf5"
+        data = root / "ner" / "eng.testa"
+        elmo_tasks("evaluate", model, data, "--output-file", evaluated)
+        elmo_tasks("predict", model, sentences, "--silent", "--output-file", predicted)
+        bilm = root / "bilm"
+        files = ("--options-file", bilm / "options.json")
+        files += ("--weight-file", bilm / "weights.hdf5")
+        elmo_tasks("elmo", text, vectors, "--mix", model, *files)
+        found[model.name] = [
+            evaluated.read_text(),
+            predicted.read_text(),
+            ElmoVectors(vectors)[0].tolist(),
+            ServedModel(model).describe(),
+        ]
+    assert found[run.name] == found["model.tar.gz"]
 
 
 def test_archive_works_without_the_vectors_and_has_no_bilm(

@@ -71,7 +71,10 @@ class TaskComponent:
 
     def to_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(self.archive, path / "model.tar.gz")
+        archive = Path(self.archive)
+        if archive.is_dir():  # a run's
+            archive = archive / "model.tar.gz"
+        shutil.copyfile(archive, path / "model.tar.gz")
 
     def from_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
         self.archive = str(path / "model.tar.gz")

@@ -102,7 +102,7 @@ def unpacked(file: str | Path) -> Iterator[Path]:
 
 def _gather(source: Path, folder: Path) -> None:
     if source.is_dir():
-        for path in (path for pattern in ARCHIVED for path in source.glob(pattern)):
+        for path in _archived(source):
             require_regular(path)
             place = folder / path.relative_to(source)
             place.parent.mkdir(exist_ok=True)
@@ -120,6 +120,14 @@ def _gather(source: Path, folder: Path) -> None:
         raise InputError(
             f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT
         )
+
+
+def _archived(run: Path) -> Iterator[Path]:
+    """What an archive of a run's folder has. A hidden file, such as a lock, is of a process that uses the folder."""
+    for pattern in ARCHIVED:
+        for path in run.glob(pattern):
+            if not path.name.startswith("."):
+                yield path
 
 
 def archived_config(content: bytes, file: str | Path) -> str:

@@ -14,6 +14,7 @@ from allennlp.predictors import Predictor
 import elmo_tasks.integrations.spacy  # noqa: F401 (as its entry points do)
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
+from elmo_tasks.training.archives import unpacked
 from tests.archives.make import STORED
 
 TEXT = "Captain Oakes said that Mira sold the old ferry.  She left it to him, and he sold it."
@@ -93,12 +94,16 @@ def test_labels_and_unsupported_models() -> None:
         pipeline(Path("gone.tar.gz"))
 
 
-def test_saved_pipelines_hold_the_archive(tmp_path: Path) -> None:
-    archive = Path(shutil.copy(STORED / "1" / "ner.tar.gz", tmp_path))
-    nlp = pipeline(archive)
+@pytest.mark.parametrize("given", ["model.tar.gz", "."])
+def test_saved_pipelines_hold_the_archive(given: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with unpacked(STORED / "1" / "ner.tar.gz") as contents:
+        shutil.copytree(contents, run)
+    shutil.copy(STORED / "1" / "ner.tar.gz", run / "model.tar.gz")
+    nlp = pipeline(run / given)
     expected = [ent.text for ent in nlp(TEXT).ents]
     nlp.to_disk(tmp_path / "nlp")
-    archive.unlink()
+    shutil.rmtree(run)
     for loaded in (
         spacy.load(tmp_path / "nlp"),
         pickle.loads(pickle.dumps(spacy.load(tmp_path / "nlp"))),
