@@ -1,16 +1,19 @@
 """Atomic writes: to a temporary file, which is flushed and renamed."""
 
+import logging
 import os
-import re
-import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.temporary import of_other_hosts, remove_leftovers, temporary_path
 
-_ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
+logger = logging.getLogger(__name__)
+
+_named = set[Path]()
+"""Temporary files of other hosts that this process has named."""
 
 
 def check_output_path(
@@ -59,14 +62,17 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     Yields a temporary path beside `path`, which is renamed to `path` at the end, or removed after an exception. Of a
     link, the file that it leads to is replaced. Contents and name are flushed to the disk. A pipe or a device is
     written directly. Raises `InputError` if the folder is not writable or the disk is full; `path` is then unchanged.
+
+    Temporary files for `path` that a killed process of this host has left are removed first.
     """
     target = _resolved(path)
     if target.exists() and not target.is_file() and not target.is_dir():
         yield target
         return
-    aside = target.parent / _aside_name(target)
+    aside = temporary_path(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        _clean(target.parent, target.name)
         yield aside
         with aside.open("rb") as file:
             os.fsync(file.fileno())
@@ -95,8 +101,10 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
     in `target` are kept. Raises `InputError` if `target` is not writable.
     """
     home = target if target.is_dir() else target.parent
-    aside = home / _aside_name(target)
+    aside = temporary_path(home / target.name)
     try:
+        for place in (target.parent, target):
+            _clean(place, target.name)
         aside.mkdir(parents=True)
         yield aside
         target.mkdir(exist_ok=True)
@@ -111,38 +119,23 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def leftovers(folder: str | Path) -> Iterator[Path]:
-    """Temporary files in a folder whose process has ended. This process must not be writing any."""
-    named = (
-        (path, _ASIDE.fullmatch(path.name)) for path in list(Path(folder).iterdir())
-    )
-    return (
-        path
-        for path, match in named
-        if match and path.is_file() and not _is_another(int(match[1]))
-    )
+def _clean(folder: Path, name: str) -> None:
+    """Removes what a killed process of this host has left of an output, and names what another host's has."""
+    remove_leftovers(folder, name)
+    for path in of_other_hosts(folder, name):
+        if path not in _named:
+            _named.add(path)
+            logger.warning(
+                "%s: a temporary file of another machine or container, or from before a restart; if nothing writes it"
+                " any more, remove it",
+                path,
+            )
 
 
 def _resolved(path: str | Path) -> Path:
     """The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself."""
     target = Path(os.path.realpath(path))
     return target if target.exists() or not Path(path).exists() else Path(path)
-
-
-def _aside_name(target: Path) -> str:
-    """Not of another host's process with the same id, either, on a shared folder."""
-    return f".{target.name}.{secrets.token_hex(4)}.{os.getpid()}.tmp"
-
-
-def _is_another(process: int) -> bool:
-    """Whether another process with this id is running on this machine."""
-    try:
-        os.kill(process, 0)
-    except PermissionError:
-        return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return process != os.getpid()
 
 
 def _flush_names(folder: Path) -> None:

@@ -25,6 +25,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
 from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
+from elmo_tasks.training.run_folder import VOCABULARY, RunFolder
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -124,9 +125,11 @@ def _gather(source: Path, folder: Path) -> None:
 
 def _archived(run: Path) -> Iterator[Path]:
     """What an archive of a run's folder has. A hidden file, such as a lock, is of a process that uses the folder."""
+    vocabulary = RunFolder(run).vocabulary()
     for pattern in ARCHIVED:
         for path in run.glob(pattern):
-            if not path.name.startswith("."):
+            is_foreign = path.parent.name == VOCABULARY and path not in vocabulary
+            if not path.name.startswith(".") and not is_foreign:
                 yield path
 
 

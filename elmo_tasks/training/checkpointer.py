@@ -14,6 +14,7 @@ from allennlp.training.trainer import TrainerCheckpoint
 from numpy._core import multiarray
 
 from elmo_tasks.files import atomic_write
+from elmo_tasks.training.run_folder import CHECKPOINT
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,16 @@ class AtomicCheckpointer(Checkpointer):
         self._set_damaged_aside()
         with torch.serialization.safe_globals(NUMPY_SCALARS):
             return super().load_checkpoint()
+
+    def _remove_checkpoint(
+        self, epochs_completed: int, batches_in_epoch_completed: int
+    ) -> None:
+        """AllenNLP removes all files whose names begin like those of this checkpoint: with batch 1 that of batch 10."""
+        point = (epochs_completed, batches_in_epoch_completed)
+        for path in Path(self._serialization_dir).iterdir():
+            found = CHECKPOINT.fullmatch(path.name)
+            if found and (int(found["epochs"]), int(found["batches"])) == point:
+                path.unlink(missing_ok=True)
 
     def _set_damaged_aside(self) -> None:
         self._remove_incomplete()

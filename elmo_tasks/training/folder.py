@@ -3,46 +3,30 @@
 import glob
 import json
 import logging
-import shutil
-from collections.abc import Iterable, Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.meta import META_NAME, Meta
-from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.training import util as training_util
 from filelock import FileLock, Timeout
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write, leftovers
+from elmo_tasks.files import atomic_write
+from elmo_tasks.temporary import remove_leftovers
 from elmo_tasks.training.config import differences
-from elmo_tasks.training.confusion import CONFUSION
-from elmo_tasks.training.curves import CURVES
-from elmo_tasks.training.torchrun import MEETING
+from elmo_tasks.training.run_folder import LOCK, VOCABULARY, RunFolder
 
 logger = logging.getLogger(__name__)
 
-LOCK = ".training.lock"
-ARCHIVE = "model.tar.gz"
 RESUME = (
     "--recover resumes the run in it; give -s another folder; --force removes this run"
 )
-WRITTEN = (
-    *(CONFIG_NAME, META_NAME, "vocabulary", "log", "out.log", "out_worker*.log"),
-    *("options.json", "perplexities.json", f"{MEETING}*"),
-    *(
-        "model_state_*.th*",
-        "training_state_*.th*",
-        "best.th",
-        "metrics_epoch_*.json",
-        "metrics.json",
-    ),
-    *("curve.jsonl", CONFUSION, CURVES, "exported", ARCHIVE),
-)
-"""What a run writes."""
+_MOST_NAMES = 10  # in a message
 
 
 @contextmanager
@@ -74,40 +58,76 @@ def exclusive(folder: Path) -> Iterator[None]:
 def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest checkpoint in it: removes what a
-    killed run left half-written, with `force` all that a run has written, and writes the config. Without `meta.json`,
-    which a run writes first, files under the names that a run writes are somebody's.
+    killed run left half-written, with `force` all that a run has written, and writes the config. What no run has
+    written stays; after `force` a warning names it.
 
     Raises `InputError`, and changes nothing, if the folder has other files; without `recover` or `force`, if it has a
     run; with `recover`, if the run has another config. `force` has no effect with `recover`.
     """
-    config = folder / CONFIG_NAME
+    run, config = RunFolder(folder), folder / CONFIG_NAME
     if recover:
-        if not config.is_file() and _matching(folder, ["model_state_*.th"]):
-            raise InputError(
-                f"expected a run with {CONFIG_NAME}, got {', '.join(_present(folder))}",
-                file=folder,
-            )
-        if config.is_file() and (stored := _stored(config)) is not None:
-            require_same(stored, params.as_dict(quiet=True), config)
+        _require_resumable(run, params)
+    elif force and run.is_run():
+        if others := run.remove():
+            logger.warning("%s: kept what no run has written: %s", folder, _few(others))
     else:
-        is_run, written = (folder / META_NAME).is_file(), _matching(folder, WRITTEN)
-        blocking = [path.name for path in written] if force else _present(folder)
-        if blocking and not (force and is_run):
-            hint = RESUME if is_run else "give -s another"
-            raise InputError(
-                f"expected an empty folder, got {', '.join(blocking)}",
-                file=folder,
-                hint=hint,
-            )
-        for path in written:
-            shutil.rmtree(
-                path
-            ) if path.is_dir() and not path.is_symlink() else path.unlink()
-    for path in leftovers(folder):
-        path.unlink(missing_ok=True)
+        _require_empty(run, force=force)
+    remove_leftovers(folder)
     Meta.new().to_file(folder / META_NAME)
-    with atomic_write(config) as aside:
-        params.to_file(str(aside))
+    if _stored(config) != params.as_dict(quiet=True):
+        with atomic_write(config) as aside:
+            params.to_file(str(aside))
+
+
+def _require_empty(run: RunFolder, *, force: bool) -> None:
+    """Raises `InputError` if the folder has files; with `force`, if it has files that a run would replace."""
+    present = run.names_of_runs() if force else run.names()
+    if present == [META_NAME] and run.has_meta():
+        return  # of a run that was killed before it wrote its config
+    if present:
+        raise InputError(
+            f"expected an empty folder, got {_few(present)}",
+            file=run.path,
+            hint=RESUME if run.is_run() else "give -s another",
+        )
+
+
+def _require_resumable(run: RunFolder, params: Params) -> None:
+    """Raises `InputError` if the folder has other files than a run of this config, or the beginning of one."""
+    config, given = run.path / CONFIG_NAME, params.as_dict(quiet=True)
+    others = set(run.names_of_runs()) - {CONFIG_NAME, META_NAME}
+    stored = _stored(config)
+    if stored is not None:
+        require_same(stored, given, config)
+    elif config.exists():
+        _require_beginning(config, params)
+    has_other_meta = (run.path / META_NAME).exists() and not run.has_meta()
+    is_begun = not others or run.is_run() or (stored and run.has_checkpoint())
+    if has_other_meta or not is_begun:
+        raise InputError(
+            f"expected a run with {CONFIG_NAME}, got {_few(run.names())}", file=run.path
+        )
+
+
+def _require_beginning(config: Path, params: Params) -> None:
+    """Raises `InputError` unless a file is the beginning of the config: AllenNLP was killed while it wrote it."""
+    whole = json.dumps(params.as_ordered_dict(), indent=4).encode()
+    if not whole.startswith(config.read_bytes()):
+        raise InputError(
+            "expected the config of a run, got no JSON object",
+            file=config,
+            hint="give -s another folder",
+        )
+    logger.warning("%s is incomplete, and written again", config)
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first names, on one line."""
+    shown = [
+        name if name.isprintable() else repr(name)[1:-1] for name in names[:_MOST_NAMES]
+    ]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
 def require_plain_name(folder: Path) -> None:
@@ -123,13 +143,13 @@ def require_plain_name(folder: Path) -> None:
 
 def make_vocabulary(params: Params, folder: Path) -> None:
     """The vocabulary of a run of several processes, unless an earlier attempt has completed it."""
-    vocabulary = folder / "vocabulary"
-    if any(
-        file.name != NAMESPACE_PADDING_FILE for file in vocabulary.glob("[!.]*.txt")
-    ):
+    run = RunFolder(folder)
+    if run.has_vocabulary():
         return
-    shutil.rmtree(vocabulary, ignore_errors=True)
-    training_util.make_vocab_from_params(params.duplicate(), str(folder))
+    with tempfile.TemporaryDirectory() as temporary:  # AllenNLP wants a new one
+        made = training_util.make_vocab_from_params(params.duplicate(), temporary)
+    made.save_to_files(str(folder / VOCABULARY))
+    run.record_vocabulary(made)
 
 
 def require_same(
@@ -143,23 +163,9 @@ def require_same(
 
 
 def _stored(config: Path) -> dict[str, Any] | None:
-    """The config of the run; `None` if AllenNLP was killed while it wrote the file."""
+    """The config of the run; `None` if there is none, or it is incomplete."""
     try:
-        return dict(json.loads(config.read_text("utf-8")))
-    except (ValueError, TypeError):
-        logger.warning("%s is incomplete, and written again", config)
+        found = json.loads(config.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return None
-
-
-def _matching(folder: Path, patterns: Iterable[str]) -> list[Path]:
-    return [path for pattern in patterns for path in sorted(folder.glob(pattern))]
-
-
-def _present(folder: Path) -> list[str]:
-    """The names in a folder but for the lock and temporary files of processes that have ended."""
-    temporary = {path.name for path in leftovers(folder)}
-    return sorted(
-        path.name
-        for path in folder.iterdir()
-        if path.name != LOCK and path.name not in temporary
-    )
+    return found if isinstance(found, dict) else None

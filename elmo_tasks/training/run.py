@@ -23,11 +23,17 @@ from torch.distributed import TCPStore
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.files import atomic_write
 from elmo_tasks.processes import keep_freed_memory
-from elmo_tasks.training import folder as run_folder
 from elmo_tasks.training.archives import archived_config
 from elmo_tasks.training.checks.training import check_config, describe
 from elmo_tasks.training.curves import draw_curves
+from elmo_tasks.training.folder import (
+    exclusive,
+    make_vocabulary,
+    prepare,
+    require_plain_name,
+)
 from elmo_tasks.training.logs import logged
+from elmo_tasks.training.run_folder import ARCHIVE, VOCABULARY, RunFolder
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun, begin
 
@@ -61,7 +67,7 @@ def train(
     spread_seed(params)
     config = copy.deepcopy(params.as_dict(quiet=True))
     check_config(config, resumed=recover)
-    run_folder.require_plain_name(folder)
+    require_plain_name(folder)
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:
         store = group.follow(folder, config)
@@ -73,8 +79,8 @@ def train(
         raise InputError(
             "expected the folder of a run to resume, got none", file=folder
         )
-    with run_folder.exclusive(folder):
-        run_folder.prepare(folder, params, recover=recover, force=force)
+    with exclusive(folder):
+        prepare(folder, params, recover=recover, force=force)
         sys.stdout.write(f"{describe(config, scale)}\n")
         with nullcontext() if config.get("distributed") else logged(folder, lines=True):
             try:
@@ -95,7 +101,7 @@ def _start(
     """AllenNLP's training: in this process, as the first one of torchrun, or in those of `distributed`."""
     if group is not None:
         with group.leading(folder, params.as_dict(quiet=True)) as store:
-            run_folder.make_vocabulary(params, folder)
+            make_vocabulary(params, folder)
             _train_with(group, store, params, folder, packages=packages)
         return
     distributed, included = _taken(params)
@@ -104,7 +110,7 @@ def _start(
         return
     devices = distributed.pop("cuda_devices")
     check_for_gpu(devices)
-    run_folder.make_vocabulary(params, folder)
+    make_vocabulary(params, folder)
     _use_vocabulary(params, folder)
     mp.spawn(
         _train_worker,
@@ -176,7 +182,13 @@ def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
 
 def _use_vocabulary(params: Params, folder: Path) -> None:
     """Have each of several processes, which has a part of the data, read the vocabulary of all."""
-    directory = folder / "vocabulary"
+    directory = folder / VOCABULARY
+    if others := RunFolder(folder).not_of_vocabulary():
+        raise InputError(
+            f"expected the files of the vocabulary alone, got {', '.join(others)}",
+            file=directory,
+            hint="AllenNLP would read them as a part of it: move them",
+        )
     saved = Vocabulary.from_files(directory)
     special = {"padding_token": saved._padding_token, "oov_token": saved._oov_token}
     params["vocabulary"] = {
@@ -188,16 +200,19 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
-    archive = folder / run_folder.ARCHIVE
+    archive = folder / ARCHIVE
     text = archived_config((folder / CONFIG_NAME).read_bytes(), archive).encode()
     included = [
         path
         for pattern in config.get("include_in_archive") or ()
         for path in sorted(folder.glob(pattern))
     ]
-    members = {folder / "best.th": "weights.th"} | {
-        folder / name: name for name in ("vocabulary", META_NAME)
-    }
+    run = RunFolder(folder)
+    if not run.has_vocabulary():  # with another trainer than ours
+        run.record_vocabulary()
+    members = {folder / "best.th": "weights.th", folder / META_NAME: META_NAME}
+    for path in run.vocabulary():
+        members[path] = f"{VOCABULARY}/{path.name}"
     with atomic_write(archive) as aside, tarfile.open(aside, "w:gz") as file:
         entry = tarfile.TarInfo(CONFIG_NAME)
         entry.size, entry.mtime = len(text), int((folder / CONFIG_NAME).stat().st_mtime)

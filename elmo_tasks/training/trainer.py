@@ -27,6 +27,7 @@ from elmo_tasks.training.distributed import (
 )
 from elmo_tasks.training.logs import EpochLines, Events
 from elmo_tasks.training.resumable import make_resumable
+from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.runtime_state import (
     load_runtime_state,
     on_cpu,
@@ -96,6 +97,8 @@ class ResumableTrainer(GradientDescentTrainer):
             EpochLines(self._serialization_dir),
             Confusion(self._serialization_dir),
         ]
+        if self._primary:  # AllenNLP has saved the vocabulary
+            RunFolder(Path(self._serialization_dir)).record_vocabulary(model.vocab)
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 

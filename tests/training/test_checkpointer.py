@@ -5,10 +5,12 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy
 import pytest
 import torch
+from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from tests.killing import differences
@@ -34,6 +36,23 @@ def test_numpy_numbers_are_loaded(tmp_path: Path, code: str) -> None:
     assert set(torch.serialization.get_safe_globals()) == safe, (
         "only this load reads them"
     )
+
+
+def test_removing_a_checkpoint_leaves_files_with_similar_names(tmp_path: Path) -> None:
+    checkpointer = AtomicCheckpointer(tmp_path, keep_most_recent_by_count=2)
+    (tmp_path / "model_state_e0_b1_mine.th").touch()
+    for batches in (*range(1, 12), 100):
+        point = {"epochs_completed": 0, "batches_in_epoch_completed": batches}
+        state = TrainerCheckpoint({}, point)
+        checkpointer.save_checkpoint(Mock(get_checkpoint_state=lambda kept=state: kept))
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "model_state_e0_b1_mine.th",
+        *(
+            f"{part}_state_e0_b{n}.th"
+            for part in ("model", "training")
+            for n in (11, 100)
+        ),
+    }
 
 
 def cut_in_half(path: Path) -> None:

@@ -13,10 +13,9 @@ from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training import run as train
-from elmo_tasks.training.folder import LOCK, exclusive, prepare, require_plain_name
-
-DEAD = 2**22 + 1
-"""A process id above the maximum on Linux."""
+from elmo_tasks.training.folder import exclusive, prepare, require_plain_name
+from elmo_tasks.training.run_folder import LOCK
+from tests.forks import killed_while_writing, writing
 
 CONFIG = {
     "model": {"type": "m", "size": 3},
@@ -63,7 +62,7 @@ def begun(tmp_path: Path) -> Path:
 
 
 def test_run_that_was_killed_while_its_config_was_written(tmp_path: Path) -> None:
-    (tmp_path / f".config.json.{DEAD}.tmp").write_text("{")
+    killed_while_writing(tmp_path / "config.json")
     (tmp_path / "config.json").write_text("{")
     start(tmp_path, recover=True)
     assert (
@@ -73,11 +72,12 @@ def test_run_that_was_killed_while_its_config_was_written(tmp_path: Path) -> Non
 
 def test_same_config_is_resumed(begun: Path) -> None:
     before = names(begun)
-    kept = [".hidden", "notes.tmp", f".model_state_e1_b0.th.{os.getppid()}.tmp"]
-    for name in [f".model_state_e1_b0.th.{DEAD}.tmp", *kept]:
+    for name in (".hidden", "notes.tmp"):
         (begun / name).touch()
-    start(begun, recover=True)
-    assert names(begun) == before | set(kept)
+    killed_while_writing(begun / "model_state_e1_b0.th")
+    with writing(begun / "model_state_e1_b0.th") as aside:
+        start(begun, recover=True)
+        assert names(begun) == before | {".hidden", "notes.tmp", aside.name}
 
 
 def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:

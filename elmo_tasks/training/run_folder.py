@@ -1,0 +1,294 @@
+"""What the folder of a run contains: what AllenNLP and this package have written, and what is somebody else's."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from allennlp.common.meta import META_NAME
+from allennlp.common.util import namespace_match
+from allennlp.data import Vocabulary
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, NAMESPACE_PADDING_FILE
+from allennlp.models.archival import CONFIG_NAME
+
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.files import write_text
+from elmo_tasks.temporary import leftovers
+
+LOCK = ".training.lock"
+ARCHIVE = "model.tar.gz"
+VOCABULARY = "vocabulary"
+RECORD = ".files.json"
+"""In the folder of the vocabulary, whose names depend on the config: which files are the run's."""
+
+_RECORD_PATH = f"{VOCABULARY}/{RECORD}"
+
+CHECKPOINT = re.compile(
+    r"(?:model|training)_state_e(?P<epochs>\d+)_b(?P<batches>\d+)(?:_w\d+)?\.th"
+)
+"""The two files of a checkpoint; with `_w0`, `_w1`, ... those of a sharded model."""
+
+_WRITTEN = (
+    (r"config\.json|meta\.json", None),
+    (r"out\.log|out_worker\d+\.log", None),
+    (rf"(?:{CHECKPOINT.pattern})(?:\.damaged)?|best(?:_w\d+)?\.th", None),
+    (r"metrics\.json|metrics_epoch_\d+\.json|confusion\.json|curves\.png", None),
+    (r"\.torchrun|\.torchrun\.[0-9a-f]{32}|model\.tar\.gz", None),
+    (r"log/(?:train|validation)/events\.out\.tfevents\..+", None),
+    (r"vocabulary/(?:\.lock|\.files\.json)", None),
+    (r"curve\.jsonl", "elmo_tasks_lm_progress"),
+    (r"options\.json|perplexities\.json", "elmo_tasks_tuning"),
+    (r"exported/(?:options\.json|weights\.hdf5)", "elmo_tasks_tuning"),
+    (r"exported/(?:vocabulary\.txt|softmax\.hdf5)", "elmo_tasks_tuning"),
+)
+"""Patterns of the files of a run, and the callback without which a run does not write them."""
+
+_FOLDERS = (
+    ("log/train", None),
+    ("log/validation", None),
+    ("log", None),
+    (VOCABULARY, None),
+    ("exported", "elmo_tasks_tuning"),
+)
+"""The folders of a run, each after those in it, and their callbacks."""
+
+_VERSION = re.compile(r"2\.\d+\.\d+\w*")
+_CONFIG_KEYS = {"model", "trainer", "train_data_path"}
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """
+    The folder of a run.
+
+    A link in it was made by a user. It is never followed, and under the name of a run's file or folder it is removed
+    with these: the next run would write through it.
+    """
+
+    path: Path
+
+    def is_run(self) -> bool:
+        """Whether a run has begun here, by the contents of the two files that each run has."""
+        return self.has_meta() and self._config().keys() >= _CONFIG_KEYS
+
+    def has_meta(self) -> bool:
+        """Whether `meta.json` is AllenNLP's, which has its version alone; other programs have files of that name."""
+        meta = _read(self.path / META_NAME)
+        version = str(meta.get("version"))
+        return meta.keys() == {"version"} and bool(_VERSION.fullmatch(version))
+
+    def has_checkpoint(self) -> bool:
+        """Whether the file of a checkpoint is there."""
+        return any(CHECKPOINT.fullmatch(name) for name in _listed(self.path))
+
+    def names(self) -> list[str]:
+        """The names in the folder but for a lock and what killed processes have left."""
+        left = {path.name for path in leftovers(self.path)}
+        return [
+            name for name in _listed(self.path) if name != LOCK and name not in left
+        ]
+
+    def names_of_runs(self) -> list[str]:
+        """Those of `names` that a run can give to its files and folders, whoever has made them."""
+        return [
+            name
+            for name in self.names()
+            if name in dict(_FOLDERS)
+            or _matches(name, [pattern for pattern, _ in _WRITTEN])
+        ]
+
+    def has_vocabulary(self) -> bool:
+        """Whether the run has saved its whole vocabulary."""
+        return bool(self._record().written)
+
+    def vocabulary(self) -> list[Path]:
+        """The files of the vocabulary: what the run has recorded, else all that were not there before it."""
+        folder, record = self.path / VOCABULARY, self._record()
+        names = list(record.written) or [
+            name for name in _visible(folder) if name not in record.before
+        ]
+        return [folder / name for name in names if os.path.lexists(folder / name)]
+
+    def not_of_vocabulary(self) -> list[str]:
+        """Names of files beside those of the vocabulary, which AllenNLP would read as a part of it."""
+        own = {path.name for path in self.vocabulary()}
+        return [name for name in _visible(self.path / VOCABULARY) if name not in own]
+
+    def record_vocabulary(self, vocabulary: Vocabulary | None = None) -> None:
+        """Notes that the files of the vocabulary are the run's, but for those that were there before it."""
+        folder, before = self.path / VOCABULARY, self._record().before
+        if not folder.is_dir():
+            return
+        names = {name for name in _visible(folder) if name not in before}
+        if vocabulary is not None:
+            names |= {f"{name}.txt" for name in vocabulary.get_namespaces()}
+        written = {
+            name: file_sha256(folder / name)
+            for name in sorted(names)
+            if (folder / name).is_file()
+        }
+        self._save(_Record(before, written))
+
+    def remove(self) -> list[str]:
+        """
+        Removes the files of the run, and its folders if nothing else is left in them. Returns what else there is: paths
+        below the folder.
+        """
+        marks = [self.path / META_NAME, self.path / CONFIG_NAME]
+        for path in [*self._files(), *self._vocabulary_of_run(), *self._leftovers()]:
+            if path not in marks:
+                path.unlink(missing_ok=True)
+        for name in self._written_by_run(_FOLDERS):
+            if self._is_folder(name):
+                with suppress(OSError):  # it is not empty
+                    (self.path / name).rmdir()
+        if self._is_folder(VOCABULARY):
+            self._save(_Record(_visible(self.path / VOCABULARY), {}))
+        others = sorted(self._others())
+        for path in marks:  # last: a call that is killed before finds a run again
+            path.unlink()
+        return others
+
+    def _files(self) -> Iterator[Path]:
+        """The files of the run, without those of its vocabulary, and links in the place of its files and folders."""
+        patterns = self._written_by_run(_WRITTEN)
+        for name in self._written_by_run(_FOLDERS):
+            parent = os.path.dirname(name)
+            is_inside = not parent or self._is_folder(parent)
+            if is_inside and (self.path / name).is_symlink():
+                yield self.path / name
+        for name in self._places():
+            for entry in _listed(self.path / name):
+                path = self.path / name / entry
+                is_file = path.is_symlink() or path.is_file()
+                if is_file and _matches(f"{name}/{entry}".lstrip("/"), patterns):
+                    yield path
+
+    def _vocabulary_of_run(self) -> Iterator[Path]:
+        """
+        The files of the vocabulary that are as the run has written them. Without a record, of AllenNLP's own `train`,
+        those that have the contents of a namespace.
+        """
+        folder, written = self.path / VOCABULARY, self._record().written
+        if not self._is_folder(VOCABULARY):
+            return
+        for name in _visible(folder):
+            path = folder / name
+            if path.is_symlink():
+                is_own = name in written
+            elif not path.is_file():
+                is_own = False
+            elif written:
+                is_own = written.get(name) == file_sha256(path)
+            else:
+                is_own = self._is_namespace(path)
+            if is_own:
+                yield path
+
+    def _is_namespace(self, file: Path) -> bool:
+        """Whether a file of a vocabulary has what AllenNLP writes to one of this name."""
+        padding = file.parent / NAMESPACE_PADDING_FILE
+        if file == padding:
+            return True
+        if file.suffix != ".txt" or not padding.is_file():
+            return False
+        patterns = padding.read_text("utf-8", errors="replace").split()
+        if any(namespace_match(pattern, file.stem) for pattern in patterns):
+            return True
+        given = self._config().get("vocabulary")
+        options = given if isinstance(given, dict) else {}
+        unknown = str(options.get("oov_token", DEFAULT_OOV_TOKEN))
+        with file.open("rb") as opened:
+            return opened.readline(1000).rstrip(b"\r\n") == unknown.encode()
+
+    def _leftovers(self) -> Iterator[Path]:
+        """The temporary files of killed processes."""
+        for name in self._places():
+            for path in leftovers(self.path / name):
+                if path.is_file():
+                    yield path
+
+    def _others(self) -> Iterator[str]:
+        """What is in the folder, and in those of the run, without the run's folders themselves."""
+        places = self._places()
+        for name in places:
+            for entry in _listed(self.path / name):
+                below = f"{name}/{entry}".lstrip("/")
+                is_own = below in (LOCK, CONFIG_NAME, META_NAME, _RECORD_PATH)
+                if below not in places and not is_own:
+                    yield below
+
+    def _places(self) -> list[str]:
+        """The folder itself, and those of the run in it."""
+        return ["", *filter(self._is_folder, self._written_by_run(_FOLDERS))]
+
+    def _written_by_run(self, known: Sequence[tuple[str, str | None]]) -> list[str]:
+        """Those of `_WRITTEN` or `_FOLDERS` that a run with this config writes."""
+        config = json.dumps(self._config())
+        return [
+            text
+            for text, callback in known
+            if callback is None or f'"{callback}"' in config
+        ]
+
+    def _is_folder(self, name: str) -> bool:
+        """Whether one of `_FOLDERS` is a folder, in a folder, and no link."""
+        path = self.path
+        for part in Path(name).parts:
+            path = path / part
+            if path.is_symlink() or not path.is_dir():
+                return False
+        return True
+
+    def _config(self) -> Mapping[str, Any]:
+        return _read(self.path / CONFIG_NAME)
+
+    def _record(self) -> "_Record":
+        found = _read(self.path / VOCABULARY / RECORD)
+        before, written = found.get("before"), found.get("written")
+        return _Record(
+            before if isinstance(before, list) else [],
+            written if isinstance(written, dict) else {},
+        )
+
+    def _save(self, record: "_Record") -> None:
+        content = {"before": record.before, "written": record.written}
+        write_text(self.path / VOCABULARY / RECORD, json.dumps(content, indent=1))
+
+
+@dataclass(frozen=True)
+class _Record:
+    """Names in the folder of the vocabulary: those that were there before the run; the run's, and their SHA-256."""
+
+    before: list[str]
+    written: dict[str, str]
+
+
+def _matches(text: str, patterns: list[str]) -> bool:
+    return any(re.fullmatch(pattern, text, re.DOTALL) for pattern in patterns)
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _visible(folder: Path) -> list[str]:
+    return [name for name in _listed(folder) if not name.startswith(".")]
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    """The object in a JSON file; an empty one if there is none, or the file is a link."""
+    if file.is_symlink() or not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
