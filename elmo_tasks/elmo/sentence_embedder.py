@@ -16,7 +16,7 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
-from elmo_tasks.elmo.cache import LayerCache
+from elmo_tasks.elmo.cache import CacheSettings, LayerCache
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import BILM, LayerSource, SourceSettings
@@ -64,6 +64,7 @@ class Elmo:
     - `bilm`: a biLM with state `reset`, or a transformer.
     - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
     - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
+    - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and nine tenths of the free disk.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
     """
 
@@ -73,19 +74,16 @@ class Elmo:
         source: SourceFiles | None = None,
         *,
         cache_dir: str | Path | None = None,
+        cache_limit_gb: float | None = None,
         **sizes: int,
     ) -> None:
-        self.bilm, self.source, self.sizes, self._cache_dir = (
-            bilm,
-            source,
-            BatchSizes(**sizes),
-            cache_dir,
+        self.bilm, self.source, self.sizes = bilm, source, BatchSizes(**sizes)
+        self._cache_settings = CacheSettings(
+            cache_dir=cache_dir, cache_limit_gb=cache_limit_gb
         )
-        self._cache = (
-            None
-            if cache_dir is None
-            else LayerCache(cache_dir, self._opened(), limit_gb=32.0)
-        )
+        self._cache = None
+        if cache_dir is not None:
+            self._cache = LayerCache(cache_dir, self._opened(), limit_gb=cache_limit_gb)
         self._mixes: dict[str, ScalarMix] = {}
         self.vector_model("all")
 
@@ -284,7 +282,7 @@ class Elmo:
         return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
 
     def __reduce__(self) -> Any:
-        settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self.sizes)}
+        settings: dict[str, Any] = asdict(self._cache_settings) | asdict(self.sizes)
         if self.source is None or self.source.name != BILM:
             return partial(type(self), **settings), (self.bilm, self.source)
         files = [

@@ -2,6 +2,7 @@
 
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -189,6 +190,34 @@ def test_cache(elmo: Elmo, tmp_path: Path) -> None:
         assert np.array_equal(one, other) and np.array_equal(
             one, exact.astype(np.float16)
         )
+
+
+def test_the_limit_of_the_cache_is_that_of_configs(
+    elmo: Elmo,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nine tenths of the free disk, or `cache_limit_gb`."""
+    files = (tmp_path / "options.json", tmp_path / "weights.hdf5")
+    free = SimpleNamespace(free=2**40)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: free)
+    for settings, room, is_written in (
+        ({}, 1000, False),
+        ({"cache_limit_gb": 1e-6}, 2**40, False),
+        ({}, 100_000, True),
+        ({"cache_limit_gb": 64}, 0, True),
+    ):
+        free.free, folder = room, tmp_path / f"{room} {settings}"
+        cached = pickle.loads(
+            pickle.dumps(Elmo.from_files(*files, cache_dir=folder, **settings))
+        )
+        cached.embed(TEXT)
+        assert folder.exists() == is_written
+        assert ("limit of" in caplog.text) != is_written
+        caplog.clear()
+    with pytest.raises(InputError, match="cache_limit_gb: expected a number above 0"):
+        Elmo.from_files(*files, cache_dir=tmp_path, cache_limit_gb=-1)
 
 
 def test_columns_of_a_batch(elmo: Elmo) -> None:
