@@ -104,8 +104,13 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         "--input-format",
         choices=("tokens", "text", "json"),
         default="tokens",
-        help="a line is tokens between white space (default), raw text for spaCy's rules, or JSON: a list of tokens,"
-        " or an object with --column",
+        help="a line is tokens between white space (default), raw text for spaCy's English rules or --tokenizer, or"
+        " JSON: a list of tokens, or an object with --column",
+    )
+    parser.add_argument(
+        "--tokenizer",
+        metavar="NAME",
+        help="splits raw text: basic, a rule for words and punctuation; spacy:LANGUAGE, such as spacy:en; whitespace",
     )
     parser.add_argument(
         "--column",
@@ -202,7 +207,7 @@ def _write_shards(args: argparse.Namespace) -> None:
         folder=folder,
         layers=args.output if args.output in OUTPUTS else os.path.abspath(args.output),
         stored=args.stored,
-        input_format=args.input_format,
+        input_format=_format_of(args),
         column=args.column,
         threads=1 if args.threads is None else args.threads,
     )
@@ -255,7 +260,7 @@ def _write_file(args: argparse.Namespace) -> None:
             args.output_file,
             layers=args.output,
             stored=args.stored,
-            parse=parse,
+            tokenizer=parse,
             settings={"input": args.input_file, "tokenizer": tokenizer},
             force=args.force,
             started=started,
@@ -271,7 +276,14 @@ def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], s
             "--column needs --input-format json",
             hint="elmo-tasks elmo --shards reads Parquet",
         )
-    return line_parser(args.input_format, args.column)
+    return line_parser(_format_of(args), args.column)
+
+
+def _format_of(args: argparse.Namespace) -> str:
+    """The format and the tokenizer, as `line_parser` takes them."""
+    if args.tokenizer is None:
+        return args.input_format
+    return f"{'json' if args.input_format == 'json' else 'text'}:{args.tokenizer}"
 
 
 def open_elmo(args: argparse.Namespace) -> Elmo:

@@ -32,18 +32,28 @@ from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.formats.raw_text import (
+    WHITESPACE,
+    Split,
+    Tokenizer,
+    end_of_text,
+    is_list_of_words,
+    open_tokenizer,
+)
 from elmo_tasks.formats.unpacking import unpack
 
 logger = logging.getLogger(__name__)
 
 Sentences = Iterable[str | Sequence[str]]
-"""Lists of words, or texts whose words are separated by white space."""
+"""Lists of words, or texts, which a tokenizer splits into words."""
 
 Layers = str | Path | int
 """
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a training's folder, for the mix that
 it has learned for the input (for the output with `:output` after the path).
 """
+
+_SAMPLED_LINES = 1000
 
 _CHOICES = f"{', '.join(OUTPUTS)}, the path of an archive"
 
@@ -65,6 +75,8 @@ class Elmo:
     - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
     - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
     - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and nine tenths of the free disk.
+    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another one. By default texts have
+      white space between words and punctuation; raw text is reported once.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
     """
 
@@ -75,6 +87,7 @@ class Elmo:
         *,
         cache_dir: str | Path | None = None,
         cache_limit_gb: float | None = None,
+        tokenizer: Tokenizer = WHITESPACE,
         **sizes: int,
     ) -> None:
         self.bilm, self.source, self.sizes = bilm, source, BatchSizes(**sizes)
@@ -84,6 +97,10 @@ class Elmo:
         self._cache = None
         if cache_dir is not None:
             self._cache = LayerCache(cache_dir, self._opened(), limit_gb=cache_limit_gb)
+        self.tokenizer = tokenizer
+        self._tokenizers: dict[str, tuple[Split, str]] = {}
+        self._chosen = self._opened_tokenizer(tokenizer)
+        self._warned_of_words = False
         self._mixes: dict[str, ScalarMix] = {}
         self.vector_model("all")
 
@@ -163,13 +180,19 @@ class Elmo:
         layers: Layers = "all",
         tensors: bool = False,
         progress: bool = False,
+        tokenizer: Tokenizer | None = None,
     ) -> list[Any]:
         """
-        The vectors of N lists of words, or texts with white space between words: N arrays, with `tensors` N tensors,
-        float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]. For `layers` see `Layers`. `progress` shows a bar,
-        which needs the package tqdm. Raises `InputError` if a value is invalid, not finite, or memory runs out.
+        The vectors of N sentences, lists of words or texts: N arrays, with `tensors` N tensors, float32, [L+1, T, 2P]
+        for all layers, otherwise [T, 2P]. For `layers` see `Layers`. `tokenizer` splits texts, by default that of the
+        constructor. `progress` shows a bar, which needs the package tqdm.
+
+        What seems to be a list of the words of one sentence is reported once. Raises `InputError` if a value is
+        invalid, not finite, or memory runs out.
         """
-        texts, model = _texts(sentences), self.vector_model(layers)
+        model, given = self.vector_model(layers), _checked(sentences)
+        self._warn_of_words(given)
+        texts = self._words_of_each(given, tokenizer)
         arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
         with progress_bar(sum(map(len, texts)), visible=progress) as bar:
             named = [
@@ -185,7 +208,7 @@ class Elmo:
         *,
         pooling: str = "mean",
         layers: Layers = "average",
-        **options: bool,
+        **options: Any,
     ) -> Any:
         """
         A vector for each sentence, float32 [N, 2P], or [N, L+1, 2P] for all layers; zero for an empty sentence.
@@ -204,17 +227,26 @@ class Elmo:
             row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
 
+    def words(
+        self, texts: Iterable[str], *, tokenizer: Tokenizer | None = None
+    ) -> list[list[str]]:
+        """The words of each text, as `embed` splits it."""
+        return self._words_of_each(list(texts), tokenizer)
+
     def mean_vectors(
         self,
-        sentences: Iterable[list[str]],
+        sentences: Sentences,
         words: Sequence[str],
         *,
         layers: Layers = "average",
+        tokenizer: Tokenizer | None = None,
         **options: Any,
     ) -> np.ndarray:
         """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
+        split, _ = self._opened_tokenizer(tokenizer)
+        lists = (split(one) if isinstance(one, str) else list(one) for one in sentences)
         return mean_vectors(
-            self.vector_model(layers), self.sizes, sentences, words, **options
+            self.vector_model(layers), self.sizes, lists, words, **options
         )
 
     def embed_batch(
@@ -223,6 +255,7 @@ class Elmo:
         *,
         column: str = "tokens",
         layers: Layers = "average",
+        tokenizer: Tokenizer | None = None,
     ) -> dict[str, list[np.ndarray]]:
         """
         For `map(elmo.embed_batch, batched=True)` of Hugging Face datasets: the column `elmo` with the vectors of the
@@ -232,7 +265,7 @@ class Elmo:
             raise InputError(
                 f"column: expected one of {', '.join(batch)}, got {column!r}"
             )
-        return {"elmo": self.embed(batch[column], layers=layers)}
+        return {"elmo": self.embed(batch[column], layers=layers, tokenizer=tokenizer)}
 
     def write(
         self,
@@ -241,15 +274,24 @@ class Elmo:
         *,
         layers: Layers = "all",
         stored: str = "float32",
+        tokenizer: Tokenizer | None = None,
         settings: Mapping[str, Any],
         **options: Any,
     ) -> None:
-        """Write the vectors of lines to an HDF5 file; see `write_vectors` and, for `stored`, `VectorModel`."""
-        model, settings = (
+        """
+        Write the vectors of lines to an HDF5 file; see `write_vectors` and, for `stored`, `VectorModel`. The name of
+        the tokenizer is recorded as `tokenizer`, unless `settings` has another.
+        """
+        split, name = self._opened_tokenizer(tokenizer)
+        write_vectors(
             self.vector_model(layers, stored=stored),
-            {**self.provenance(), **settings},
+            _until_the_end(lines, split),
+            out,
+            sizes=self.sizes,
+            parse=split,
+            settings={**self.provenance(), "tokenizer": name, **settings},
+            **options,
         )
-        write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
 
     def provenance(self) -> dict[str, Any]:
         """The files of the source and its options, as files of vectors record them."""
@@ -282,7 +324,11 @@ class Elmo:
         return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
 
     def __reduce__(self) -> Any:
-        settings: dict[str, Any] = asdict(self._cache_settings) | asdict(self.sizes)
+        settings: dict[str, Any] = {
+            **asdict(self._cache_settings),
+            "tokenizer": self.tokenizer,
+            **asdict(self.sizes),
+        }
         if self.source is None or self.source.name != BILM:
             return partial(type(self), **settings), (self.bilm, self.source)
         files = [
@@ -301,6 +347,39 @@ class Elmo:
                 "expected a biLM with its source", hint="use Elmo.from_files"
             )
         return self.source
+
+    def _opened_tokenizer(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
+        """The function and the name of a tokenizer, by default that of the constructor."""
+        if tokenizer is None:
+            return self._chosen
+        advice = "of raw text, tokenizer='basic' splits it off (an argument of Elmo and its methods)"
+        if not isinstance(tokenizer, str):
+            return open_tokenizer(tokenizer, advice=advice)
+        if tokenizer not in self._tokenizers:
+            self._tokenizers[tokenizer] = open_tokenizer(tokenizer, advice=advice)
+        return self._tokenizers[tokenizer]
+
+    def _warn_of_words(self, sentences: list[Any]) -> None:
+        """Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's `embed_sentence`."""
+        texts = [one for one in sentences if isinstance(one, str)]
+        is_list = len(texts) == len(sentences) and is_list_of_words(texts)
+        if is_list and not self._warned_of_words:
+            self._warned_of_words = True
+            logger.warning(
+                "expected sentences, got texts of one word each, such as %r, which are embedded as %d sentences; for "
+                "the words of one sentence write elmo.embed([words]), for sentences of one word [[word], [word], ...]",
+                texts[0],
+                len(texts),
+            )
+
+    def _words_of_each(
+        self, sentences: list[Any], tokenizer: Tokenizer | None
+    ) -> list[list[str]]:
+        """The words of lists of words, or of texts."""
+        split, _ = self._opened_tokenizer(tokenizer)
+        words = [split(one) if isinstance(one, str) else list(one) for one in sentences]
+        end_of_text(split)
+        return words
 
     def vector_model(self, layers: Layers, **options: Any) -> VectorModel:
         """The source with a choice of its layers; `options` are others of `VectorModel`."""
@@ -323,27 +402,45 @@ class Elmo:
         return VectorModel(bilm=self.bilm, cache=self._cache, name=name, **options)
 
 
-def _texts(sentences: Sentences) -> list[list[str]]:
+def _checked(sentences: Sentences) -> list[Any]:
+    """Lists of words, or texts. Raises `InputError` for something else."""
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
         raise InputError(
             f"expected a list of sentences, got {shown(sentences)}",
             hint="put it into a list",
         )
-    given = list(sentences)
-    texts = [
-        one.split()
-        if isinstance(one, str)
-        else list(one)
-        if isinstance(one, Iterable)
-        else None
-        for one in given
-    ]
-    for number, (words, one) in enumerate(zip(texts, given, strict=True), start=1):
-        if words is None or not all(isinstance(word, str) for word in words):
+    checked = []
+    for number, one in enumerate(sentences, start=1):
+        words = one if isinstance(one, str) else _word_list(one)
+        if words is None:
             raise InputError(
                 f"sentence {number}: expected a string or a list of words, got {shown(one)}"
             )
-    return [words for words in texts if words is not None]
+        checked.append(words)
+    return checked
+
+
+def _word_list(value: Any) -> list[str] | None:
+    """The words of a list of words; `None` for something else."""
+    if not isinstance(value, Iterable):
+        return None
+    words = list(value)
+    return words if all(isinstance(word, str) for word in words) else None
+
+
+def _until_the_end(lines: Lines, split: Split) -> Iterator[tuple[int, str]]:
+    """The lines of a whole text, for which warnings are due at its end."""
+    first: list[str] = []
+    for number, line in lines:
+        if len(first) < _SAMPLED_LINES and line.strip():
+            first.append(line.strip())
+        yield number, line
+    end_of_text(split)
+    if is_list_of_words(first):
+        logger.warning(
+            "each line has one word, such as %r: a sentence is a line with all its words",
+            first[0],
+        )
 
 
 @contextmanager

@@ -1,15 +1,21 @@
-"""spaCy's rules for raw text, without a model; needs no AllenNLP."""
+"""
+Raw text -> words: the tokenizers that commands, `Elmo` and adapters offer, and spaCy's rules without a model. Needs no
+AllenNLP.
+"""
 
 import json
 import logging
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
+from unicodedata import category, name
 
 from elmo_tasks.errors import InputError, needs, shown
+from elmo_tasks.formats.basic_tokenizer import ABBREVIATIONS, RULE, basic_tokens
 
 if TYPE_CHECKING:
     from spacy import Language
@@ -17,12 +23,34 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+Split = Callable[[str], list[str]]
+
+Tokenizer = Union[str, Split, "Language"]
+"""
+How texts are split into words: at `whitespace`; by the `basic` rule for words and punctuation (see `basic_tokens`); by
+spaCy's rules for a language without a model, such as `spacy:en`; by the tokenizer of a spaCy language; or by a function
+`str -> list[str]`.
+"""
+
+WHITESPACE, BASIC, SPACY = "whitespace", "basic", "spacy:"
+
 LONGEST_RUN = 1000
 """Characters without white space that are split by rules; those of a longer run are split into pieces first."""
 
 _PIECE = 50
 _SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
-_ATTACHED, _LAST = re.compile(r"\w{2,}[,;:?!،؛؟]"), re.compile(r"\w{2,}\.")
+_SENTENCE_MARKS, _CLOSING = ",;:?!،؛؟।॥۔։።", "\"'”’»)]}"
+_MARKS_ALONE = re.compile(rf"[.…{_SENTENCE_MARKS}]+")
+_SCRIPTS_WITHOUT_BLANKS = (
+    "CJK",
+    "HIRAGANA",
+    "KATAKANA",
+    "THAI",
+    "LAO",
+    "KHMER",
+    "MYANMAR",
+    "TIBETAN",
+)
 _RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}")
 
 
@@ -48,7 +76,7 @@ def blank_pipeline(language: str) -> "Language":
 
     Raises `InputError` for unknown languages.
     """
-    with needs("spacy, or use --input-format tokens"):
+    with needs("spacy, or use the tokenizer basic"):
         import spacy
     try:
         nlp = spacy.blank(language)
@@ -68,68 +96,206 @@ def sentence_pipeline(language: str) -> "Language":
     return nlp
 
 
-def split_at_blanks(option: str) -> Callable[[str], list[str]]:
-    """`str.split`, which warns once if punctuation is attached to words in the first lines; `option` avoids that."""
-    lines = tokens = attached = 0
+def open_tokenizer(chosen: Tokenizer, *, advice: str) -> tuple[Split, str]:
+    """
+    The function of a tokenizer, and its name for files of vectors. `advice` ends the warning about raw text that is
+    split at white space. Raises `InputError` for what is no tokenizer, and the function if another one returns
+    something else than a list of strings.
+    """
+    if isinstance(chosen, JsonLines):
+        return chosen, "JSON"
+    if isinstance(chosen, SplitAtBlanks):
+        return chosen, "white space"
+    if chosen == WHITESPACE:
+        return SplitAtBlanks(advice), "white space"
+    if chosen == BASIC:
+        return basic_tokens, RULE
+    if isinstance(chosen, str) and chosen.startswith(SPACY):
+        language = chosen.removeprefix(SPACY)
+        rules = f"spaCy {version('spacy')}, blank {language}"
+        return partial(_spacy_words, blank_pipeline(language)), rules
+    if _is_spacy_language(chosen):
+        model = f"{chosen.lang}_{chosen.meta.get('name', '')}"  # type: ignore[union-attr]
+        return partial(_spacy_words, chosen), f"spaCy {version('spacy')}, {model}"
+    if callable(chosen):
+        function = getattr(chosen, "__qualname__", type(chosen).__qualname__)
+        return partial(_checked_words, chosen), function
+    raise InputError(
+        f"tokenizer: expected {WHITESPACE}, {BASIC}, {SPACY}LANGUAGE (such as {SPACY}en), a spaCy language or a"
+        f" function, got {shown(chosen)}"
+    )
 
-    def split(line: str) -> list[str]:
-        nonlocal lines, tokens, attached
-        words = line.split()
-        if lines < _SAMPLED_LINES:
-            lines, tokens = lines + 1, tokens + len(words)
-            attached += sum(1 for word in words if _ATTACHED.fullmatch(word))
-            attached += bool(words and _LAST.fullmatch(words[-1]))
-            if attached >= _FEW and attached > _ATTACHED_SHARE * tokens:
-                lines = _SAMPLED_LINES
-                share = f"{attached:,} of {tokens:,} tokens end in punctuation"
-                logger.warning(
-                    "the text seems not to be tokenised: %s, such as %r; %s",
-                    share,
-                    words[-1],
-                    option,
-                )
+
+def _is_spacy_language(value: Any) -> bool:
+    spacy = sys.modules.get("spacy.language")  # imported if there is such an object
+    return spacy is not None and isinstance(value, spacy.Language)
+
+
+def _spacy_words(nlp: "Language", text: str) -> list[str]:
+    """The tokens of a text that are not white space."""
+    return [token.text for token in nlp.tokenizer(text) if not token.is_space]
+
+
+def _checked_words(function: Callable[[str], Any], text: str) -> list[str]:
+    words = function(text)
+    is_list = isinstance(words, list | tuple)
+    if not is_list or not all(isinstance(word, str) for word in words):
+        raise InputError(
+            f"tokenizer: expected a function that returns a list of strings, got {shown(words)} for {shown(text)}",
+            hint="of spaCy, pass the language itself",
+        )
+    return list(words)
+
+
+class SplitAtBlanks:
+    """
+    Splits texts at white space, and warns once if they seem to be raw: if in the first of them more punctuation is
+    attached to words than is separate. `advice` ends the warning.
+    """
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+        self._texts = self._tokens = self._attached = 0
+        self._found: list[str] = []  # since the last end of a text, as is the next
+        self._separate = 0
+
+    def __call__(self, text: str) -> list[str]:
+        words = text.split()
+        if self._texts < _SAMPLED_LINES:
+            found = _with_punctuation(words)
+            self._texts += 1
+            self._tokens += len(words)
+            self._attached += len(found)
+            self._found += found
+            self._separate += len(
+                [word for word in words if _MARKS_ALONE.fullmatch(word)]
+            )
+            self._warn(at_least=_FEW)
         return words
 
-    return split
+    def end_of_text(self) -> None:
+        if self._texts < _SAMPLED_LINES:
+            self._warn(at_least=1)
+        self._found, self._separate = [], 0
+
+    def _warn(self, *, at_least: int) -> None:
+        count = len(self._found)
+        if count < at_least or count <= self._separate:
+            return
+        if self._attached <= _ATTACHED_SHARE * self._tokens:
+            return
+        logger.warning(
+            "the text seems not to be tokenised: %s of %s tokens end in punctuation, such as %r; %s",
+            f"{self._attached:,}",
+            f"{self._tokens:,}",
+            self._found[-1],
+            self._advice,
+        )
+        self._texts = _SAMPLED_LINES  # once
 
 
-def line_parser(
-    input_format: str, column: str = "tokens"
-) -> tuple[Callable[[str], list[str]], str]:
+def split_at_blanks(option: str) -> SplitAtBlanks:
+    """`str.split`, with a warning about raw text that names an option."""
+    return SplitAtBlanks(option)
+
+
+def _with_punctuation(words: Sequence[str]) -> list[str]:
+    """The words to which punctuation is attached as in raw text; a period counts at the end of a text alone."""
+    found = []
+    for place, word in enumerate(words, start=1):
+        text = word.rstrip(_CLOSING)
+        before, mark = text[:-1].rstrip(_CLOSING), text[-1:]
+        if mark == ".":
+            is_abbreviation = "." in before or before in ABBREVIATIONS
+            at_the_end = place == len(words) and not is_abbreviation
+            is_attached = at_the_end and _is_word(before, digits=3)
+        else:
+            is_mark = mark != "" and mark in _SENTENCE_MARKS
+            is_attached = is_mark and _is_word(before, digits=2)
+        if is_attached:
+            found.append(word)
+    return found
+
+
+def _is_word(text: str, *, digits: int) -> bool:
+    """Whether a text ends in a letter or digit of a script with blanks, and has two letters or so many digits."""
+    if not text or name(text[-1], "").startswith(_SCRIPTS_WITHOUT_BLANKS):
+        return False
+    kinds = [category(character)[0] for character in text]  # a vowel sign is a mark
+    letters = kinds.count("L") + kinds.count("M")
+    return kinds[-1] in "LMN" and (letters >= 2 or kinds.count("N") >= digits)
+
+
+def is_list_of_words(texts: Sequence[str]) -> bool:
+    """
+    Whether several texts of one word each seem to be the words of one sentence: one is punctuation, or lower-case
+    words follow a capitalised one or are at least three. One-word sentences such as `Yes`, `No.` and `Why?` are not.
+    """
+    if len(texts) < 2 or any(text.split() != [text] for text in texts):
+        return False
+    if any(_is_punctuation(text) for text in texts):
+        return True
+    sentences = [text for text in texts if text.endswith((".", "!", "?", "…", "。"))]
+    if len(sentences) > 1 and 2 * len(sentences) >= len(texts):
+        return False
+    lower = sum(text[0].islower() for text in texts)
+    return lower >= 3 or (0 < lower < len(texts) and texts[0][0].isupper())
+
+
+def _is_punctuation(text: str) -> bool:
+    return all(category(character).startswith("P") for character in text)
+
+
+def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
     """
     The function that splits a line into tokens, which raises `InputError` for an invalid one, and its name.
 
     `input_format` is `tokens` between white space, raw `text` for spaCy's English rules, or `json`: a list of tokens,
-    or an object whose `column` is such a list, or text with white space between tokens.
+    or an object whose `column` is such a list, or text with white space between tokens. `text:NAME` and `json:NAME`
+    split text by another tokenizer, such as `text:basic` and `json:spacy:la`.
     """
-    if input_format == "text":
-        tokenizer = blank_pipeline("en").tokenizer
-        name = f"spaCy {version('spacy')}, blank English"
-        return lambda line: [
-            token.text for token in tokenizer(line) if not token.is_space
-        ], name
-    if input_format == "json":
-        return partial(_tokens_of_json, column=column), "JSON"
-    return split_at_blanks("--input-format text splits raw text"), "white space"
+    kind, _, tokenizer = input_format.partition(":")
+    default = f"{SPACY}en" if kind == "text" else WHITESPACE
+    advice = "--input-format text or --tokenizer basic splits raw text"
+    split, name_of_split = open_tokenizer(tokenizer or default, advice=advice)
+    if kind != "json":
+        return split, name_of_split
+    recorded = f"JSON, {name_of_split}" if tokenizer else "JSON"
+    return JsonLines(column, split), recorded
 
 
-def _tokens_of_json(line: str, *, column: str) -> list[str]:
-    if not line.strip():
-        return []
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        value = None
-    tokens = value.get(column) if isinstance(value, dict) else value
-    if isinstance(value, dict) and isinstance(tokens, str):
-        return tokens.split()
-    if not isinstance(tokens, list) or not all(
-        isinstance(token, str) and token for token in tokens
-    ):
-        raise InputError(
-            f"expected a JSON list of tokens, or an object with {column!r}, got {shown(line)}"
-        )
-    return tokens
+class JsonLines:
+    """Reads lines of JSON: lists of tokens, or objects in whose `column` there are tokens, or text for `split`."""
+
+    def __init__(self, column: str, split: Split) -> None:
+        self._column, self._split = column, split
+
+    def __call__(self, line: str) -> list[str]:
+        if not line.strip():
+            return []
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        tokens = value.get(self._column) if isinstance(value, dict) else value
+        if isinstance(value, dict) and isinstance(tokens, str):
+            return self._split(tokens)
+        if not isinstance(tokens, list) or not all(
+            isinstance(token, str) and token for token in tokens
+        ):
+            raise InputError(
+                f"expected a JSON list of tokens, or an object with {self._column!r}, got {shown(line)}"
+            )
+        return tokens
+
+    def end_of_text(self) -> None:
+        end_of_text(self._split)
+
+
+def end_of_text(split: Split) -> None:
+    """To be called after the last text, so that the warning about raw text comes for a single sentence, too."""
+    if isinstance(split, SplitAtBlanks | JsonLines):
+        split.end_of_text()
 
 
 class _LinearTokenizer:

@@ -9,25 +9,34 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.raw_text import Tokenizer
 
 
 class ElmoModule(InputModule):
     """
-    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of the words between white space. `elmo`
-    is an `Elmo` or what `Elmo.from_pretrained` opens; `layers` are as in `Layers`, but for `all`.
+    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of words. `elmo` is an `Elmo` or what
+    `Elmo.from_pretrained` opens; `layers` are as in `Layers`, but for `all`. `tokenizer` splits the texts, by default
+    that of `elmo`; a saved model has its name, so that only `whitespace`, `basic` and `spacy:...` can be saved.
     """
 
     config_file_name = "elmo_module.json"
-    config_keys = ["layers"]
+    config_keys = ["layers", "tokenizer"]
     save_in_root = False
 
-    def __init__(self, elmo: Any, *, layers: Layers = "average") -> None:
+    def __init__(
+        self,
+        elmo: Any,
+        *,
+        layers: Layers = "average",
+        tokenizer: Tokenizer | None = None,
+    ) -> None:
         super().__init__()
         if layers == "all":
             raise InputError("layers: expected one vector per word, got all layers")
         self.elmo = elmo if isinstance(elmo, Elmo) else Elmo.from_pretrained(elmo)
         self.layers = layers if isinstance(layers, int) else str(layers)
+        self.tokenizer = self.elmo.tokenizer if tokenizer is None else tokenizer
         self.source = cast(nn.Module, self.elmo.bilm)  # moves with the model
 
     def get_embedding_dimension(self) -> int:
@@ -38,7 +47,8 @@ class ElmoModule(InputModule):
         self, inputs: Sequence[Any], prompt: str | None = None, **options: Any
     ) -> dict[str, Any]:
         """The words of each text, and their mask [B, T]."""
-        words = [f"{prompt or ''}{text}".split() for text in inputs]
+        texts = [f"{prompt or ''}{text}" for text in inputs]
+        words = self.elmo.words(texts, tokenizer=self.tokenizer)
         lengths = torch.tensor([len(one) for one in words])
         mask = torch.arange(max(1, int(lengths.max())))[None] < lengths[:, None]
         return {"words": words, "attention_mask": mask.long()}
@@ -52,6 +62,11 @@ class ElmoModule(InputModule):
         return {**features, "token_embeddings": padded.to(mask.device)}
 
     def save(self, output_path: str, *args: Any, **options: Any) -> None:
+        if not isinstance(self.tokenizer, str):
+            raise InputError(
+                f"expected the name of a tokenizer to save, got {shown(self.tokenizer)}",
+                hint="whitespace, basic or spacy:LANGUAGE",
+            )
         self.elmo.save(output_path)
         self.save_config(output_path)
 

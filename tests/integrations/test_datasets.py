@@ -30,3 +30,15 @@ def test_the_cache_depends_on_the_bilm_and_the_settings(tmp_path: Path) -> None:
 
     prints = [mapped(3), mapped(3), mapped(4), mapped(3, layers="top")]
     assert prints[0] == prints[1] and len(set(prints)) == 3
+
+
+def test_raw_text(tmp_path: Path) -> None:
+    elmo = Elmo.from_files(*write_bilm(tmp_path))
+    data = datasets.Dataset.from_dict({"text": ["It ended.", "She left."]})
+    options = {"column": "text", "tokenizer": "basic"}
+    found = data.map(elmo.embed_batch, batched=True, fn_kwargs=options)
+    expected = elmo.embed(
+        [["It", "ended", "."], ["She", "left", "."]], layers="average"
+    )
+    for row, array in zip(found, expected, strict=True):
+        assert np.allclose(np.array(row["elmo"]), array, atol=1e-6)

@@ -49,6 +49,30 @@ def test_encode_save_and_load(tmp_path: Path) -> None:
         ElmoModule(elmo, layers="all")
 
 
+def test_tokenizers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    elmo = Elmo.from_files(*write_bilm(tmp_path))
+    raw, split = ["She can't hear it."], [["She", "ca", "n't", "hear", "it", "."]]
+    expected = elmo.embed_sentences(split, layers="top")
+    basic = Elmo.from_files(*write_bilm(tmp_path), tokenizer="basic")
+    for words in (
+        ElmoModule(elmo, layers="top", tokenizer="basic"),
+        ElmoModule(basic, layers="top"),
+    ):
+        pooling = Pooling(words.get_embedding_dimension(), "mean")
+        model = SentenceTransformer(modules=[words, pooling], device="cpu")
+        assert np.allclose(model.encode(raw), expected, atol=1e-6)
+        model.save(str(tmp_path / "model"))
+        again = SentenceTransformer(
+            str(tmp_path / "model"), device="cpu", trust_remote_code=True
+        )
+        assert np.allclose(again.encode(raw), expected, atol=1e-6)
+    assert caplog.records == []
+    ElmoModule(elmo, layers="top").preprocess(raw)
+    assert "tokenizer='basic'" in caplog.text
+    with pytest.raises(InputError, match="expected the name of a tokenizer to save"):
+        ElmoModule(elmo, tokenizer=str.split).save(str(tmp_path / "other"))
+
+
 def test_evaluation() -> None:
     """The library's evaluator on 200 pairs of the synthetic corpus: entailed pairs are more alike than others."""
     words = ElmoModule(Elmo.from_files(), layers="average")
