@@ -10,7 +10,6 @@ from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
 from allennlp.nn import Activation
 from torch import Tensor, nn
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.settings import Probability, Width, checked, not_empty
 
@@ -67,17 +66,16 @@ class CharacterCnns(Seq2VecEncoder):
     `CharacterCnn`.
     """
 
+    @checked
     def __init__(
         self,
         *,
-        embedding_dim: Size,
-        num_filters: Size,
-        widths: list[Size],
+        embedding_dim: Width,
+        num_filters: Width,
+        widths: Annotated[list[Width], not_empty],
         dropout: Probability = 0.0,
     ) -> None:
         super().__init__()
-        if not widths:
-            raise InputError("widths: expected the width of a filter, got none")
         self.parts = nn.ModuleList(
             CharacterCnn(
                 embedding_dim=embedding_dim,
