@@ -286,7 +286,7 @@ def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
 def _read_dictionary(file: Path, special: tuple[str, ...]) -> dict[str, int]:
     """Ids from 0. A blank loses its place in the line and becomes an ideographic space, as in their reader."""
     ids: dict[str, int] = {}
-    for number, line in open_text(file):
+    for number, line in open_text(file, keep_marks=True):
         *word, index = line.strip().split("\t")
         if len(word) > 1 or not index.isdecimal():
             raise InputError(

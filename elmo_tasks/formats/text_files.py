@@ -1,4 +1,15 @@
-"""Text files, plain, gzip or zstd, in UTF-8. Errors name the file and the line."""
+"""
+Text files, plain, gzip or zstd, in UTF-8: what a line is, for every reader. Errors name the file and the line.
+
+| in the file | in the lines |
+|---|---|
+| LF, CRLF, CR CR LF | a line end |
+| CR alone | a line end, if the first line end of the file is one; else an error |
+| LF, where CR alone ends lines | an error |
+| U+2028, U+0085, form feeds, other control characters | part of the line |
+| byte order marks where a file or a line begins (after `cat`) | dropped |
+| NUL, bytes that are not UTF-8, UTF-16, bzip2, xz, ZIP | an error |
+"""
 
 import json
 import os
@@ -6,10 +17,11 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from glob import glob
 from gzip import BadGzipFile
 from io import BufferedReader
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +34,29 @@ Item = TypeVar("Item")
 LONGEST_LINE = 2**20  # in characters; the tokens take about twenty times its memory
 _MOST_JSON = 2**20
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MARK = "\ufeff"
+"""The byte order mark."""
+
+_ICONV = "convert it with `iconv -f {} -t utf-8`"
+_UNPACK = "unpack it; gzip and zstd are read as they are"
+_OTHER_KINDS = (
+    (re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"), "UTF-32", _ICONV.format("utf-32")),
+    (re.compile(rb"\xff\xfe|\xfe\xff"), "UTF-16", _ICONV.format("utf-16")),
+    (re.compile(rb"BZh[1-9]1AY&SY"), "a bzip2 file", _UNPACK),
+    (re.compile(rb"\xfd7zXZ\0"), "an xz file", _UNPACK),
+    (re.compile(rb"PK\x03\x04"), "a ZIP file", _UNPACK),
+    (
+        re.compile(rb"\xba\x16\x4f\x2f"),
+        "a model of fastText",
+        "its vectors are in the file that ends in .vec",
+    ),
+)
+"""How files of other kinds begin, what they are, and what to do."""
+
+_BETWEEN_LINES = re.compile(rb"\r[^\r\n]")
+"""A carriage return that is not part of CRLF, and what follows."""
+
+_PIECE = 2**16  # bytes read at a time
 _REMOTE_BUFFER = 2**20
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
@@ -33,22 +67,24 @@ def open_text(
     corpus_hint: str | None = None,
     longest: int | None = LONGEST_LINE,
     first: int = 1,
+    keep_marks: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """
-    Streams the lines of a UTF-8 text file, from line `first` on.
+    Streams the lines of a UTF-8 text file, from line `first` on. The table above says what a line is.
 
-    Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name. A byte order mark and the
-    carriage return of CRLF are dropped. Only a line feed ends a line, not U+2028 and the like.
+    Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name.
+    With `keep_marks`, byte order marks are dropped in line 1 only, for formats in which
+    a word that begins with one may begin a line.
 
     Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
-    or read (`corpus_hint` says where to get a missing corpus), a line has more than `longest` characters, is not UTF-8
-    or binary (NUL), or the file is compressed and truncated, damaged, or unpacks to more than a hundred times its size.
-    Lines before the error have been yielded, up to a buffer before damage in a compressed file.
+    or read (`corpus_hint` says where to get a missing corpus), a line has more than `longest` characters, a line end of
+    another kind, is not UTF-8 or binary (NUL), or the file is compressed and truncated, damaged, or unpacks to more
+    than a hundred times its size. Lines before the error have been yielded, up to a buffer before damage in a
+    compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
-        for number, line in islice(lines_of(opened, path), first - 1, None):
-            if isinstance(line, InputError):
-                raise line
+        for number, raw in islice(raw_lines(opened, path), first - 1, None):
+            line = decode_line(raw, path, number, keep_marks=keep_marks)
             if longest is not None and len(line) > longest:
                 problem = f"expected lines of at most {longest:,} characters, got one of {len(line):,}"
                 raise InputError(
@@ -65,11 +101,11 @@ def lines_of(
 ) -> Iterator[tuple[int, str | InputError]]:
     """
     Like `open_text`, for a file that is already open; `name` is for error messages. A line that is not UTF-8 or binary
-    is replaced by its error.
+    is replaced by its error. The line end of the other kind stays part of a line.
     """
     for number, raw in raw_lines(opened, name):
         try:
-            line: str | InputError = decode_line(raw, name, number)
+            line: str | InputError = decode_line(raw, name, number, other_ends=True)
         except InputError as error:
             line = error
         yield number, line
@@ -78,11 +114,13 @@ def lines_of(
 def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, bytes]]:
     """
     Line numbers and lines with their ends, as bytes, unpacked if the file is compressed. Raises `InputError` if it
-    cannot be read.
+    cannot be read, or is a file of another kind.
     """
     number = 0
     try:
-        for number, raw in enumerate(unpacked(opened, name), start=1):
+        stream = unpacked(opened, name)
+        _require_text(stream, name)
+        for number, raw in enumerate(_split_lines(stream), start=1):
             yield number, raw
     except (EOFError, zlib.error, BadGzipFile) as error:
         problem, hint = (
@@ -98,6 +136,47 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
         ) from error
 
 
+def _require_text(stream: BufferedReader, name: str | Path) -> None:
+    start = stream.peek(_PIECE)
+    for beginning, kind, hint in _OTHER_KINDS:
+        if beginning.match(start):
+            raise InputError(
+                f"expected UTF-8 text, got {kind}", file=name, line=1, hint=hint
+            )
+
+
+def _split_lines(stream: BufferedReader) -> Iterator[bytes]:
+    """The lines of a stream, which end in LF or in CR alone, as the first one does."""
+    head = _first_line(stream)
+    if head.endswith(b"\r") or _BETWEEN_LINES.search(head):
+        yield from _split_at_returns(head, stream)
+    else:
+        yield from filter(None, [head])
+        yield from stream
+
+
+def _first_line(stream: BufferedReader) -> bytes:
+    """The beginning of a stream: up to the first LF, or beyond the first CR that ends a line."""
+    pieces: list[bytes] = []
+    for piece in iter(partial(stream.readline, _PIECE), b""):
+        pieces.append(piece)
+        if piece.endswith(b"\n") or _BETWEEN_LINES.search(piece):
+            break
+    return b"".join(pieces)
+
+
+def _split_at_returns(head: bytes, stream: BufferedReader) -> Iterator[bytes]:
+    """The lines of `head` and the rest of the stream, each with the CR that ends it."""
+    begun: list[bytes] = []  # the pieces of a line whose end has not come
+    for piece in chain([head], iter(partial(stream.read1, _PIECE), b"")):
+        *ended, rest = piece.split(b"\r")
+        for part in ended:
+            yield b"".join([*begun, part, b"\r"])
+            begun = []
+        begun.append(rest)
+    yield from filter(None, [b"".join(begun)])
+
+
 def read_json(path: str | Path, what: str) -> Any:
     """The value in a small JSON file. Raises `InputError` if it is no JSON, larger than 1 MB or cannot be read."""
     try:
@@ -106,7 +185,7 @@ def read_json(path: str | Path, what: str) -> Any:
             raise InputError(
                 f"expected {what}, got a file of {size:,} bytes", file=path
             )
-        text = Path(path).read_text("utf-8")
+        text = Path(path).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {what}: {error}", file=path) from None
     try:
@@ -195,20 +274,43 @@ def list_files(pattern: str) -> list[str]:
     return sorted(names)
 
 
-def decode_line(raw: bytes, path: str | Path, number: int) -> str:
+def decode_line(
+    raw: bytes,
+    path: str | Path,
+    number: int,
+    *,
+    keep_marks: bool = False,
+    other_ends: bool = False,
+) -> str:
     """
-    Decodes a line without its end and, in line 1, without a byte order mark. Raises `InputError` if it is not UTF-8 or
-    contains a NUL byte.
+    Decodes a line without its end and without byte order marks at its beginning; with
+    `keep_marks`, they are dropped in line 1 only.
+
+    Raises `InputError` if the line is not UTF-8 or contains a NUL byte; unless
+    `other_ends`, also if it contains a line end of the other kind.
     """
-    if number == 1:
-        raw = raw.removeprefix(_BYTE_ORDER_MARK)
     if 0 in raw:
         raise InputError(
             "expected text, got binary data (a NUL byte)", file=path, line=number
         )
     try:
-        return raw.rstrip(b"\r\n").decode("utf-8")
+        line = raw.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"expected UTF-8 text, got 0x{raw[error.start]:02x} as byte {error.start + 1} of the line"
         hint = "convert Latin-1 with `iconv -f latin1 -t utf-8`"
         raise InputError(problem, file=path, line=number, hint=hint) from error
+    if not other_ends and ("\r" in line or "\n" in line):
+        problem = "expected line ends of one kind, got carriage returns and line feeds"
+        hint = "`tr '\\r' '\\n'` ends a line at both, `tr -d '\\r'` removes the first"
+        raise InputError(problem, file=path, line=number, hint=hint)
+    return line if keep_marks and number > 1 else line.lstrip(MARK)
+
+
+def without_mark(line: str) -> str:
+    """
+    A line without byte order marks at its beginning, unless a blank or a tab follows: the mark is a word then.
+
+    For lines of columns that `open_text` has read with `keep_marks`.
+    """
+    rest = line.lstrip(MARK)
+    return line if rest != line and rest.startswith((" ", "\t")) else rest
