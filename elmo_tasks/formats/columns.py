@@ -1,20 +1,33 @@
-"""CoNLL column files: a token per line, blanks or tabs between columns, an empty line after a sentence."""
+"""
+CoNLL column files: a token per line, columns, an empty line after a sentence.
+
+A line that contains tabs is split at tabs, so that fields may contain blanks; any other
+line is split at blanks. The format defines no comments, and `#` is a word, too: lines
+before the first token of a sentence are comments where they cannot be a token. For lines
+that might be either see `read_columns`.
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, dropwhile, islice, zip_longest
 from pathlib import Path
 from sys import intern
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.text_files import open_text, without_mark
 
 LONGEST_SENTENCE = 2**15  # in tokens
 
 _DOCUMENT_START = "-DOCSTART-"
-# `str.split()` would also split at no-break spaces, which are part of some tokens.
-_GAP = re.compile(r"[ \t]+")
+_SEEN = 10_000  # values of a column that are remembered
+_AHEAD = 1000  # lines that are read to find the number of columns
+
+_CONLLU = 10  # columns
+_NO_WORD = re.compile("[0-9]+[-.][0-9]+")
+
+Row = tuple[int, list[str]]
+"""The number of a line and its fields; none for a line that ends a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +39,35 @@ class ColumnSentence:
 
 
 def read_columns(
-    path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None
+    path: str | Path,
+    *,
+    min_columns: int = 2,
+    corpus_hint: str | None = None,
+    comments: bool | None = None,
 ) -> Iterator[ColumnSentence]:
     """
-    Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a sentence. The first token line has
-    at least `min_columns`, and all others have as many as that. `corpus_hint` is for `open_text`. Raises `InputError`
-    with the line if it has the wrong number of columns, a sentence is too long, or there is none.
+    Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a
+    sentence. The first token line has at least `min_columns`, and all others have as
+    many as that. `corpus_hint` is for `open_text`.
+
+    `comments` says whether lines before the first token of a sentence that begin with
+    `#` are comments. By default those are that have another number of columns and the
+    first field `#`, or are like `# sent_id = 1`. The others are tokens.
+
+    Raises `InputError` with the line if it has the wrong number of columns, an empty one
+    between tabs, a sentence is too long, or there is none, or the rows of CoNLL-U are no
+    words. At the end of the file, it raises one for a line that begins a sentence, has
+    `#` as its first field, and may be a token or a comment: if another field looks like
+    a word or a number, and its column does not have it in another line.
     """
     rows: list[list[str]] = []
     start = first = width = 0
-    for number, line in chain(open_text(path, corpus_hint=corpus_hint), [(0, "")]):
-        fields = split_columns(line)
-        if fields and fields[0] != _DOCUMENT_START:
+    lines = _token_lines(path, comments, corpus_hint)
+    for number, fields in chain(lines, [(0, [])]):
+        if fields:
             first, width = first or number, width or len(fields)
-            check_width(
-                len(fields), width, first, least=min_columns, file=path, line=number
+            check_fields(
+                fields, width, first, least=min_columns, file=path, line=number
             )
             start = start if rows else number
             rows.append(fields)
@@ -50,7 +77,9 @@ def read_columns(
                     problem, file=path, line=start, hint="an empty line ends a sentence"
                 )
         elif rows:
-            yield ColumnSentence(tuple(zip(*rows, strict=True)), start)
+            sentence = ColumnSentence(tuple(zip(*rows, strict=True)), start)
+            _require_words(sentence, path)
+            yield sentence
             rows = []
     if not start:
         raise InputError(
@@ -60,21 +89,172 @@ def read_columns(
 
 
 def split_columns(line: str) -> list[str]:
-    """The fields of a line, equal strings shared in memory."""
-    return [intern(field) for field in _GAP.split(line) if field]
+    """
+    The fields of a line between its tabs or, if it has none, between its blanks; empty
+    strings between adjacent tabs, none for a blank line. Equal strings are shared.
+    """
+    # `str.split()` would also split at no-break spaces, which are part of some tokens.
+    text = line.rstrip(" \t")
+    if "\t" in line:
+        fields = [field.strip(" ") for field in text.split("\t")] if text else []
+    else:
+        fields = [field for field in text.split(" ") if field]
+    return [intern(field) for field in fields]
 
 
-def check_width(
-    found: int, width: int, first: int, *, least: int, file: str | Path, line: int
+def check_fields(
+    fields: list[str],
+    width: int,
+    first: int,
+    *,
+    least: int,
+    file: str | Path,
+    line: int,
 ) -> None:
-    """Raises `InputError` unless a line has at least `least` columns, and `width` as the line `first` has."""
+    """
+    Raises `InputError` unless a line has at least `least` columns, and `width` as the
+    line `first` has, and none is empty.
+    """
+    found = len(fields)
     if found < least:
         raise InputError(
             f"expected at least {least} columns, got {found}", file=file, line=line
         )
     if found != width:
+        hint = None
+        if any(" " in field for field in fields):
+            hint = "a line with tabs is split at tabs only"
+        elif fields[0].startswith("#"):
+            hint = "a comment begins with '# ' and stands before a sentence"
         raise InputError(
             f"expected {width} columns as on line {first}, got {found}",
             file=file,
             line=line,
+            hint=hint,
         )
+    if "" in fields:
+        raise InputError(
+            f"expected a value in column {fields.index('')}, counted from 0, got none",
+            file=file,
+            line=line,
+            hint="tabs separate columns, also adjacent ones",
+        )
+
+
+def _token_lines(
+    path: str | Path, comments: bool | None, corpus_hint: str | None
+) -> Iterator[Row]:
+    """The lines without comments; blank ones and `-DOCSTART-` have no fields."""
+    lines = open_text(path, corpus_hint=corpus_hint, keep_marks=True)
+    numbered = ((number, *_fields(line)) for number, line in lines)
+    rows = dropwhile(lambda row: not row[2], numbered)
+    ahead: list[tuple[int, str, list[str]]] = []
+    for row in islice(rows, _AHEAD):
+        ahead.append(row)
+        if row[2] and not row[1].startswith("#"):
+            break
+    widths = [len(fields) for _, _, fields in ahead if fields]
+    doubts = _Doubts(path)
+    is_start = True
+    for number, line, fields in chain(ahead, rows):
+        if is_start and fields and line.startswith("#"):
+            is_comment = comments
+            if is_comment is None:
+                is_comment = _is_comment(line, fields, widths[-1])
+            if is_comment:
+                continue
+            if comments is None:
+                doubts.add(number, line, fields)
+        else:
+            doubts.saw(fields)
+        is_start = not fields
+        yield number, fields
+    doubts.check()
+
+
+def _fields(line: str) -> tuple[str, list[str]]:
+    """The line and its fields."""
+    text = without_mark(line)
+    fields = split_columns(text)
+    return text, [] if fields and fields[0] == _DOCUMENT_START else fields
+
+
+def _is_comment(line: str, fields: list[str], width: int) -> bool:
+    """Whether a line that begins with `#`, and a sentence, cannot be a token."""
+    if fields[0].strip("#"):  # `#text = She sails`, but not the token `#tag`
+        return len(fields) != width and fields[1:2] == ["="]
+    key, equals, _ = line.strip("# \t").partition("=")
+    is_assignment = bool(equals) and len(key.split()) == 1 and not _is_tag(key.strip())
+    return is_assignment or len(fields) != width
+
+
+class _Doubts:
+    """
+    Lines that begin a sentence with the field `#`, and have as many columns as a token.
+
+    `# SYM` is a token, and `# 1` a comment, but in some corpora tags are numbers or in
+    lower case. So a value is that of a token if it looks like a tag, or if its column
+    has it in another line.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self._lines: list[tuple[int, str, list[str]]] = []
+        self._seen: list[set[str]] = []  # for each column but the first
+
+    def add(self, number: int, line: str, fields: list[str]) -> None:
+        """Remembers the line if it may be a comment or a token."""
+        is_hash = not fields[0].strip("#")
+        if is_hash and len(self._lines) < _SEEN and not all(map(_is_tag, fields[1:])):
+            self._lines.append((number, line, fields))
+
+    def saw(self, fields: list[str]) -> None:
+        """Remembers the values of a token; not all those of columns such as lemmas."""
+        while len(self._seen) < len(fields) - 1:
+            self._seen.append(set())
+        for values, field in zip(self._seen, fields[1:], strict=False):
+            if len(values) < _SEEN:
+                values.add(field)
+
+    def check(self) -> None:
+        """Raises `InputError` for the first line that may be either."""
+        for number, line, fields in self._lines:
+            columns = zip_longest(self._seen, fields[1:])
+            if not all(self._is_known(*column) for column in columns):
+                problem = f"expected a token or a comment, got {shown(line)}, which may be either"
+                hint = "set dataset_reader.comments to true or false"
+                raise InputError(problem, file=self._path, line=number, hint=hint)
+
+    @staticmethod
+    def _is_known(values: set[str] | None, field: str | None) -> bool:
+        """Whether a token may have this value in a column with those values."""
+        if field is None or _is_tag(field):
+            return True
+        return values is not None and (field in values or len(values) >= _SEEN)
+
+
+def _is_tag(value: str) -> bool:
+    """Whether a value looks like a tag, such as `SYM`, `B-MISC`, `-X-`, `#` or `_`."""
+    has_capitals = value == value.upper() != value.lower()
+    has_neither = not any(character.isalnum() for character in value)
+    return has_capitals or has_neither
+
+
+def _require_words(sentence: ColumnSentence, path: str | Path) -> None:
+    """
+    Raises `InputError` for rows of CoNLL-U that are no words: `3-4`, the text of words 3
+    and 4, and `8.1`, an empty node.
+    """
+    first = sentence.columns[0]
+    ids = [field for field in first if field.isdecimal()]
+    is_conllu = len(sentence.columns) == _CONLLU and ids == [
+        str(number + 1) for number in range(len(ids))
+    ]
+    for token, field in enumerate(first if is_conllu else ()):
+        if _NO_WORD.fullmatch(field):
+            raise InputError(
+                f"expected a word, got {field!r} in the columns of CoNLL-U",
+                file=path,
+                line=sentence.line + token,
+                hint="set dataset_reader.tag to upos, xpos, lemma, deprel or feats:NAME",
+            )

@@ -11,8 +11,10 @@ OntoNotes in the columns of CoNLL-2012, the corpus of SRL and coreference.
 | 12 to the last but one | arguments, a column for each word that has a frameset, in order |
 | the last | coreference |
 
-Blanks and tabs separate columns. `#begin document (KEY); part 000` begins a document, `#end document` ends it, an
-empty line ends a sentence; other lines that begin with `#` and have too few columns for a word are comments.
+Blanks separate columns, or tabs if the line has any. `#begin document (KEY); part 000`
+begins a document, `#end document` ends it, an empty line ends a sentence. Other lines
+that begin with `#` are comments, unless they have the columns of a word: 12 or more, of
+which the second and the third are numbers.
 """
 
 import logging
@@ -29,7 +31,7 @@ from elmo_tasks.formats.brackets import (
     mentions_from_brackets,
     spans_from_brackets,
 )
-from elmo_tasks.formats.columns import check_width, split_columns
+from elmo_tasks.formats.columns import check_fields, split_columns
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.spans import Span
 from elmo_tasks.formats.text_files import open_text
@@ -48,6 +50,7 @@ _FIRST_FRAME = 11
 _MIN_COLUMNS = 12
 _WARNINGS = 10
 _BEGIN, _END = "#begin document", "#end document"
+_MARK = re.compile(r"#+\s*(begin|end)\s*document\b", re.IGNORECASE)
 BEGIN_LINE = re.compile(rf"{_BEGIN} \((.*)\)(?:; part ([0-9]{{1,9}}))?\s*")
 _PART = re.compile("[0-9]{1,9}")
 
@@ -187,14 +190,28 @@ def find_files(path: str | Path) -> list[Path]:
 
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     """
-    Streams the documents of one file, plain or gzip. Words outside `#begin` and `#end` belong to the document in their
-    first two columns. Logs a warning for a document without an end, as the file may be truncated. Raises `InputError`
-    if a line has the wrong number of columns, a document occurs twice, or the file contains no sentence.
+    Streams the documents of `find_files`. Words outside `#begin` and `#end` belong to the
+    document in their first two columns. Logs a warning for a document without an end, as
+    the file may be truncated, and for documents that two files have.
+
+    Raises `InputError` if a line has the wrong number of columns, a document occurs twice
+    in a file, or a file contains no sentence.
     """
-    for header, sentences in groupby(_sentences(path), key=lambda pair: pair[0]):
-        yield OntonotesDocument(
-            header.key, header.part, tuple(sentence for _, sentence in sentences)
-        )
+    file_of: dict[tuple[str, int], Path] = {}
+    repeated = 0
+    for file in find_files(path):
+        for header, sentences in groupby(_sentences(file), key=lambda pair: pair[0]):
+            if header.line and file_of.setdefault(header[:2], file) != file:
+                first = file_of[header[:2]]
+                repeated += 1
+                if repeated == 1:
+                    message = "%s:%d: the document (%s); part %03d is also in %s"
+                    logger.warning(message, file, header.line, *header[:2], first)
+            yield OntonotesDocument(
+                header.key, header.part, tuple(sentence for _, sentence in sentences)
+            )
+    if repeated:
+        logger.warning("%s: documents that are read twice: %d", path, repeated)
 
 
 class _Header(NamedTuple):
@@ -209,14 +226,14 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
     begun: dict[tuple[str, int], int] = {}
     header, start = None, 0
     for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
-        fields, mark = split_columns(line), line.startswith((_BEGIN, _END))
-        if line.startswith("#") and not mark and len(fields) < _MIN_COLUMNS:
+        mark, fields = bool(_MARK.match(line)), split_columns(line)
+        if line.startswith("#") and not mark and _is_comment(fields, path, number):
             continue
         if fields and not mark:
             start = start if rows else number
             rows.append(fields)
-            check_width(
-                len(fields),
+            check_fields(
+                fields,
                 len(rows[0]),
                 start,
                 least=_MIN_COLUMNS,
@@ -230,17 +247,31 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
             )
             yield header or _Header(rows[0][0], _part(rows[0][1])), sentence
             rows = []
-        if header and (line.startswith(_BEGIN) or not number):
+        is_end = mark and line.rstrip(" \t") == _END
+        if header and not is_end and (mark or not number):
             message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
             logger.warning(message, path, header.line)
         if mark:
-            header = (
-                _begin(line, number, path, begun) if line.startswith(_BEGIN) else None
-            )
+            header = None if is_end else _begin(line, number, path, begun)
     if not start:
         raise InputError(
             f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path
         )
+
+
+def _is_comment(fields: list[str], path: str | Path, number: int) -> bool:
+    """Whether a line that begins with `#` has not the columns of a word."""
+    numbers = fields[1:3]
+    if len(fields) < _MIN_COLUMNS or not all(map(str.isdecimal, numbers)):
+        return True
+    if fields[0] == "#":
+        raise InputError(
+            "expected a word or a comment, got a line that may be either",
+            file=path,
+            line=number,
+            hint="remove the comment, or name the document in column 1",
+        )
+    return False
 
 
 def _begin(
@@ -249,10 +280,10 @@ def _begin(
     """The header of a document that is not in `begun`, and is added there."""
     match = BEGIN_LINE.fullmatch(line)
     if match is None:
+        is_end = line.startswith(_END)
+        expected = _END if is_end else f"{_BEGIN} (KEY); part 000"
         raise InputError(
-            f"expected '#begin document (KEY); part 000', got {shown(line)}",
-            file=path,
-            line=number,
+            f"expected '{expected}', got {shown(line)}", file=path, line=number
         )
     header = _Header(match[1], _part(match[2] or "0"), number)
     if (first := begun.setdefault(header[:2], number)) != number:

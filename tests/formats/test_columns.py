@@ -50,6 +50,115 @@ def test_document_starts_and_unicode_blanks(write: Write) -> None:
     assert words(path) == [("a\u00a0b", "c\u2028d", "e\x85f\x1c")]
 
 
+def test_a_line_with_tabs_is_split_at_tabs(write: Write) -> None:
+    content = b"Ann Lee\tNNP \tB-PER\nand\tCC\tO\t\nBo O O\n\nAl  Lee\tNNP\tB-PER\n"
+    assert [one.columns for one in read_columns(write(content))] == [
+        (("Ann Lee", "and", "Bo"), ("NNP", "CC", "O"), ("B-PER", "O", "O")),
+        (("Al  Lee",), ("NNP",), ("B-PER",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("She\tPRON\tO\nAnn Lee\tO\n", "2: expected 3 columns .* split at tabs only"),
+        ("She\tPRON\tO\nAnn Lee\t\tO\n", "2: expected a value in column 1"),
+        ("She\tO\nAnn Lee\t\n", "2: expected at least 2 columns, got 1"),
+        ("\tShe\tO\n", "1: expected a value in column 0"),
+        ("She PRON O\nAnn\tLee O\n", "2: expected 3 columns as on line 1, got 2"),
+    ],
+)
+def test_tabs_without_values(write: Write, content: str, message: str) -> None:
+    with pytest.raises(InputError, match=f"corpus.txt:{message}"):
+        list(read_columns(write(content.encode())))
+
+
+COMMENTS = [
+    "# sent_id = 1",
+    "# sent_id=1",
+    "#text = She sails to Rome",
+    "# text = She sails to Rome .",
+    "#",
+    "## a note on what follows",
+    "# ",
+]
+
+
+@pytest.mark.parametrize("columns", [2, 4])
+@pytest.mark.parametrize("comment", COMMENTS)
+def test_comments_before_a_sentence(write: Write, comment: str, columns: int) -> None:
+    rest = " X" * (columns - 2)
+    token_lines = f"She{rest} PRON\n#{rest} SYM\n", f"#{rest} SYM\n5{rest} NUM\n"
+    content = "\n".join(f"{comment}\n{comment}\n{one}" for one in token_lines)
+    for text in (content, f"{comment}\n\n{content}", f"-DOCSTART-\n{content}"):
+        assert words(write(text.encode())) == [("She", "#"), ("#", "5")]
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *("# SYM", "# O", "# B-MISC", "# -X-", "# #", "# _", "#Deals O", "# noun"),
+        *("#1 O", "## O", "#a=b O", "# 7"),
+    ],
+)
+def test_words_that_begin_with_a_hash(write: Write, token: str) -> None:
+    word = token.split()[0]
+    for before in ("", "\n", "She noun\n", "She 7\n\n"):
+        content = f"{before}{token}\nShe 7\n\n{token}\nIt noun\n"
+        found = [
+            word for sentence in words(write(content.encode())) for word in sentence
+        ]
+        assert found == [*before.split()[:1], word, "She", word, "It"]
+    assert words(write(b"# SYM\n")) == [("#",)]
+
+
+@pytest.mark.parametrize("comment", ["# 1", "# comment", "# Sentence", "# doc1"])
+def test_a_comment_that_may_be_a_token_is_an_error(write: Write, comment: str) -> None:
+    sentence = "She PRON\nsails VERB\n\n"
+    content = f"{sentence}{comment}\n{sentence}".encode()
+    with pytest.raises(
+        InputError,
+        match=f"corpus.txt:4: .*got '{comment}', which may be .*comments to true",
+    ):
+        words(write(content))
+    read = [
+        [one.columns[0] for one in read_columns(write(content), comments=choice)]
+        for choice in (True, False)
+    ]
+    assert read == [
+        [("She", "sails"), ("She", "sails")],
+        [("She", "sails"), ("#", "She", "sails")],
+    ]
+
+
+def test_a_comment_within_a_sentence_is_an_error(write: Write) -> None:
+    content = b"She PRON\n# a longer note\nsails VERB\n"
+    with pytest.raises(InputError, match=":2: expected 2 columns as on line 1, got 4"):
+        words(write(content))
+
+
+@pytest.mark.parametrize("text", ["# a note\n", "# a note\n\n# another\n\n", "#\n"])
+def test_files_of_comments(write: Write, text: str) -> None:
+    with pytest.raises(InputError, match=r"corpus\.txt"):
+        words(write(text.encode()))
+
+
+@pytest.mark.parametrize("row", ["1-2\tShe's", "1.1\tgone"])
+def test_rows_of_conllu_that_are_no_words(write: Write, row: str) -> None:
+    rest = "\t_" * 8
+    lines = [f"{row}{rest}", f"1\tShe{rest}", f"2\t's{rest}"]
+    with pytest.raises(
+        InputError, match=":1: expected a word, got .*set dataset_reader.tag"
+    ):
+        list(read_columns(write("\n".join(lines).encode())))
+    assert words(write("\n".join(lines[1:]).encode())) == [("1", "2")]
+
+
+def test_marks_inside_and_before_words(write: Write) -> None:
+    content = "\ufeffShe O\n\ufeffsails\ufeff O\n\ufeff\n\ufeff O\n"
+    assert words(write(content.encode())) == [("She", "sails\ufeff"), ("\ufeff",)]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

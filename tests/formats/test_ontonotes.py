@@ -91,6 +91,51 @@ def test_comments_and_words_that_begin_with_a_hash(write: Write) -> None:
     assert [sentence.words for sentence in document.sentences] == [("a", "b", "c")]
 
 
+NOTE = "# a note of more than twelve words , which is as long as a row is"
+
+
+def test_long_comments(write: Write) -> None:
+    width = len(NOTE.split())
+    (document,) = read_documents(write(NOTE, row("a", *["-"] * (width - 11)), NOTE))
+    assert [sentence.words for sentence in document.sentences] == [("a",)]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (row("b").replace("doc", "#", 1), "expected a word or a comment"),
+        ("#Begin document (k); part 000", "expected '#begin document "),
+        ("# begin document (k); part 000", "expected '#begin document "),
+        ("#end document#begin document (k); part 000", "expected '#end document', got"),
+        ("#end  document", "expected '#begin document "),
+    ],
+)
+def test_marks_of_documents_that_are_misspelt(
+    write: Write, line: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=f":2: {message}"):
+        sentences(write(row("a"), line, row("c")))
+
+
+def test_speakers_with_blanks(write: Write) -> None:
+    rows = [
+        "\t".join(row(word).split(" ")[:9] + [name, "*", "-"])
+        for word, name in (("a", "Ann Lee"), ("b", "Ann Kim"))
+    ]
+    (sentence,) = sentences(write(*rows))
+    assert sentence.speakers == ("Ann Lee", "Ann Kim") and sentence.words == ("a", "b")
+
+
+def test_documents_of_two_files(
+    tmp_path: Path, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = write("#begin document (k); part 001", row("a"), "#end document").read_text()
+    (tmp_path / "b.gold_conll").write_text(text)
+    assert len(list(read_documents(tmp_path))) == 2
+    assert "b.gold_conll:1: the document (k); part 001 is also in" in caplog.messages[0]
+    assert caplog.messages[1].endswith("documents that are read twice: 1")
+
+
 @pytest.mark.parametrize(
     ("lines", "warnings"),
     [

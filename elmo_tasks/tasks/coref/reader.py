@@ -18,7 +18,6 @@ from elmo_tasks.formats.brackets import Cluster, place_in_text
 from elmo_tasks.formats.ontonotes import (
     NONE,
     OntonotesDocument,
-    find_files,
     read_documents,
     report_skipped,
 )
@@ -67,11 +66,7 @@ class CorefReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
         documents, clusters, skipped = [], [], []
-        for document in (
-            document
-            for file in find_files(file_path)
-            for document in read_documents(file)
-        ):
+        for document in read_documents(file_path):
             try:
                 clusters.append(document_clusters(document))
                 documents.append(document)

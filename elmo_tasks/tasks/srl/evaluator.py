@@ -39,12 +39,15 @@ def _sentence(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int]:
 
 
 def _rows(propositions: Answers) -> str:
-    """The lines of a sentence. `-`, which the format reserves for words that are not predicates, is written as `?`."""
+    """
+    The lines of a sentence. `-`, which the format reserves for words that are not
+    predicates, is written as `?`, and a blank in a lemma as `_`.
+    """
     length = len(propositions[0][1])
     lemmas = [_NONE] * length
     for known, _ in propositions:
         lemmas[known["predicate"]] = (
-            _UNKNOWN if known["lemma"] == _NONE else known["lemma"]
+            _UNKNOWN if known["lemma"] == _NONE else "_".join(known["lemma"].split())
         )
     columns = [
         brackets_from_spans(spans_from_tags(tags), length=length)

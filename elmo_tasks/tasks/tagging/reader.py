@@ -35,8 +35,10 @@ class ColumnReader(TaskReader):
     - `tag`: for CoNLL-U `upos`, `xpos`, `lemma`, `deprel` or a feature such as `feats:Case` (`_` where a word has
       none). For files with other columns the number of the tags' column, counted from 0, or from the last one with -1.
     - `word`: the number of the words' column, for files with other columns than CoNLL-U.
-    - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL or BIOES, detected from the whole file,
-      regardless of `max_instances`. They become BIOUL.
+    - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL, BIOES or BMES, with or without types. The
+      scheme is detected from the whole file, regardless of `max_instances`. The tags become BIOUL.
+    - `comments`: whether lines that begin with `#` before a sentence are comments, for files with other columns than
+      CoNLL-U. By default those are that cannot be tokens, and a line that may be either is an error.
     - `language`: of the rules that split raw text in predictions; see `blank_pipeline`.
     - `kwargs`: see `TaskReader`.
 
@@ -57,11 +59,13 @@ class ColumnReader(TaskReader):
         tag: Tag = "upos",
         word: Column = 0,
         spans: bool = False,
+        comments: Optional[bool] = None,
         language: Language = "en",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self._tag, self._word, self.spans = tag, word, spans
+        self._comments = comments
         self.language = language
         if language != "en":
             blank_pipeline(language)
@@ -85,7 +89,9 @@ class ColumnReader(TaskReader):
         if isinstance(self._tag, str):
             yield from ((*sentence, 0) for sentence in read_tagged(file, tag=self._tag))
             return
-        for sentence in read_columns(file, corpus_hint=self.corpus_hint):
+        for sentence in read_columns(
+            file, corpus_hint=self.corpus_hint, comments=self._comments
+        ):
             try:
                 columns = sentence.columns[self._word], sentence.columns[self._tag]
             except IndexError:
