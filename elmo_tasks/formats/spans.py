@@ -7,8 +7,10 @@ Labelled spans and the tag schemes that encode them, one tag per token.
 | IOB1 | I, or B directly after a span of the same type | I | I | as first token |
 | BIOUL (BILOU) | B | I | L | U |
 | BIOES (IOBES) | B | I | E | S |
+| BMES | B | M | E | S |
 
-Tokens outside all spans are tagged O. A file with spans is legal in at most one of these schemes.
+A tag is a letter, a dash and a type, or the letter alone where spans have no types.
+Tokens outside all spans are tagged O.
 """
 
 from collections import Counter
@@ -20,7 +22,7 @@ from typing import NamedTuple
 from elmo_tasks.errors import InputError
 
 OUTSIDE = "O"
-_LETTERS = frozenset("BIULSE")
+_LETTERS = frozenset("BIULSEM")
 _BEGINNING = frozenset("BUS")
 
 
@@ -39,11 +41,12 @@ class Scheme(Enum):
     IOB1 = "IIII"
     BIOUL = "BILU"
     BIOES = "BIES"
+    BMES = "BMES"
 
     def encode(self, spans: Iterable[Span], length: int) -> list[str]:
         """The tags of a sentence of `length` tokens. Spans are in order and do not overlap."""
         first, inside, last, single = self.value
-        tags, before = [OUTSIDE] * length, (0, "")
+        tags, before = [OUTSIDE] * length, (-1, "")
         for start, end, label in spans:
             letters = (
                 [first, *inside * (end - start - 2), last]
@@ -52,24 +55,29 @@ class Scheme(Enum):
             )
             if self is Scheme.IOB1 and before == (start, label):
                 letters[0] = "B"
-            tags[start:end] = [f"{letter}-{label}" for letter in letters]
+            tags[start:end] = [join_tag(letter, label) for letter in letters]
             before = end, label
         return tags
 
 
 def split_tag(tag: str) -> tuple[str, str]:
     """
-    Splits a tag at its first dash: `B-creative-work` into `("B", "creative-work")`, `O` into `("O", "")`. Raises
-    `ValueError` if it is neither O nor one of the letters, a dash and a type.
+    Splits a tag at its first dash: `B-creative-work` into `("B", "creative-work")`, `O` and
+    `B` into `("O", "")` and `("B", "")`. Raises `ValueError` for other tags.
     """
     if tag == OUTSIDE:
         return OUTSIDE, ""
-    letter, _, label = tag.partition("-")
-    if letter not in _LETTERS or not label:
+    letter, dash, label = tag.partition("-")
+    if letter not in _LETTERS or bool(dash) != bool(label):
         raise ValueError(
-            f"expected a tag such as 'O' or 'B-PER' (letters B, I, U, L, S, E), got {tag!r:.60}"
+            f"expected a tag such as 'O' or 'B-PER' (letters B, I, U, L, S, E, M), got {tag!r:.60}"
         )
     return letter, label
+
+
+def join_tag(letter: str, label: str) -> str:
+    """The tag of a letter and a type, which may be empty."""
+    return f"{letter}-{label}" if label else letter
 
 
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
@@ -78,11 +86,13 @@ def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     begins at B, U or S, after O, and where the type changes. Raises `ValueError` if a tag is invalid.
     """
     spans: list[Span] = []
-    start, open_label = 0, ""
+    start = 0
+    open_label: str | None = None
     for position, tag in enumerate([*tags, OUTSIDE]):
-        letter, label = split_tag(tag)
+        letter, type_ = split_tag(tag)
+        label = None if letter == OUTSIDE else type_
         if letter in _BEGINNING or label != open_label:
-            if open_label:
+            if open_label is not None:
                 spans.append(Span(start, position, open_label))
             start, open_label = position, label
     return spans
@@ -98,12 +108,14 @@ def detect_scheme(
 ) -> Scheme:
     """
     Detects the scheme that encodes the spans of a corpus with the same tags, from the line of the first token and the
-    tags of each sentence; `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid; if no scheme
-    gives the same tags, at the first one that differs in the scheme with the fewest differences.
+    tags of each sentence; `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid, or one has a
+    type and another has none; if no scheme gives the same tags, at the first one that differs in the scheme with the
+    fewest differences.
     """
     counts, first = Counter[Scheme](), dict[Scheme, tuple[int, str]]()
+    example = ""
     for line, tags in sentences:
-        _check_tags(tags, line, file)
+        example = _check_tags(tags, line, file, example)
         spans = spans_from_tags(tags)
         for scheme in Scheme:
             for place, (tag, legal) in enumerate(
@@ -124,9 +136,19 @@ def detect_scheme(
     return best
 
 
-def _check_tags(tags: Sequence[str], line: int, file: str | Path | None) -> None:
+def _check_tags(
+    tags: Sequence[str], line: int, file: str | Path | None, example: str
+) -> str:
+    """The first tag of a span in the corpus: `example`, if it is not empty."""
     for offset, tag in enumerate(tags):
         try:
             split_tag(tag)
         except ValueError as error:
             raise InputError(str(error), file=file, line=line + offset) from None
+        if tag == OUTSIDE:
+            continue
+        example = example or tag
+        if ("-" in tag) != ("-" in example):
+            problem = f"expected a type in all tags or in none, got {tag!r:.60} after {example!r:.60}"
+            raise InputError(problem, file=file, line=line + offset)
+    return example

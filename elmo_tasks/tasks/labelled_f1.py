@@ -57,6 +57,8 @@ class LabelledF1(Metric):
         report = self.report()
         scores = _scores(**report["overall"])
         for label, row in report["labels"].items():
+            if not label:  # spans without a type, which have the overall scores
+                continue
             scores |= {
                 f"{name}-{label}": value for name, value in _scores(**row).items()
             }

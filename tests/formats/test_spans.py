@@ -12,16 +12,18 @@ from elmo_tasks.formats.spans import (
 )
 
 LABELS = st.sampled_from(["PER", "LOC", "creative-work"])
+NO_TYPE = st.just("")
 
 
 @st.composite
 def sentences(draw: st.DrawFn, *, least: int = 0) -> tuple[int, list[Span]]:
-    """A length and spans within it, some of them adjacent."""
+    """A length and spans within it, some of them adjacent, all with a type or none."""
+    labels = draw(st.sampled_from([LABELS, NO_TYPE]))
     spans, position = [], 0
     for _ in range(draw(st.integers(least, 5))):
         start = position + draw(st.integers(0, 2))
         position = start + draw(st.integers(1, 4))
-        spans.append(Span(start, position, draw(LABELS)))
+        spans.append(Span(start, position, draw(labels)))
     return position + draw(st.integers(0, 2)), spans
 
 
@@ -41,6 +43,7 @@ def test_spans_of_each_scheme(sentence: tuple[int, list[Span]], scheme: Scheme) 
         (Scheme.IOB1, "I-X I-X I-X O I-X B-X I-Y"),
         (Scheme.BIOUL, "B-X I-X L-X O U-X U-X U-Y"),
         (Scheme.BIOES, "B-X I-X E-X O S-X S-X S-Y"),
+        (Scheme.BMES, "B-X M-X E-X O S-X S-X S-Y"),
     ],
 )
 def test_tags_of_each_scheme(scheme: Scheme, tags: str) -> None:
@@ -54,7 +57,8 @@ def test_tags_of_each_scheme(scheme: Scheme, tags: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "tag", ["Z-PER", "B-", "I", "", "O-PER", "b-PER", "-PER", "NN", "\x1b[31m" * 999]
+    "tag",
+    ["Z-PER", "B-", "II", "", "O-PER", "b-PER", "-PER", "NN", "\x1b[31m" * 999],
 )
 def test_invalid_tags(tag: str) -> None:
     with pytest.raises(
@@ -84,3 +88,32 @@ def test_mixed_schemes(corpus: list[str], line: int, problem: str) -> None:
     lines = [(10 * number + 1, tags.split()) for number, tags in enumerate(corpus)]
     with pytest.raises(InputError, match=f"eng.train:{line}: .*{problem}"):
         detect_scheme(lines, file="eng.train")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "tags"),
+    [
+        (Scheme.BIO, "B I O B B I"),
+        (Scheme.IOB1, "I I O I B I"),
+        (Scheme.BIOUL, "B L O U B L"),
+        (Scheme.BIOES, "B E O S B E"),
+        (Scheme.BMES, "B E O S B M E"),
+    ],
+)
+def test_tags_without_types(scheme: Scheme, tags: str) -> None:
+    assert detect_scheme([(1, tags.split())]) is scheme
+    ends = 3 if scheme is Scheme.BMES else 2
+    assert spans_from_tags(tags.split()) == [
+        Span(0, 2, ""),
+        Span(3, 4, ""),
+        Span(4, 4 + ends, ""),
+    ]
+    assert to_bioul(tags.split())[:5] == ["B", "L", "O", "U", "B"]
+
+
+def test_tags_with_and_without_types() -> None:
+    with pytest.raises(
+        InputError,
+        match="eng.train:8: expected a type in all tags or in none, got 'I' after 'B-X'",
+    ):
+        detect_scheme([(3, ["B-X"]), (7, ["O", "I"])], file="eng.train")

@@ -12,7 +12,7 @@ from allennlp.modules.conditional_random_field.conditional_random_field import (
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.formats.spans import OUTSIDE, split_tag
+from elmo_tasks.formats.spans import OUTSIDE, join_tag, split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import Wrong, checked, together
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
@@ -124,5 +124,5 @@ class NerTagger(ColumnTagger):
 
 def span_tags(seen: list[str]) -> list[str]:
     """All BIOUL tags of the types that these tags have."""
-    types = sorted({split_tag(tag)[1] for tag in seen} - {""})
-    return [OUTSIDE, *(f"{letter}-{type_}" for type_ in types for letter in "BILU")]
+    types = sorted({split_tag(tag)[1] for tag in seen if tag != OUTSIDE})
+    return [OUTSIDE, *(join_tag(letter, type_) for type_ in types for letter in "BILU")]
