@@ -1,4 +1,4 @@
-"""Word vectors in text files, in the formats of GloVe and word2vec: read through, or looked up word by word."""
+"""Word vectors in the formats of GloVe and word2vec: read through, or looked up word by word."""
 
 import gzip
 import re
@@ -6,18 +6,26 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines
-from elmo_tasks.formats.unpacking import compression
+from elmo_tasks.formats.text_files import (
+    MARK,
+    decode_line,
+    open_binary,
+    open_text,
+    raw_lines,
+    without_mark,
+)
+from elmo_tasks.formats.unpacking import compression, unpacked
+from elmo_tasks.formats.word2vec_binary import FLOAT, Entry, is_binary, read_binary
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
-_LATER_FIELD = re.compile("(?<= )[^ ]*")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
 _CACHED = (
@@ -30,17 +38,26 @@ def read_vectors(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """
     Streams words and vectors (float32, shape [D]) from a text file, plain or gzip: a word, then `width` (D) numbers,
-    separated by blanks. Words may contain blanks. A first line of two integers is word2vec's header. With `words`, only
-    these are returned, and the numbers of others are not parsed.
+    separated by blanks. Words may contain blanks. A first line of two integers is word2vec's header. Blank lines are
+    ignored. word2vec's binary format is detected after that header. With `words`, only these are returned, and the
+    numbers of others are not parsed.
 
-    Raises `InputError` as `open_text` does; with the line, if it does not have `width` numbers, if one is not finite,
-    or if the word is empty or begins or ends with a blank; if the number of vectors is not the header's.
+    Raises `InputError` as `open_text` and `read_binary` do; with the line, if it does not have `width` numbers, if one
+    is not finite, or if the word is empty or begins or ends with a blank; if the number of vectors is not the header's.
     """
-    for number, word, values in _entries(
-        open_text(file, corpus_hint=VECTORS_HINT), width, file
-    ):
+    with open_binary(file, VECTORS_HINT) as opened:
+        stream = unpacked(opened, file)
+        if is_binary(stream, file):
+            entries = read_binary(stream, file, width=width)
+            for number, entry in enumerate(entries, start=1):
+                word = _decoded(entry, number, file)
+                if words is None or word in words:
+                    yield word, _finite(entry.vector, file, number)
+            return
+    lines = open_text(file, corpus_hint=VECTORS_HINT, keep_marks=True)
+    for line, word, values in _entries(lines, width, file):
         if words is None or word in words:
-            yield word, _vector(values, file, number)
+            yield word, _vector(values, file, line)
 
 
 def write_word_vectors(
@@ -67,8 +84,9 @@ def width_of(file: str | Path) -> int:
     The dimension of the vectors, from the header or the numbers of the first line, whose word must not contain blanks.
     Raises `InputError` as `open_text` does, and if there are none.
     """
-    _, line = next(open_text(file, corpus_hint=VECTORS_HINT), (1, ""))
-    text = line.rstrip(" ")
+    lines = open_text(file, corpus_hint=VECTORS_HINT)
+    texts = (line.rstrip(" \t") for _, line in lines)
+    text = next(filter(None, texts), "")
     header = _HEADER.fullmatch(text)
     width = int(header[2]) if header else text.count(" ")
     if not width:
@@ -84,7 +102,9 @@ def _entries(
     """Line number, word, and its numbers as text."""
     found, header = 0, None
     for number, line in lines:
-        text = line.rstrip(" ")
+        text = without_mark(line).rstrip(" \t")
+        if not text:
+            continue
         if number == 1 and (header := _HEADER.fullmatch(text)):
             if int(header[2]) != width:
                 raise _width_error(int(header[2]), width, text, file, number)
@@ -102,14 +122,21 @@ def _entries(
 
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
-    """Word and numbers. Some of GloVe's words contain blanks; a number there is one too many."""
+    """
+    Word and numbers. Some of GloVe's words contain blanks; but if only numbers follow in
+    the word, they are too many, and if it has a whole vector, a line end is missing.
+    """
     blanks = text.count(" ")
     word, *values = text.split(" ", 1) if blanks == width else text.rsplit(" ", width)
-    if blanks < width or (
-        blanks > width
-        and all(_is_number(field[0]) for field in _LATER_FIELD.finditer(word))
-    ):
+    later = word.split(" ")[1:]
+    if blanks < width or "\t" in word or (later and all(map(_is_number, later))):
         raise _width_error(blanks, width, text, file, number)
+    is_two = len(later) >= width and all(map(_is_number, later[: width - 1]))
+    if is_two and (width > 1 or MARK in word):
+        problem = (
+            f"expected a line end after {width} numbers, got {later[width - 1]!r:.60}"
+        )
+        raise InputError(problem, file=file, line=number)
     if not word or word != word.strip(" "):
         problem = (
             f"expected a word, one blank and {width} numbers, got the word {word!r:.60}"
@@ -141,10 +168,11 @@ def _is_number(field: str) -> bool:
 
 def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
     fields = values.split(" ")
-    with suppress(ValueError), np.errstate(over="ignore"):
-        vector = np.array([float(field) for field in fields], np.float32)  # [D]
-        if np.isfinite(vector).all():
-            return vector
+    if values.isascii() and "_" not in values:  # `float` reads 1_0, and other digits
+        with suppress(ValueError), np.errstate(over="ignore"):
+            vector = np.array([float(field) for field in fields], np.float32)  # [D]
+            if np.isfinite(vector).all():
+                return vector
     raise InputError(
         f"expected {len(fields)} finite numbers, got {shown(values)}",
         file=file,
@@ -152,21 +180,54 @@ def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
     )
 
 
+def _decoded(entry: Entry, number: int, file: str | Path) -> str:
+    """The word of an entry of a binary file."""
+    try:
+        word = entry.word.decode()
+    except UnicodeDecodeError:
+        word = ""
+    if not word:
+        problem = f"expected word {number:,} in UTF-8, got {shown(entry.word)}"
+        raise InputError(problem, file=file)
+    return word
+
+
+def _finite(vector: bytes, file: str | Path, number: int | None = None) -> np.ndarray:
+    """A vector [D] of a binary file, that of the word `number`."""
+    numbers = np.frombuffer(vector, FLOAT).astype(np.float32)
+    if np.isfinite(numbers).all():
+        return numbers
+    which = "" if number is None else f" for word {number:,}"
+    problem = f"expected {len(numbers)} finite numbers{which}, got {numbers}"
+    raise InputError(problem, file=file)
+
+
 class VectorFile:
     """
-    The vectors [D] of a plain text file, of dimension `width`, looked up by word. Only the words and their positions
-    are kept in memory, half a gigabyte for GloVe 840B; numbers are parsed when a word is looked up. If a word occurs
-    twice, the first vector is used. Safe to use from several threads. Raises `InputError` as `read_vectors` does, and
-    if the file is compressed.
+    The vectors [D] of a file, of dimension `width`, looked up by word. Only the words and their positions are kept in
+    memory, half a gigabyte for GloVe 840B; numbers are parsed when a word is looked up. If a word occurs twice, the
+    first vector is used. Safe to use from several threads. Raises `InputError` as `read_vectors` does, and if the file
+    is compressed.
     """
 
     def __init__(self, file: Path, *, width: int) -> None:
         self.file, self.width = file, width
         self._read = lru_cache(_CACHED)(self._read_at)
-        self._places: dict[bytes, int] = {}  # the byte where the word's line starts
-        starts = array("Q")
-        for number, word, _ in _entries(self._lines(starts), width, file):
-            self._places.setdefault(word.encode(), starts[number - 1])
+        self._places: dict[bytes, int] = {}  # the byte where the vector or line starts
+        with open_binary(file, VECTORS_HINT) as opened:
+            if compression(opened):
+                problem = "expected plain text, got a compressed file"
+                raise InputError(problem, file=file, hint="unpack it")
+            self._is_binary = is_binary(opened, file)
+            if self._is_binary:
+                entries = read_binary(opened, file, width=width)
+                for number, entry in enumerate(entries, start=1):
+                    found = _decoded(entry, number, file)
+                    self._places.setdefault(found.encode(), entry.place)
+                return
+            starts = array("Q")
+            for number, word, _ in _entries(self._lines(opened, starts), width, file):
+                self._places.setdefault(word.encode(), starts[number - 1])
 
     def __len__(self) -> int:
         return len(self._places)
@@ -179,20 +240,19 @@ class VectorFile:
     def _read_at(self, place: int) -> np.ndarray:
         with open_binary(self.file, VECTORS_HINT) as opened:
             opened.seek(place)
-            line = opened.readline().decode("utf-8", "replace").rstrip(" \r\n")
+            if self._is_binary:
+                vector = opened.read(FLOAT.itemsize * self.width)
+                return _finite(vector, self.file)
+            _, raw = next(raw_lines(opened, self.file), (1, b""))
+        line = raw.decode("utf-8", "replace").rstrip(" \t\r\n")
         return _vector(" ".join(line.rsplit(" ", self.width)[1:]), self.file, None)
 
-    def _lines(self, starts: "array[int]") -> Iterator[tuple[int, str]]:
+    def _lines(
+        self, opened: BufferedReader, starts: "array[int]"
+    ) -> Iterator[tuple[int, str]]:
         """Line numbers and lines; appends the position of each."""
         start = 0
-        with open_binary(self.file, VECTORS_HINT) as opened:
-            if compression(opened):
-                raise InputError(
-                    "expected plain text, got a compressed file",
-                    file=self.file,
-                    hint="unpack it",
-                )
-            for number, raw in raw_lines(opened, self.file):
-                starts.append(start)
-                start += len(raw)
-                yield number, decode_line(raw, self.file, number)
+        for number, raw in raw_lines(opened, self.file):
+            starts.append(start)
+            start += len(raw)
+            yield number, decode_line(raw, self.file, number, keep_marks=True)

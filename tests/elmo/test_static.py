@@ -84,7 +84,10 @@ def test_binary_files_and_layers(text: Path) -> None:
     static(text, "v.txt", "--min-count", 1, "--layers", 1, "--most", 3)
     head, _, body = (text.parent / "v.bin").read_bytes().partition(b"\n")
     assert head == b"3 12"
+    exact = read(text.parent / "v.bin")
+    assert list(exact) == list(read(text.parent / "v.txt"))
     for word, vector in read(text.parent / "v.txt").items():
+        assert np.allclose(exact[word], vector, atol=1e-4)
         start = body.index(f"{word} ".encode()) + len(word) + 1
         assert np.allclose(
             np.frombuffer(body[start : start + 48], "<f4"), vector, atol=1e-4
