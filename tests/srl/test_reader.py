@@ -80,6 +80,31 @@ def test_of_overlapping_spans_the_first_is_kept() -> None:
     assert bio_tags(spans, length=5) == ["B-ARG1", "I-ARG1", "I-ARG1", "B-V", "O"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "tags"),
+    [
+        ("(ARG0* (V*) *)", "O B-V O"),
+        ("(ARG0(V*)) * *", "B-V O O"),
+        ("(ARG1(ARG0* (V* *)))", "O B-V I-V"),
+        ("(V*) (C-V*) (ARG1*)", "B-V B-C-V B-ARG1"),
+        ("(ARG1* (C-V*) (V*))", "O B-C-V B-V"),
+    ],
+)
+def test_an_argument_over_the_predicate_leaves_it(
+    tmp_path: Path, cells: str, tags: str
+) -> None:
+    path = tmp_path / "a.gold_conll"
+    column = cells.split()
+    place = next(number for number, cell in enumerate(column) if "(V*" in cell)
+    rows = []
+    for number, cell in enumerate(column):
+        frame = "keep 01" if number == place else "- -"
+        rows.append(f"doc 0 {number} word VB * {frame} - - * {cell} -")
+    path.write_text("\n".join(rows) + "\n")
+    (read,) = SrlReader().read(path)
+    assert labels(read) == tags
+
+
 ROW = "doc 0 0 plan NN * {lemma} {frameset} - - * {argument} -\n"
 
 

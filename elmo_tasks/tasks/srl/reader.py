@@ -8,9 +8,9 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.ontonotes import (
+    PREDICATE_LABELS,
     Frame,
     OntonotesSentence,
-    find_files,
     read_documents,
     report_skipped,
 )
@@ -90,9 +90,7 @@ class SrlReader(TaskReader):
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame, int]]:
         """The predicates of a file, each with the number of sentences that it counts as left out."""
         found, skipped = [], []
-        documents = (
-            document for file in find_files(path) for document in read_documents(file)
-        )
+        documents = read_documents(path)
         for sentence in (
             sentence for document in documents for sentence in document.sentences
         ):
@@ -156,12 +154,17 @@ class SrlReader(TaskReader):
         return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 
+def _is_argument(span: Span) -> bool:
+    return span.label not in PREDICATE_LABELS
+
+
 def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
     """
-    Spans as BIO tags of `length` tokens. Of overlapping spans, which BIO cannot represent, the first one is kept.
+    Spans as BIO tags of `length` tokens. BIO cannot represent overlapping spans: of these,
+    the predicate's are kept, also those inside one of its arguments, else the first one.
     """
     tags = [OUTSIDE] * length
-    for start, end, label in spans:
+    for start, end, label in sorted(spans, key=_is_argument):
         if all(tag == OUTSIDE for tag in tags[start:end]):
             tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
     return tags
