@@ -78,6 +78,25 @@ def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
             list(SnliReader().read(write(tmp_path, *records)))
 
 
+def test_files_without_labels_and_with_some(tmp_path: Path) -> None:
+    bare = {key: PAIR[key] for key in ("sentence1", "sentence2")}
+    null = {**bare, "gold_label": None}
+    dropped = {**bare, "gold_label": "-"}
+    assert len(list(SnliReader().read(write(tmp_path, bare, null, "")))) == 2
+    for records, line, problem in (
+        ([PAIR, dropped, bare], 3, "expected a 'gold_label' as on line 1, got none"),
+        ([dropped, null], 2, "expected a 'gold_label' as on line 1, got none"),
+        (["", bare, PAIR], 3, "expected no 'gold_label' as on line 2, got one"),
+    ):
+        with pytest.raises(InputError, match=f"pairs.jsonl:{line}: {problem}"):
+            list(SnliReader().read(write(tmp_path, *records)))
+
+
+def test_blanks_in_the_words_of_parses() -> None:
+    parse = "( 1\u00a01/2 ( a\u2028b  c\x85d\t) )"
+    assert leaves(parse) == ["1\u00a01/2", "a\u2028b", "c\x85d"]
+
+
 @pytest.mark.parametrize(
     ("record", "message"),
     [

@@ -9,6 +9,7 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField
 from pydantic import TypeAdapter
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_values import TEXT, parse_json, validate
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.trees import unescape
@@ -35,8 +36,8 @@ _LABEL: TypeAdapter[Any] = TypeAdapter(Optional[Literal[Label, "-"]])
 @DatasetReader.register("elmo_tasks_snli")
 class SnliReader(TaskReader):
     """
-    Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are dropped; for predictions, pairs
-    need no `gold_label`.
+    Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are dropped; for predictions, a file
+    needs no `gold_label` in any pair.
 
     # Parameters
 
@@ -103,12 +104,20 @@ class SnliReader(TaskReader):
 
 
 def leaves(parse: str) -> list[str]:
-    """The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped."""
-    return [unescape(symbol) for symbol in parse.split() if symbol not in ("(", ")")]
+    """
+    The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB-
+    unescaped. Words may contain no-break spaces.
+    """
+    symbols = parse.replace("\t", " ").split(" ")
+    return [unescape(symbol) for symbol in symbols if symbol not in ("", "(", ")")]
 
 
 def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The pairs of a file but those without consensus, and their lines."""
+    """
+    The pairs of a file but those without consensus, and their lines. Raises `InputError`
+    if only some have a label.
+    """
+    first: tuple[int, bool] | None = None  # a pair's line, and whether it has a label
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
         if not text.strip():
             continue
@@ -119,10 +128,18 @@ def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
             file=file,
             line=line,
         )
-        if (
-            validate(
-                _LABEL, pair.get("gold_label"), "'gold_label'", file=file, line=line
+        label = validate(
+            _LABEL, pair.get("gold_label"), "'gold_label'", file=file, line=line
+        )
+        has_label = label is not None
+        first = first or (line, has_label)
+        if has_label != first[1]:
+            expected, got = ("a", "none") if first[1] else ("no", "one")
+            raise InputError(
+                f"expected {expected} 'gold_label' as on line {first[0]}, got {got}",
+                file=file,
+                line=line,
+                hint="label all pairs of a file or none",
             )
-            != NO_CONSENSUS
-        ):
+        if label != NO_CONSENSUS:
             yield line, pair
