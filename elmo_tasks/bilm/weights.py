@@ -115,7 +115,7 @@ def load_weights(
     once. If `pack` is given, each layer is packed for products of that type as soon as it is loaded.
 
     Raises `InputError` if the file is truncated, not HDF5 or has external values; or listing every dataset that is
-    missing, unused, of another shape, or not of finite numbers. The valid datasets have been loaded then.
+    missing, unused, of another shape or type, or not of finite numbers. The valid datasets have been loaded then.
     """
     expected: set[str] = set()
     problems: list[str] = []
@@ -202,11 +202,10 @@ def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
         return f"missing: {expected.name} {expected.shape}"
     if _shape(dataset) != expected.shape:
         return f"wrong shape: {expected.name}: expected {expected.shape}, got {_shape(dataset)}"
-    values = (
-        _read(dataset)
-        if np.issubdtype(dataset.dtype, np.floating)
-        else np.array(np.nan)
-    )
+    if not np.issubdtype(dataset.dtype, np.floating):
+        # Integers might be quantized weights, whose scale is stored elsewhere.
+        return f"wrong type: {expected.name}: expected floats, got {dataset.dtype}"
+    values = _read(dataset)
     with np.errstate(over="ignore"):
         if not np.isfinite(values.astype(np.float32, copy=False)).all():
             return f"not finite numbers: {expected.name} ({dataset.dtype})"

@@ -57,11 +57,11 @@ def test_every_problem_is_listed_at_once(tmp_path: Path) -> None:
     assert head == f"{files[1]}: does not match {files[0]}:"
     assert sorted(listed) == [
         "missing: CNN/b_cnn_1 (5,)",
-        "not finite numbers: CNN_high_0/b_carry (int64)",
         "not finite numbers: CNN_high_0/b_transform (float64)",
         "not finite numbers: CNN_proj/b_proj (float32)",
         "unused: RNN_2/extra (2, 3)",
         f"wrong shape: {CELL}/W_0: expected (12, 48), got (12, 44)",
+        "wrong type: CNN_high_0/b_carry: expected floats, got int64",
     ]
 
 
@@ -78,7 +78,7 @@ def test_claimed_sizes_allocate_no_memory(tmp_path: Path) -> None:
     for problem in (
         "unused: other (274877906944,)",
         "got (1048576, 262144)",
-        "not finite numbers: CNN_proj/b_proj (|S",
+        "wrong type: CNN_proj/b_proj: expected floats, got |S",
     ):
         assert problem in str(error.value), problem
 
