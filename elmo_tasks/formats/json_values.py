@@ -46,13 +46,15 @@ def parse_json(
 def _check_text(value: str) -> str:
     if not value.strip():
         raise PydanticCustomError("blank", "expected a word")
+    if "\0" in value:
+        raise PydanticCustomError("binary", "expected text without NUL characters")
     if not value.isascii() and _SURROGATE.search(value):
         raise PydanticCustomError("surrogate", "expected valid Unicode")
     return value
 
 
 Text = Annotated[str, AfterValidator(_check_text)]
-"""A string with a word and without surrogates, for pydantic."""
+"""A string with a word, and without surrogates and NUL, for pydantic."""
 
 TEXT = TypeAdapter(Text)
 WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])

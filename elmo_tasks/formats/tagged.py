@@ -37,7 +37,8 @@ class TaggedSentence(NamedTuple):
 def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSentence]:
     """
     The sentences of a CoNLL-U file, read lazily: of its ten columns FORM and the tag; multiword tokens and empty nodes
-    are skipped. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
+    are skipped. Lines that begin with `#` are comments. `tag` is one of `TAGS`; a word without the feature has the tag
+    `_`.
 
     Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """
@@ -49,10 +50,11 @@ def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSenten
 def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
     sentence = TaggedSentence([], [])
     for number, line in open_text(file, corpus_hint=CORPUS_HINT):
-        if line.startswith("#"):
+        columns = [column.strip(" ") for column in line.split("\t")]
+        if line.startswith("#") and len(columns) != _COLUMNS:
             continue
-        if line.strip():
-            _add_row(sentence, line.split("\t"), tag, file, number)
+        if line.strip(" \t"):
+            _add_row(sentence, columns, tag, file, number)
         elif sentence.words:
             yield sentence
             sentence = TaggedSentence([], [])
@@ -83,7 +85,7 @@ def _add_row(
             line=number,
         )
     found = _tag(columns, tag)
-    if not word.strip() or not found or (found == _NONE and tag in _TAG_COLUMNS):
+    if not word or not found or (found == _NONE and tag in _TAG_COLUMNS):
         raise InputError(
             f"expected a word and its {tag}, got {word!r} and {found!r}",
             file=file,

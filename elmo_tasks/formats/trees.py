@@ -36,7 +36,7 @@ _ESCAPES = {
     "-RCB-": "}",
 }
 # `\s` would also split at no-break spaces, which are part of some words.
-_PIECE = re.compile(r"\([ \t\r]*([^() \t\r]*)|(\))|([^() \t\r]+)")
+_PIECE = re.compile(r"\([ \t]*([^() \t]*)|(\))|([^() \t]+)")
 """A bracket and its label, a closing bracket, or a word."""
 
 
@@ -73,7 +73,7 @@ def read_trees(path: str | Path) -> Iterator[SentimentTree]:
     lines = (
         (number, line)
         for number, line in open_text(path, corpus_hint=CORPUS_HINT)
-        if line.strip()
+        if line.strip(" \t")
     )
     trees = (parse_tree(line, file=path, line=number) for number, line in lines)
     yield from not_empty(

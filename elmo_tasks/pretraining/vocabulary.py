@@ -13,7 +13,7 @@ from elmo_tasks.bilm.characters import (
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.text_files import MARK, open_text
 from elmo_tasks.settings import Size, checked
 
 logger = logging.getLogger(__name__)
@@ -68,6 +68,7 @@ class WordVocabulary:
         """
         The vocabulary of plain or gzip text, one tokenized sentence per line: its most frequent words besides the
         special tokens, at most `size` or those with a frequency of at least `min_count`; ties in code point order.
+        Words that begin with a byte order mark are left out, which `from_file` would reject.
         Memory grows with the number of distinct words only. Raises `InputError` if both limits are given, a file is
         unreadable, or there is no word.
         """
@@ -83,8 +84,9 @@ class WordVocabulary:
                 "no sentence to count words in", file=paths[0] if paths else None
             )
         _report_truncated(counts)
-        for special in SPECIALS:
-            counts.pop(special, None)
+        marked = [word for word in counts if word.startswith(MARK)]
+        for word in (*SPECIALS, *marked):
+            counts.pop(word, None)
         frequent = [
             (-count, word)
             for word, count in counts.items()
@@ -96,11 +98,17 @@ class WordVocabulary:
     def from_file(cls, path: str | Path) -> "WordVocabulary":
         """
         Read the official `vocabulary.txt`: one word per line, `<S>`, `</S>` and `<UNK>` first. Raises `InputError` with
-        the line if it is something else.
+        the line if it is something else. Blank lines at the end are ignored.
         """
         line_of: dict[str, int] = {}
-        for line, text in open_text(path):
+        blank = 0  # the first line of those that may be at the end
+        for line, text in open_text(path, keep_marks=True):
             word = text.strip(" \t")
+            if not word:
+                blank = blank or line
+                continue
+            if blank:
+                raise InputError("expected one word, got ''", file=path, line=blank)
             if problem := _problem(word, line, line_of):
                 raise InputError(problem, file=path, line=line)
             line_of[word] = line
@@ -136,4 +144,6 @@ def _problem(word: str, line: int, line_of: dict[str, int]) -> str | None:
         return f"expected {SPECIALS[line - 1]}, got {word!r}: the first three lines are {', '.join(SPECIALS)}"
     if len(word.split()) != 1:
         return f"expected one word, got {word!r}"
+    if word.startswith(MARK):
+        return f"expected a word, got a byte order mark before it: {word!r:.60}"
     return f"{word!r} is already on line {line_of[word]}" if word in line_of else None

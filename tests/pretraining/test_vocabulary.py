@@ -69,3 +69,24 @@ def test_invalid_files(tmp_path: Path, content: str, message: str) -> None:
     path.write_text(content)
     with pytest.raises(InputError, match=r"vocabulary\.txt" + message):
         WordVocabulary.from_file(path)
+
+
+def test_words_that_begin_with_a_mark(tmp_path: Path) -> None:
+    """They could not be told from a file put together by `cat`."""
+    (tmp_path / "text").write_text("a \ufeffb \ufeff c\n\ufeffd e\ufeff\n")
+    vocabulary = WordVocabulary.count([tmp_path / "text"])
+    assert sorted(vocabulary.words[3:]) == ["a", "c", "d", "e\ufeff"]
+    vocabulary.save(tmp_path / "words")
+    assert WordVocabulary.from_file(tmp_path / "words").words == vocabulary.words
+    (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\na\n\ufeffb\n")
+    with pytest.raises(InputError, match="words:5: expected a word, got a byte order"):
+        WordVocabulary.from_file(tmp_path / "words")
+
+
+def test_blank_lines(tmp_path: Path) -> None:
+    path = tmp_path / "words"
+    path.write_text("<S>\n</S>\n<UNK>\na\n\n \n")
+    assert WordVocabulary.from_file(path).words[3:] == ["a"]
+    path.write_text("<S>\n</S>\n<UNK>\n\na\n")  # each line is an id
+    with pytest.raises(InputError, match="words:4: expected one word, got ''"):
+        WordVocabulary.from_file(path)

@@ -178,6 +178,8 @@ def read_first_senses(file: str | Path) -> dict[tuple[str, str], str]:
     ranked: dict[tuple[str, str], tuple[int, str]] = {}
     for number, line in open_text(file, corpus_hint=INDEX_HINT):
         fields = line.split()
+        if not fields:
+            continue
         match = _SENSE_KEY.fullmatch(fields[0]) if len(fields) == 4 else None
         if match is None or not fields[2].isdecimal():
             problem = f"expected sense key, offset, rank and count, got {line[:60]!r}"
