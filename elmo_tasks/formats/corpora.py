@@ -1,5 +1,6 @@
 """
-The files that scale `paper` reads, under the names of the configs and under those of the official releases.
+The files that scale `paper` reads, of all tasks, under the names of the configs and under those of the official
+releases.
 
 `located` lets a reader open a release as it was unpacked; `elmo-tasks data` reports what is there.
 """
@@ -13,6 +14,7 @@ STANFORD = "https://nlp.stanford.edu"
 ELMO_MODELS = "https://allennlp.s3.amazonaws.com/models/elmo"
 _BENCHMARK = "1-billion-word-language-modeling-benchmark-r13output"
 _RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
+_ONTONOTES = "conll-formatted-ontonotes-5.0"
 
 
 @dataclass(frozen=True)
@@ -26,20 +28,51 @@ class DataFile:
     source: str  # a URL, or a text where it needs a licence or several steps
 
 
-def conll2012(name: str, split: str) -> DataFile:
-    """A split of CoNLL-2012, whose official names are those of the trees that the scripts of the shared task make."""
+def _conll2012(name: str, split: str) -> DataFile:
+    """
+    A split of CoNLL-2012. Its official names are those of the tree that the scripts of the
+    shared task make, and of the public release for OntoNotes 5.0 (Pradhan et al. 2013),
+    whose folder `test` is another test set than CoNLL-2012's. He et al. (2017) read that.
+    """
     short = {"train": "train", "development": "dev", "test": "test"}[split]
-    folders = (
-        "conll-2012",
-        "srl/conll-2012",
-        "coref/conll-2012",
-        "conll-formatted-ontonotes-5.0",
-    )
-    official = tuple(f"{folder}/v4/data/{split}/data/english" for folder in folders)
+    official = []
+    for parent in ("", "srl/", "coref/"):
+        official.append(f"{parent}conll-2012/v4/data/{split}/data/english")
+    released = "conll-2012-test" if split == "test" else split
+    for parent in ("", "srl/", "coref/"):
+        for folder in (_ONTONOTES, f"{_ONTONOTES}-12/{_ONTONOTES}"):
+            official.append(f"{parent}{folder}/data/{released}/data/english")
     if name.startswith("coref"):
-        official = (f"coref/{short}.english.v4_gold_conll", *official)
+        official.insert(0, f"coref/{short}.english.v4_gold_conll")
     source = "OntoNotes 5.0 (LDC2013T19, https://catalog.ldc.upenn.edu) and https://cemantix.org/conll/2012/data.html"
-    return DataFile(name, official, source)
+    return DataFile(name, tuple(official), source)
+
+
+def _squad(split: str) -> DataFile:
+    name = f"{split}-v1.1.json"
+    return DataFile(
+        f"squad/{name}",
+        (),
+        f"https://rajpurkar.github.io/SQuAD-explorer/dataset/{name}",
+    )
+
+
+def _snli(split: str) -> DataFile:
+    name = f"snli_1.0_{split}.jsonl"
+    official = (f"snli/snli_1.0/{name}", f"snli_1.0/{name}")
+    return DataFile(f"snli/{name}", official, f"{STANFORD}/projects/snli/snli_1.0.zip")
+
+
+def _sst(split: str) -> DataFile:
+    archive = f"{STANFORD}/sentiment/trainDevTestTrees_PTB.zip"
+    return DataFile(
+        f"sst/{split}.txt", (f"sst/trees/{split}.txt", f"trees/{split}.txt"), archive
+    )
+
+
+def _ner(name: str) -> DataFile:
+    source = "CoNLL-2003 (https://www.clips.uantwerpen.be/conll2003/ner/) with RCV1 from https://trec.nist.gov/data/reuters"
+    return DataFile(f"ner/{name}", (f"ner/{name}.txt", f"conll2003/{name}"), source)
 
 
 def _glove(name: str, archive: str) -> DataFile:
@@ -69,6 +102,20 @@ def _released(name: str) -> DataFile:
 
 _TURIAN, _WORDS = "turian.50d.txt", "vocab-2016-09-10.txt"
 CORPORA: dict[str, tuple[DataFile, ...]] = {
+    "squad": (_squad("train"), _squad("dev")),
+    "snli": (_snli("train"), _snli("dev"), _snli("test")),
+    "srl": (
+        _conll2012("srl/train", "train"),
+        _conll2012("srl/development", "development"),
+        _conll2012("srl/test", "test"),
+    ),
+    "coref": (
+        _conll2012("coref/train.gold_conll", "train"),
+        _conll2012("coref/dev.gold_conll", "development"),
+        _conll2012("coref/test.gold_conll", "test"),
+    ),
+    "ner": (_ner("eng.train"), _ner("eng.testa"), _ner("eng.testb")),
+    "sst": (_sst("train"), _sst("dev"), _sst("test")),
     "vectors": (
         _glove("glove.6B.50d.txt", "glove.6B"),
         _glove("glove.6B.100d.txt", "glove.6B"),
@@ -90,7 +137,10 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
         DataFile(f"lm/{_WORDS}", (_WORDS,), f"{ELMO_MODELS}/{_WORDS}"),
     ),
 }
-"""The files of the word vectors, of the released biLM and of its training text; `elmo_tasks.tasks` adds its own."""
+"""
+By task: train, dev and, if it is public, test; and the files of the word vectors, of the
+released biLM and of its training text.
+"""
 
 
 def located(path: str | Path) -> str:

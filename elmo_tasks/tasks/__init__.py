@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import Any
 
-from elmo_tasks.formats.corpora import CORPORA
 from elmo_tasks.tasks.task import Task
 
 PACKAGES = ("squad", "snli", "srl", "coref", "tagging", "sst")
@@ -15,8 +14,6 @@ TASKS: dict[str, Task] = {
     for task in import_module(f"elmo_tasks.tasks.{name}").TASKS
 }
 """By name, in the order of the paper."""
-
-CORPORA.update({task.name: task.files for task in TASKS.values() if task.files})
 
 
 def task_of(predictor: Any) -> Task | None:

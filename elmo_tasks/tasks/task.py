@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-from elmo_tasks.formats.corpora import DataFile
-
 
 class Page(NamedTuple):
     """A tab of the page of `elmo-tasks serve`."""
@@ -31,7 +29,6 @@ class Task:
     - `name`: of its configs, and after `elmo_tasks_` of its reader, model and predictor.
     - `title`, `metric`: the task and its score, as tables name them.
     - `sample`: a file of a few instances below `fixtures/`.
-    - `files`: the corpus: train, dev and, if it is public, test.
     - `paper`: Table 1 without and with ELMo, each a number or `{"mean": ..., "deviation": ...}`.
     - `minutes`: of a training on one CPU core at `mini` and at `small`, each without and with ELMo; the layers are
       cached.
@@ -44,7 +41,6 @@ class Task:
     metric: str
     sample: str
     page: Page
-    files: tuple[DataFile, ...] = ()
     paper: tuple[Any, Any] | None = None
     minutes: tuple[tuple[float, float], tuple[float, float]] | None = None
     spacy: Literal["sentence", "document"] | None = None

@@ -1,5 +1,7 @@
 """`elmo-tasks data`: what is there, official names."""
 
+import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -9,7 +11,11 @@ from elmo_tasks import resources
 from elmo_tasks.cli import data
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.formats.text_files import open_text
+from tests.tiny import FIXTURES
+
+ONTONOTES = "conll-formatted-ontonotes-5.0/data"
 
 
 def _touch(root: Path, *names: str) -> None:
@@ -30,11 +36,18 @@ def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
         "lm/training-monolingual.tokenized.shuffled/news.en-00001-of-00100",
         "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
         "vectors/turian.50d.txt",
+        *(
+            f"{ONTONOTES}/{split}/data/english/annotations/nw/wsj/00/a.gold_conll"
+            for split in ("development", "test", "conll-2012-test")
+        ),
     )
     for name, official in {
         "srl/train": "conll-2012/v4/data/train/data/english",
         "coref/train.gold_conll": "conll-2012/v4/data/train/data/english",
         "coref/dev.gold_conll": "coref/dev.english.v4_gold_conll",
+        "srl/development": f"{ONTONOTES}/development/data/english",
+        "srl/test": f"{ONTONOTES}/conll-2012-test/data/english",
+        "coref/test.gold_conll": f"{ONTONOTES}/conll-2012-test/data/english",
         "snli/snli_1.0_dev.jsonl": "snli/snli_1.0/snli_1.0_dev.jsonl",
         "sst/dev.txt": "sst/dev.txt",
         "sst/train.txt": "sst/train.txt",
@@ -43,6 +56,49 @@ def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
     }.items():
         assert located(tmp_path / name) == str(tmp_path / official)
     assert located("sst/dev.txt") == "sst/dev.txt"
+
+
+@pytest.mark.parametrize("parent", ["", "srl/", "coref/"])
+@pytest.mark.parametrize("folder", ["", "conll-formatted-ontonotes-5.0-12/"])
+def test_the_public_release_of_ontonotes_is_read(
+    tmp_path: Path, parent: str, folder: str
+) -> None:
+    root = tmp_path / f"{parent}{folder}{ONTONOTES}/train/data/english/annotations/tc"
+    root.mkdir(parents=True)
+    sample = (FIXTURES / "srl/tale.v4_gold_conll").read_bytes()
+    (root / "tale.gold_conll").write_bytes(sample)
+    for name in ("srl/train", "coref/train.gold_conll"):
+        assert len(list(read_documents(tmp_path / name))) == 2
+
+
+LOCATED = """
+import sys
+from elmo_tasks.formats.corpora import located
+files = sys.argv[1:]
+before = [located(file) for file in files]
+import elmo_tasks.tasks
+assert [located(file) for file in files] == before
+print("\\n".join(before))
+"""
+
+
+def test_paths_do_not_depend_on_what_is_imported(tmp_path: Path) -> None:
+    files = {
+        "snli/snli_1.0_dev.jsonl": "snli_1.0/snli_1.0_dev.jsonl",
+        "sst/dev.txt": "trees/dev.txt",
+        "ner/eng.train": "conll2003/eng.train",
+        "srl/development": f"{ONTONOTES}/development/data/english",
+        "coref/test.gold_conll": f"{ONTONOTES}/conll-2012-test/data/english",
+    }
+    _touch(tmp_path, *(f"{official}/x" for official in files.values()))
+    names = [str(tmp_path / name) for name in files]
+    ended = subprocess.run(
+        [sys.executable, "-c", LOCATED, *names], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split("\n")[:-1] == [
+        str(tmp_path / official) for official in files.values()
+    ]
 
 
 def test_a_config_reads_the_release(

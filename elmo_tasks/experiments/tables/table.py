@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import ErrorDetails
 
 from elmo_tasks.errors import InputError, one_line, shown
-from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.corpora import CORPORA, located
 from elmo_tasks.resources import SCALES, configs_root
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import evaluate, find_embedded
@@ -261,7 +261,8 @@ def _tasks(table: Path, scale: str) -> str:
     """The Jsonnet of an array with the record of each task and its config, which is evaluated where it is used."""
     tasks = []
     for task in TASKS.values():
-        test = task.files[2].name if len(task.files) > 2 else None
+        files = CORPORA.get(task.name, ())
+        test = files[2].name if len(files) > 2 else None
         known = {
             "name": task.name,
             "row_label": task.title,

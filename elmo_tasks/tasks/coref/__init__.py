@@ -1,6 +1,5 @@
 """Coreference (paper, appendix A.6; Lee et al., 2017): documents -> spans -> antecedents -> clusters."""
 
-from elmo_tasks.formats.corpora import conll2012
 from elmo_tasks.tasks.task import Page, Task
 
 TASKS = (
@@ -11,11 +10,6 @@ TASKS = (
         metric="f1",
         paper=(67.2, 70.4),
         minutes=((2, 2.5), (32, 32)),
-        files=(
-            conll2012("coref/train.gold_conll", "train"),
-            conll2012("coref/dev.gold_conll", "development"),
-            conll2012("coref/test.gold_conll", "test"),
-        ),
         sample="coref/stories.gold_conll",
         page=Page(
             "Coreference",

@@ -1,17 +1,6 @@
 """Question answering: SQuAD v1.1, bidirectional attention and self-attention, EM and F1 (paper, appendix A.4)."""
 
-from elmo_tasks.formats.corpora import DataFile
 from elmo_tasks.tasks.task import Page, Task
-
-
-def _file(split: str) -> DataFile:
-    name = f"{split}-v1.1.json"
-    return DataFile(
-        f"squad/{name}",
-        (),
-        f"https://rajpurkar.github.io/SQuAD-explorer/dataset/{name}",
-    )
-
 
 TASKS = (
     Task(
@@ -21,7 +10,6 @@ TASKS = (
         metric="f1",
         paper=(81.1, 85.8),
         minutes=((2.7, 3.3), (27, 35)),
-        files=(_file("train"), _file("dev")),
         sample="squad/train-v1.1.json",
         page=Page(
             "Questions",

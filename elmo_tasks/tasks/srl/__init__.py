@@ -1,6 +1,5 @@
 """Semantic role labeling: CoNLL-2012 columns, the deep highway biLSTM, srl-eval.pl's F1 (paper, appendix A.5)."""
 
-from elmo_tasks.formats.corpora import conll2012
 from elmo_tasks.tasks.task import Page, Task
 
 TASKS = (
@@ -11,11 +10,6 @@ TASKS = (
         metric="f1",
         paper=(81.4, 84.6),
         minutes=((1, 1.2), (36, 42)),
-        files=(
-            conll2012("srl/train", "train"),
-            conll2012("srl/development", "development"),
-            conll2012("srl/test", "test"),
-        ),
         sample="srl/tale.v4_gold_conll",
         page=Page(
             "Roles",
