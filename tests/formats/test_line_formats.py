@@ -1,0 +1,400 @@
+"""
+All formats of lines against line ends, byte order marks, blank and missing last lines,
+trailing blanks, damage: the right records, or one error with file and line.
+"""
+
+import gzip
+import json
+import tracemalloc
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes.neighbors import read_corpus
+from elmo_tasks.experiments.probes.senses import (
+    read_first_senses,
+    read_keys,
+    read_senses,
+)
+from elmo_tasks.formats.columns import read_columns
+from elmo_tasks.formats.json_values import parse_json
+from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.formats.raw_text import line_parser
+from elmo_tasks.formats.tagged import read_tagged
+from elmo_tasks.formats.text_files import lines_of, open_binary, open_text
+from elmo_tasks.formats.trees import read_trees
+from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
+from elmo_tasks.pretraining.sentences import read_sentences
+from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.tasks.snli.reader import SnliReader
+from elmo_tasks.tasks.squad.official import read_questions
+
+MARK = "\ufeff"
+ODD = "10\u00a0000 a\u2028b c\x85d e\x0bf g\x0ch i\x1cj café ."
+"""Tokens with characters that Python, but not these formats, takes for blanks or ends."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A small valid file, and what reads its records."""
+
+    text: str
+    read: Callable[[Path], Iterable[Any]]
+    records: int
+    last_line: bool = True
+    """Whether a blank line at the end is no record."""
+    is_set: bool = False
+    """Whether a record that occurs twice is read once."""
+    packed: bool = True
+    """Whether the file may be compressed."""
+
+
+def _documents(file: Path) -> list[Any]:
+    return [
+        (document.key, one.words, one.speakers, one.frames(), one.mentions())
+        for document in read_documents(file)
+        for one in document.sentences
+    ]
+
+
+def _pairs(file: Path) -> list[Any]:
+    return [
+        {**one["metadata"].metadata, "file": None, "line": None}
+        for one in SnliReader(tokenization="parse").read(file)
+    ]
+
+
+def _json_lines(file: Path) -> list[Any]:
+    """As `elmo-tasks predict` reads them."""
+    found = []
+    with open_binary(file) as opened:
+        for number, line in lines_of(opened, file):
+            if isinstance(line, InputError):
+                raise line
+            if line.strip():
+                found.append(parse_json(line.strip(), file=file, line=number))
+    return found
+
+
+def _read_vectors(file: Path) -> list[Any]:
+    assert width_of(file) == 3
+    return [(word, vector.tolist()) for word, vector in read_vectors(file, width=3)]
+
+
+def _look_up(file: Path) -> list[Any]:
+    vectors = VectorFile(file, width=3)
+    found = []
+    for word in ("the", "café", "a\u2028b", "10\u00a0000"):
+        vector = vectors.get(word.encode())
+        assert vector is not None
+        found.append((word, vector.tolist()))
+    return found
+
+
+def _embedded(file: Path) -> list[list[str]]:
+    """The tokens of `elmo-tasks elmo`, for which each line is a sentence."""
+    parse, _ = line_parser("tokens")
+    return [parse(line) for _, line in open_text(file, longest=None)]
+
+
+def _table(separator: str, *rows: str) -> str:
+    return "".join(separator.join(row.split("|")) + "\n" for row in rows)
+
+
+def _conll(separator: str, name: str) -> str:
+    rows = [
+        f"d|0|0|She|PRP|(S*|-|-|-|{name} Lee|*|(ARG0*)|(1)",
+        f"d|0|1|sails|VBZ|*)|sail|01|-|{name} Lee|*|(V*)|-",
+        "",
+        f"d|0|0|#|SYM|*|-|-|-|{name} Kim|*|(2|".rstrip("|"),
+        f"d|0|1|5|CD|*|-|-|-|{name} Kim|*|2)",
+    ]
+    begin, end = "#begin document (d); part 000\n", "\n#end document\n"
+    return begin + _table(separator, *rows) + end
+
+
+CONLLU = """\
+# text = She sails.
+1	She	she	PRON	PRP	Case=Nom	2	nsubj	_	_
+2-3	sails.	_	_	_	_	_	_	_	_
+2	10\u00a0000	sail	NUM	CD	_	0	root	_	_
+3	a b	.	PUNCT	.	_	2	punct	_	_
+
+# text = It.
+1	c\u2028d	it	PRON	PRP	_	0	root	_	_
+
+"""
+PAIRS = "".join(
+    json.dumps(
+        {
+            "gold_label": label,
+            "sentence1_binary_parse": premise,
+            "sentence2_binary_parse": hypothesis,
+        },
+        ensure_ascii=False,
+    )
+    + "\n"
+    for label, premise, hypothesis in (
+        ("neutral", "( A ( 1\u00a01/2 dog ) )", "( a\u2028b . )"),
+        ("-", "x", "y"),
+        ("entailment", "( Dogs bark )", "( café . )"),
+    )
+)
+SQUAD = """\
+{"data": [{"paragraphs": [
+  {"context": "The \ufeffferry\u2028left at 10\u00a0am.",
+   "qas": [{"id": "1", "question": "What left?",
+            "answers": [{"text": "ferry", "answer_start": 5}]}]}
+]}]}
+"""
+VECTORS = "the 1 2 3\n. . . 4 5 6\ncafé 7 8 9\na\u2028b -1 1e2 .5\n10\u00a0000 1 1 1\n"
+SENSES = """\
+<?xml version="1.0" encoding="UTF-8" ?>
+<corpus lang="en"><text id="d000">
+<sentence id="d000.s000">
+<wf lemma="the" pos="DET">The</wf>
+<instance id="d000.s000.t000" lemma="play" pos="NOUN">café play</instance>
+</sentence>
+</text></corpus>
+"""
+TREES = "(3 (2 It) (4 (2 's) (3 10\u00a0000)))\n(2 a\u2028b)\n(1 (1 c\x0bd) (2 café))\n"
+RAW = f"{ODD}\nShe sails .\nIt rains .\n"
+
+FORMATS = {
+    "columns": Format(
+        "-DOCSTART- -X-\n\nShe PRON\n10\u00a0000 NUM\n\n# SYM\na\u2028b SYM\n\n",
+        read_columns,
+        2,
+    ),
+    "columns with tabs": Format(
+        _table(
+            "\t", "Ann Lee|NNP|B-PER", "sails|VBZ|O", "", "#|SYM|O", "café|NN|O", ""
+        ),
+        read_columns,
+        2,
+    ),
+    "CoNLL-2012": Format(_conll(" ", "Ann").replace("Ann ", "Ann_"), _documents, 2),
+    "CoNLL-2012 with tabs": Format(_conll("\t", "Ann"), _documents, 2),
+    "CoNLL-U": Format(CONLLU, read_tagged, 2),
+    "trees": Format(TREES, read_trees, 3),
+    "SNLI": Format(PAIRS, _pairs, 2),
+    "JSON lines": Format('{"a": "b c"}\n{"a": "café"}\n', _json_lines, 2),
+    "SQuAD": Format(SQUAD, read_questions, 1),
+    "vectors": Format(VECTORS, _read_vectors, 5),
+    "vectors with a header": Format(f"5 3\n{VECTORS}", _read_vectors, 5),
+    "vectors, looked up": Format(VECTORS, _look_up, 4, is_set=True, packed=False),
+    "vocabulary": Format(
+        "<S>\n</S>\n<UNK>\nthe\n#\ncafé\n",
+        lambda file: WordVocabulary.from_file(file).words,
+        6,
+    ),
+    "text of a biLM": Format(RAW, lambda file: read_sentences([file]), 3),
+    "text of a probe": Format(RAW, read_corpus, 3),
+    "text to embed": Format(RAW, _embedded, 3, last_line=False),
+    "senses": Format(SENSES, read_senses, 1),
+    "sense keys": Format(
+        "d.t0 play%1:10:01:: play%1:04:00::\nd.t1 go%2:38:00::\n",
+        lambda file: read_keys(file).items(),
+        2,
+    ),
+    "first senses": Format(
+        "play%1:10:01:: 07006119 1 54\nplay%2:33:00:: 01072949 1 95\n",
+        lambda file: read_first_senses(file).items(),
+        2,
+        is_set=True,
+    ),
+}
+
+for_all_formats = pytest.mark.parametrize("name", FORMATS)
+
+
+def records(name: str, file: Path) -> list[str]:
+    """The records, without the line numbers that some have."""
+    found = []
+    for one in FORMATS[name].read(file):
+        if hasattr(one, "line"):
+            content = {key: getattr(one, key) for key in one.__slots__}
+            one = {**content, "line": None}
+        found.append(repr(one))
+    return found
+
+
+def read(name: str, data: bytes, file: Path) -> list[str] | InputError:
+    file.write_bytes(data)
+    try:
+        return records(name, file)
+    except InputError as error:
+        assert error.file == str(file) and str(file) in str(error)
+        return error
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "some.txt"
+
+
+def expected(name: str, file: Path) -> list[str]:
+    found = read(name, FORMATS[name].text.encode(), file)
+    assert isinstance(found, list), found
+    assert len(found) == FORMATS[name].records
+    return found
+
+
+def _trailing(blank: str) -> Callable[[str], str]:
+    return lambda text: text.replace("\n", f"{blank}\n")
+
+
+SAME: dict[str, Callable[[str], bytes]] = {
+    "CRLF": lambda text: text.replace("\n", "\r\n").encode(),
+    "CR CR LF": lambda text: text.replace("\n", "\r\r\n").encode(),
+    "CR": lambda text: text.replace("\n", "\r").encode(),
+    "a mark": lambda text: f"{MARK}{text}".encode(),
+    "two marks": lambda text: f"{MARK}{MARK}{text}".encode(),
+    "no last line end": lambda text: text.rstrip("\n").encode(),
+    "no last CR": lambda text: text.rstrip("\n").replace("\n", "\r").encode(),
+    "trailing blanks": lambda text: _trailing("  ")(text).encode(),
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "two members": lambda text: (
+        gzip.compress(text[:9].encode()) + gzip.compress(text[9:].encode())
+    ),
+    "zstd": lambda text: pyarrow.compress(text.encode(), "zstd", asbytes=True),
+}
+"""Changes that no reader notices."""
+
+PACKED = ("gzip", "two members", "zstd")
+
+OTHER: dict[str, Callable[[str], bytes]] = {
+    "blank last lines": lambda text: f"{text}\n\n\n".encode(),
+    "blanks in the last line": lambda text: f"{text}  \n".encode(),
+    "a tab in the last line": lambda text: f"{text}\t".encode(),
+    "trailing tabs": lambda text: _trailing("\t")(text).encode(),
+    "a mark in every line": lambda text: (
+        MARK + text.rstrip("\n").replace("\n", f"\n{MARK}")
+    ).encode(),
+    "LF, then CR": lambda text: (
+        text.replace("\n", "\r").replace("\r", "\n", 1).encode()
+    ),
+    "CR, then LF": lambda text: text.replace("\n", "\r", 1).encode(),
+}
+"""Changes after which the records are the same, or there is an error."""
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "NUL": lambda line: line[:1] + b"\0" + line[1:],
+    "Latin-1": lambda line: line[:1] + b"\xe9" + line[1:],
+    "UTF-8 of a surrogate": lambda line: line[:1] + b"\xed\xa0\x80" + line[1:],
+}
+
+
+@for_all_formats
+@pytest.mark.parametrize("change", SAME)
+def test_changes_that_no_reader_notices(name: str, change: str, file: Path) -> None:
+    right = expected(name, file)
+    found = read(name, SAME[change](FORMATS[name].text), file)
+    if change in PACKED and not FORMATS[name].packed:
+        assert "got a compressed file" in str(found)
+    else:
+        assert found == right
+
+
+@for_all_formats
+@pytest.mark.parametrize("change", OTHER)
+def test_the_right_records_or_an_error(name: str, change: str, file: Path) -> None:
+    right = expected(name, file)
+    found = read(name, OTHER[change](FORMATS[name].text), file)
+    if isinstance(found, InputError):
+        assert found.line is not None
+    elif FORMATS[name].last_line:
+        assert found == right
+    else:
+        assert found[: len(right)] == right
+        assert all(more == "[]" for more in found[len(right) :])
+
+
+@for_all_formats
+@pytest.mark.parametrize("change", ["blank last lines", "blanks in the last line"])
+def test_blank_last_lines_are_read(name: str, change: str, file: Path) -> None:
+    assert isinstance(read(name, OTHER[change](FORMATS[name].text), file), list)
+
+
+@for_all_formats
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage_is_an_error_at_its_line(name: str, kind: str, file: Path) -> None:
+    lines = FORMATS[name].text.encode().split(b"\n")[:-1]
+    for place, line in enumerate(lines):
+        damaged = [*lines[:place], DAMAGE[kind](line), *lines[place + 1 :]]
+        found = read(name, b"\n".join(damaged) + b"\n", file)
+        assert isinstance(found, InputError) and found.line == place + 1, found
+
+
+@for_all_formats
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_other_encodings(name: str, encoding: str, file: Path) -> None:
+    found = read(name, FORMATS[name].text.encode(encoding), file)
+    assert isinstance(found, InputError)
+    assert f"expected UTF-8 text, got {encoding.upper()}" in str(found)
+
+
+@for_all_formats
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n", MARK, f"{MARK}\r\n"])
+def test_files_without_a_record(name: str, text: str, file: Path) -> None:
+    found = read(name, text.encode(), file)
+    if isinstance(found, list):
+        assert all(one == "[]" for one in found)
+        assert name in ("text to embed", "sense keys", "JSON lines")
+
+
+@for_all_formats
+@settings(
+    max_examples=20,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(data=st.data())
+def test_files_put_together(name: str, tmp_path: Path, data: st.DataObject) -> None:
+    """Each part with its own line ends and mark, with or without its last line end."""
+    file = tmp_path / "some.txt"
+    right = expected(name, file)
+    packed = b""
+    count = data.draw(st.integers(2, 3))
+    for number in range(count):
+        end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+        mark = data.draw(st.sampled_from(["", MARK]))
+        text = FORMATS[name].text
+        if number == count - 1 and data.draw(st.booleans()):
+            text = text.rstrip("\n")
+        packed += (mark + text.replace("\n", end)).encode()
+    found = read(name, packed, file)
+    if isinstance(found, list):
+        assert found == (right if FORMATS[name].is_set else right * count)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_long_lines(tmp_path: Path, end: str) -> None:
+    file = tmp_path / "text"
+    long = "x" * 200_000
+    file.write_text(f"a{end}{long}{end}b", newline="")
+    lines = [line for _, line in open_text(file, longest=None)]
+    assert lines == ["a", long, "b"]
+    with pytest.raises(InputError, match=":2: expected lines of at most 100,000"):
+        list(open_text(file, longest=100_000))
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, end: bytes) -> None:
+    file = tmp_path / "text"
+    file.write_bytes((b"a b c d" + end) * 300_000)
+    tracemalloc.start()
+    try:
+        assert sum(len(line) for _, line in open_text(file)) == 2_100_000
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
