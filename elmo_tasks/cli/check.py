@@ -66,12 +66,19 @@ def check(args: argparse.Namespace) -> None:
 
 
 def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
-    """Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. Nothing is constructed."""
+    """
+    Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. Constructs a model only for the
+    regexes of a config without other problems.
+    """
     from elmo_tasks.training.checks.files import device_problems, file_problems
+    from elmo_tasks.training.checks.regexes import sample_problems
     from elmo_tasks.training.checks.schema import shape_problems
     from elmo_tasks.training.config import read_config
 
     config = read_config(file, overrides).as_dict(quiet=True)
-    return sorted(
-        [*shape_problems(config), *file_problems(config), *device_problems(config)]
-    )
+    problems = [
+        *shape_problems(config),
+        *file_problems(config),
+        *device_problems(config),
+    ]
+    return sorted(problems or sample_problems(config))

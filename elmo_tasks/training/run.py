@@ -24,7 +24,7 @@ from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.files import atomic_write
 from elmo_tasks.processes import keep_freed_memory
 from elmo_tasks.training.archives import archived_config
-from elmo_tasks.training.checks.training import check_config, describe
+from elmo_tasks.training.checks.training import VERIFIED, check_config, describe
 from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.folder import (
     exclusive,
@@ -174,7 +174,7 @@ def _train_with(
 def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
     """`distributed` and `include_in_archive`, taken from the config with what is not the training's."""
     params.params.pop("evaluation", None)  # of `evaluate`
-    params.params.pop("type", None)  # the config has been checked
+    params.params["type"] = VERIFIED  # the config has been checked
     included = params.params.pop("include_in_archive", None)
     verify_include_in_archive(included)
     return params.params.pop("distributed", None), included

@@ -3,7 +3,7 @@
 import copy
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from allennlp.commands.train import TrainModel
@@ -13,15 +13,36 @@ from allennlp.common.util import prepare_environment
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.files import device_problems, file_problems
-from elmo_tasks.training.checks.problem import get
+from elmo_tasks.training.checks.problem import Problem, get
+from elmo_tasks.training.checks.regexes import regex_problems, sample_problems
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.seeds import SEED, spread_seed
 
 logger = logging.getLogger(__name__)
 
 
+VERIFIED = "elmo_tasks_verified"
+
+
+@TrainModel.register(VERIFIED, constructor="from_partial_objects")
+class VerifiedTrainModel(TrainModel):
+    """
+    AllenNLP's training, which raises `InputError` after the model is constructed if regexes of the config match none of
+    its parameters.
+    """
+
+    @classmethod
+    def from_params(
+        cls, params: Params, *arguments: Any, **extras: Any
+    ) -> "VerifiedTrainModel":
+        config = copy.deepcopy(params.as_dict(quiet=True))  # which is consumed
+        training = super().from_params(params, *arguments, **extras)
+        _require_none(regex_problems(config, training.model))
+        return training
+
+
 @TrainModel.register("elmo_tasks", constructor="from_partial_objects")
-class CheckedTrainModel(TrainModel):
+class CheckedTrainModel(VerifiedTrainModel):
     """
     AllenNLP's training with the same keys, and `seed`, for a config with `type: "elmo_tasks"`: AllenNLP constructs the
     model after reading all data, this reports all problems of the config before. `elmo-tasks train` checks by itself.
@@ -67,13 +88,20 @@ def is_ours(config: Mapping[str, Any]) -> bool:
 def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     """
     Raises `InputError`, which lists all problems: missing GPUs and, of our models, invalid keys (unless the run is
-    resumed) and missing files.
+    resumed) and missing files. If there are none, those of `sample_problems`, for any model.
     """
     plain = copy.deepcopy(dict(config))
-    problems = [*device_problems(plain)]
+    problems: list[Problem] = [*device_problems(plain)]
     if is_ours(plain):
         problems += [*([] if resumed else shape_problems(plain)), *file_problems(plain)]
+    if not problems and not resumed:
+        problems = sample_problems(plain)
+    _require_none(problems, "nothing was read or written")
+
+
+def _require_none(problems: Sequence[Problem], done: str = "") -> None:
     if problems:
         lines = "".join(f"\n  {problem}" for problem in sorted(problems))
         count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise InputError(f"the config has {count}, nothing was read or written:{lines}")
+        after = f", {done}" if done else ""
+        raise InputError(f"the config has {count}{after}:{lines}")
