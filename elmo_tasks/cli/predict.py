@@ -65,6 +65,9 @@ def predict(args: argparse.Namespace) -> None:
         overrides=args.overrides,
         weights_file=args.weights_file,
     )
+    _require_predictor(
+        args.predictor, archive.model.default_predictor, args.use_dataset_reader
+    )
     with explained(args.archive_file):
         predictor = Predictor.from_archive(archive, args.predictor)
     LinePredictions(
@@ -75,3 +78,25 @@ def predict(args: argparse.Namespace) -> None:
         not args.silent,
         args.use_dataset_reader,
     ).run()
+
+
+def _require_predictor(
+    given: str | None, default: str | None, is_for_instances: bool
+) -> None:
+    """
+    Raises `InputError` if neither `--predictor` nor the model names a registered predictor. AllenNLP's own, which it
+    uses then, reads instances of the dataset reader and no JSON.
+    """
+    from allennlp.predictors import Predictor
+
+    name = given or default
+    known = Predictor.list_available()
+    if name in known or (given and "." in given) or (not name and is_for_instances):
+        return
+    problem = "expected --predictor NAME, since the model has no default predictor"
+    if given:
+        problem = f"--predictor: expected a registered predictor, got {given!r}"
+    elif default:
+        problem = f"expected --predictor NAME: the model's, {default!r}, is unknown"
+    hint = f"registered: {', '.join(sorted(known))}; --include-package registers more"
+    raise InputError(problem, hint=hint)

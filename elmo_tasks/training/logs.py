@@ -55,6 +55,10 @@ def logged(folder: Path, *, lines: bool) -> Iterator[None]:
         file.close()
 
 
+EPOCH_LINES = "elmo_tasks_epoch_lines"
+
+
+@TrainerCallback.register(EPOCH_LINES)
 class EpochLines(TrainerCallback):
     """Logs loss, score, best score and time left after each epoch, and the best epoch at the end."""
 

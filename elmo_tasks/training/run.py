@@ -18,6 +18,7 @@ from allennlp.common.checks import check_for_gpu
 from allennlp.common.util import find_open_port
 from allennlp.data import Vocabulary
 from allennlp.models.archival import CONFIG_NAME, META_NAME, verify_include_in_archive
+from allennlp.training import GradientDescentTrainer, Trainer
 from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError, Interrupted
@@ -32,10 +33,11 @@ from elmo_tasks.training.folder import (
     prepare,
     require_plain_name,
 )
-from elmo_tasks.training.logs import logged
+from elmo_tasks.training.logs import EPOCH_LINES, logged
 from elmo_tasks.training.run_folder import ARCHIVE, VOCABULARY, RunFolder
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun, begin
+from elmo_tasks.training.trainer import ResumableTrainer
 
 logger = logging.getLogger(__name__)
 
@@ -175,9 +177,23 @@ def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
     """`distributed` and `include_in_archive`, taken from the config with what is not the training's."""
     params.params.pop("evaluation", None)  # of `evaluate`
     params.params["type"] = VERIFIED  # the config has been checked
+    _add_epoch_lines(params)
     included = params.params.pop("include_in_archive", None)
     verify_include_in_archive(included)
     return params.params.pop("distributed", None), included
+
+
+def _add_epoch_lines(params: Params) -> None:
+    """Has AllenNLP's trainer, too, log a line for each epoch."""
+    given = params.params.get("trainer") or {}
+    options = {"type": given} if isinstance(given, str) else dict(given)
+    name = options.get("type", Trainer.default_implementation)
+    trainer, _ = Trainer.resolve_class_name(name)
+    is_theirs = issubclass(trainer, GradientDescentTrainer)
+    if is_theirs and not issubclass(trainer, ResumableTrainer):
+        callbacks = options.get("callbacks") or []
+        options["callbacks"] = [*callbacks, {"type": EPOCH_LINES}]
+        params.params["trainer"] = options
 
 
 def _use_vocabulary(params: Params, folder: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 from allennlp.commands.train import TrainModel
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.training.checks.training import describe
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.test_configs import FOLDER
@@ -55,6 +57,23 @@ def test_keys_of_a_resumed_run_are_not_checked(tmp_path: Path) -> None:
             recover=True,
             **{"trainer.num_epoch": 3},
         )
+
+
+def test_the_paper_is_named_for_configs_of_its_models_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, "/corpora")
+    for scale in ("mini", "small", "paper"):
+        file = FOLDER / scale / "ner_elmo.jsonnet"
+        line = describe(read_config(file).as_dict(quiet=True), scale)
+        assert line.startswith(f"scale {scale}: training on /")
+        assert line.endswith("/paper/ner_elmo.jsonnet") == (scale != "paper")
+    own = {"train_data_path": "own.txt", "model": {"type": "elmo_tasks_ner"}}
+    assert describe(own) == "training on own.txt"
+    theirs = {**own, "model": {"type": "simple_tagger"}}
+    assert describe(theirs, "mini") == "training on own.txt"
+    tuned = {**own, "model": {"type": "elmo_tasks_tuned_bilm"}}
+    assert describe(tuned, "mini") == "scale mini: training on own.txt"
 
 
 def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path) -> None:

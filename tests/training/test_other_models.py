@@ -1,11 +1,20 @@
 """`elmo-tasks` with a model and a trainer of AllenNLP, which know nothing of the paper."""
 
+import contextlib
+import io
+import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import pytest
 from allennlp.models import Model, SimpleTagger
 
+from elmo_tasks.errors import InputError
+from tests.test_flow import elmo_tasks
 from tests.tiny import ELMO_DIM, SAMPLES, bilm_files
+
+WORDS = [{"sentence": "Mira left ."}, {"sentence": "The ferry sank ."}]
 
 
 @Model.register("tests_tagger_without_predictor")
@@ -13,6 +22,12 @@ class TaggerWithoutPredictor(SimpleTagger):
     """A user's model."""
 
     default_predictor = None
+
+
+class Run(NamedTuple):
+    folder: Path
+    config: dict[str, Any]
+    output: str
 
 
 def tagger(folder: Path) -> dict[str, Any]:
@@ -38,3 +53,53 @@ def tagger(folder: Path) -> dict[str, Any]:
             "validation_metric": "+accuracy",
         },
     }
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("runs")
+    config = tagger(folder)
+    (folder / "tagger.json").write_text(json.dumps(config))
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        elmo_tasks("train", folder / "tagger.json", "-s", folder / "run")
+    return Run(folder / "run", config, output.getvalue())
+
+
+def test_a_training_prints_epochs_and_scores(run: Run) -> None:
+    lines = [line for line in run.output.splitlines() if " - " not in line]
+    for number in (1, 2):
+        pattern = (
+            rf"epoch {number} of 2, loss [\d.]+, accuracy [\d.]+ \(best [\d.]+\), "
+        )
+        assert re.match(pattern, lines[number])
+    assert re.fullmatch(r"best epoch [12]: accuracy [\d.]+", lines[3])
+    assert lines[4] == f"model: {run.folder / 'model.tar.gz'}"
+    assert lines[0] == f"training on {SAMPLES['ner']}"
+    assert json.loads((run.folder / "config.json").read_text()) == run.config
+
+
+def test_predict_without_a_default_predictor(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = tmp_path / "in.jsonl"
+    read.write_text("".join(json.dumps(line) + "\n" for line in WORDS))
+    archive = run.folder / "model.tar.gz"
+    with pytest.raises(InputError) as got:
+        elmo_tasks("predict", archive, read, "--output-file", tmp_path / "out.jsonl")
+    assert re.match("expected --predictor NAME, .* sentence_tagger, ", str(got.value))
+    assert "\n" not in str(got.value)
+    with pytest.raises(InputError, match=r"got 'sentence'.*elmo_tasks_ner.*sentence_t"):
+        elmo_tasks("predict", archive, read, "--predictor", "sentence")
+    assert not (tmp_path / "out.jsonl").exists()
+    corpus = SAMPLES["ner"]
+    elmo_tasks(
+        "predict",
+        archive,
+        corpus,
+        "--use-dataset-reader",
+        "--silent",
+        "--output-file",
+        tmp_path / "tags.jsonl",
+    )
+    assert "tags" in json.loads((tmp_path / "tags.jsonl").read_text().splitlines()[0])

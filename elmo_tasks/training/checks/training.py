@@ -63,19 +63,20 @@ class CheckedTrainModel(VerifiedTrainModel):
 
 
 def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
-    """What a config trains on, at which scale, and where the paper's config is."""
+    """What a config trains on; of one of ours, or one made from it, also the scale and where the paper's config is."""
     data, elmo = str(config.get("train_data_path")), get(dict(config), "model.elmo")
-    scale = "mini" if os.path.abspath(data).startswith(str(fixtures_root())) else scale
-    name = str(get(dict(config), "model.type")).removeprefix("elmo_tasks_") + (
-        "_elmo" if elmo else ""
-    )
-    file = configs_root() / "paper" / f"{name}.jsonnet"
-    paper = (
-        ""
-        if scale == "paper"
-        else f"; the paper's config: {file if file.is_file() else file.parent}"
-    )
-    return f"{f'scale {scale}: ' if scale else ''}training on {data}{paper}"
+    training = f"training on {data}"
+    if not is_ours(config):
+        return training
+    is_mini = os.path.abspath(data).startswith(str(fixtures_root()))
+    scale = "mini" if is_mini else scale
+    if scale is None:
+        return training
+    name = str(get(dict(config), "model.type")).removeprefix("elmo_tasks_")
+    file = configs_root() / "paper" / f"{name}{'_elmo' if elmo else ''}.jsonnet"
+    if scale == "paper" or not file.is_file():
+        return f"scale {scale}: {training}"
+    return f"scale {scale}: {training}; the paper's config: {file}"
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
