@@ -1,6 +1,6 @@
 """The AllenNLP plugin: importing it registers all names, and changes nothing else."""
 
-from allennlp.common.util import import_module_and_submodules
+from elmo_tasks.host import load_allennlp
 
 PACKAGES = ("nn", "training", "tasks", "pretraining")
 """Those that register classes."""
@@ -13,6 +13,9 @@ def register_all() -> None:
     Raises `ImportError` if one of them cannot be imported. AllenNLP would log a `ModuleNotFoundError` and continue
     without the plugin.
     """
+    load_allennlp()
+    from allennlp.common.util import import_module_and_submodules
+
     try:
         for package in PACKAGES:
             import_module_and_submodules(f"elmo_tasks.{package}")

@@ -1,5 +1,10 @@
 """Loads the plugin, as `allennlp` does, and seeds every test."""
 
+# isort: off
+import elmo_tasks.plugin  # noqa: F401 (registers our names; it makes AllenNLP importable)
+
+# isort: on
+
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,7 +20,6 @@ import torch
 from allennlp.data import Instance
 from allennlp.models import Model
 
-import elmo_tasks.plugin  # noqa: F401 (importing it is what registers our names)
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.models import Build, corpus, make_model
 from tests.tiny import write_data_root

@@ -6,14 +6,13 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 from elmo_tasks import __version__
 from elmo_tasks.errors import ALLENNLP, Interrupted, log_to_files, needs, one_line
+from elmo_tasks.host import load_allennlp
 
 COMMANDS = {
     "train": "train a model from a config",
@@ -92,7 +91,7 @@ def run(arguments: list[str]) -> None:
     if name in ("train", "ablate-run") and not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
     if name in EAGER:
-        _require_allennlp()
+        load_allennlp()
     parser = Parser(
         prog="elmo-tasks",
         description="ELMo: its six task models, its biLM, its tables.",
@@ -125,25 +124,9 @@ def run(arguments: list[str]) -> None:
         parser.print_help()
         return
     if name not in LIGHT:
-        _require_allennlp()
+        load_allennlp()
         _import_plugins(args.include_package)
     args.func(args)
-
-
-def _require_allennlp() -> None:
-    """Makes AllenNLP importable: it imports torchvision, unused on text, and writes a cache below the home folder."""
-    home = Path.home()
-    if not os.access(home if home.exists() else home.parent, os.W_OK):
-        os.environ.setdefault(
-            "ALLENNLP_CACHE_ROOT",
-            str(Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")),
-        )
-    try:
-        import torchvision  # noqa: F401
-    except (ImportError, RuntimeError):
-        sys.path.insert(0, str(Path(__file__).parents[1] / "torchvision_stub"))
-    with needs(ALLENNLP):
-        import allennlp.commands  # noqa: F401
 
 
 def _import_plugins(packages: list[str]) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
-from elmo_tasks.errors import ALLENNLP, InputError, needs
+from elmo_tasks.errors import InputError, needs
+from elmo_tasks.host import load_allennlp
 from elmo_tasks.tasks import TASKS, task_of
 
 with needs("spacy"):
@@ -32,11 +33,12 @@ class TaskComponent:
 
     @cached_property
     def predictor(self) -> Any:
-        with needs(ALLENNLP):
-            from allennlp.predictors import Predictor
+        load_allennlp()
+        from allennlp.predictors import Predictor
 
-            import elmo_tasks.plugin  # noqa: F401
-            from elmo_tasks.training.archives import load_archive
+        import elmo_tasks.plugin  # noqa: F401
+        from elmo_tasks.training.archives import load_archive
+
         return Predictor.from_archive(
             load_archive(self.archive, cuda_device=self.cuda_device)
         )

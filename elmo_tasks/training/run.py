@@ -38,6 +38,7 @@ from elmo_tasks.training.run_folder import ARCHIVE, VOCABULARY, RunFolder
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun, begin
 from elmo_tasks.training.trainer import ResumableTrainer
+from elmo_tasks.training.worker import WorkerJob, train_in_worker
 
 logger = logging.getLogger(__name__)
 
@@ -114,28 +115,16 @@ def _start(
     check_for_gpu(devices)
     make_vocabulary(params, folder)
     _use_vocabulary(params, folder)
-    mp.spawn(
-        _train_worker,
-        args=(
-            *(
-                params.duplicate(),
-                str(folder),
-                ["elmo_tasks.plugin", *packages],
-                False,
-                0,
-            ),
-            *(
-                "127.0.0.1",
-                find_open_port(),
-                len(devices),
-                devices,
-                False,
-                included,
-                Params(distributed),
-            ),
-        ),
-        nprocs=len(devices),
+    job = WorkerJob(
+        config=params.as_dict(quiet=True),
+        folder=str(folder),
+        packages=packages,
+        port=find_open_port(),
+        devices=devices,
+        included=included,
+        options=distributed,
     )
+    mp.spawn(train_in_worker, (job,), nprocs=len(devices))
 
 
 def _train_with(

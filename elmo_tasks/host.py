@@ -1,0 +1,101 @@
+"""
+Makes AllenNLP 2.10.1 importable on today's Python, for everything here that imports it. No other package is changed.
+
+AllenNLP imports torchvision, which it uses on images alone. It can be missing, and PyPI's raises an error beside a CPU
+build of torch. An empty module takes its place, in this process alone and only while AllenNLP is imported, so that no
+other package takes it for torchvision.
+"""
+
+import importlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from elmo_tasks.errors import ALLENNLP, InputError, needs
+
+_IMPORTING = ("allennlp.commands", "allennlp.modules.vision")
+"""What imports torchvision. AllenNLP imports the second when it looks for plugins."""
+
+_EMPTY = ("torchvision", "torchvision.ops", "torchvision.ops.boxes")
+"""What AllenNLP imports."""
+
+
+def load_allennlp() -> None:
+    """
+    Imports AllenNLP. Raises `InputError` if it or a package that it needs is missing, or has another version than it
+    can be imported with.
+    """
+    if "allennlp.commands" in sys.modules:
+        return
+    _set_cache_folder()
+    with needs(ALLENNLP):
+        try:
+            # Transformers looks for torchvision when it is imported, and must not find the empty one.
+            importlib.import_module("transformers")
+            with _torchvision():
+                for name in _IMPORTING:
+                    importlib.import_module(name)
+        except ModuleNotFoundError:
+            raise
+        except (ImportError, AttributeError) as error:
+            problem = f"AllenNLP cannot be imported: {error}"
+            hint = f"it needs the versions of pip install {ALLENNLP}"
+            raise InputError(problem, hint=hint) from error
+
+
+def _set_cache_folder() -> None:
+    """AllenNLP makes a folder below the home folder, which may not be writable."""
+    home = Path.home()
+    if not os.access(home if home.exists() else home.parent, os.W_OK):
+        folder = Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")
+        os.environ.setdefault("ALLENNLP_CACHE_ROOT", str(folder))
+
+
+@contextmanager
+def _torchvision() -> Iterator[None]:
+    """Puts empty modules in the place of a torchvision that cannot be imported, and removes them at the end."""
+    try:
+        importlib.import_module("torchvision")
+        is_sound = True
+    except Exception:  # one for another torch raises errors of several types
+        is_sound = False
+    if is_sound:
+        yield
+        return
+    before = {name: sys.modules.get(name) for name in _EMPTY}
+    sys.modules.update({name: _Empty(name) for name in _EMPTY})
+    try:
+        yield
+    finally:
+        for name, module in before.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+
+
+class _Empty(ModuleType):
+    """A package without contents. AllenNLP keeps it under the name that it has imported."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__spec__ = ModuleSpec(name, None, is_package=True)
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{self.__name__} could not be imported, so that it has no {name}"
+        )
+
+
+if __name__ == "__main__":  # AllenNLP's own program
+    load_allennlp()
+    from allennlp.__main__ import run
+
+    run()

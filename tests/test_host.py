@@ -1,0 +1,109 @@
+"""AllenNLP can be imported without torchvision, which other packages do not find afterwards, either."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.archives.make import STORED
+from tests.hiding import MISSING, python, with_broken_torchvision
+
+NER = STORED / "1" / "ner.tar.gz"
+
+WHAT_OTHERS_SEE = """
+import importlib.util, sys
+
+from transformers.utils import is_torchvision_available
+
+print(importlib.util.find_spec("torchvision"), is_torchvision_available())
+try:
+    import torchvision
+except (ImportError, RuntimeError) as error:
+    print(type(error).__name__)
+print(sorted(set(sys.modules) & {"torchvision", "torchvision.ops", "torchvision.ops.boxes"}))
+"""
+
+FIRST = {
+    "plugin": "import elmo_tasks.plugin",
+    "nn": "from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder",
+    "command": """
+from elmo_tasks.cli.main import run
+try:
+    run(["check", "ner"])
+except SystemExit as end:
+    print(end.code)
+""",
+    "spaCy": f"""
+import spacy
+nlp = spacy.blank("en")
+nlp.add_pipe("elmo_tasks", config={{"archive": {str(NER)!r}}})
+print(len(nlp("Captain Oakes sold the ferry .").ents) > 0)
+""",
+}
+"""What is imported first in a fresh Python."""
+
+
+@pytest.mark.parametrize("first", FIRST)
+def test_without_torchvision(first: str, tmp_path: Path) -> None:
+    shown = python(MISSING + FIRST[first] + "\n" + WHAT_OTHERS_SEE, tmp_path)
+    assert shown.splitlines()[-3:] == ["None False", "ModuleNotFoundError", "[]"]
+
+
+def test_with_one_for_another_torch(tmp_path: Path) -> None:
+    code = FIRST["spaCy"] + WHAT_OTHERS_SEE
+    variables = with_broken_torchvision(tmp_path / "broken")
+    shown = python(code, tmp_path, **variables).splitlines()
+    assert shown[-2:] == ["RuntimeError", "[]"] and shown[0] == "True"
+
+
+SOUND = """
+import sys, types
+for name in ("torchvision", "torchvision.ops", "torchvision.ops.boxes"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__spec__ = importlib.machinery.ModuleSpec(name, None)
+before = sys.modules["torchvision"]
+import elmo_tasks.plugin
+print(sys.modules["torchvision"] is before)
+"""
+
+
+def test_a_torchvision_that_works_is_used(tmp_path: Path) -> None:
+    shown = python("import importlib.machinery" + SOUND, tmp_path)
+    assert shown.splitlines()[-1] == "True"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "message"),
+    [
+        (
+            "allennlp",
+            "this needs the package allennlp (pip install 'elmo-tasks[tasks]'",
+        ),
+        ("transformers", "this needs the package transformers (pip install "),
+    ],
+)
+def test_missing_packages_are_one_line(
+    hidden: str, message: str, tmp_path: Path
+) -> None:
+    code = (
+        MISSING.replace('"torchvision"', repr(hidden))
+        + """
+from elmo_tasks.errors import InputError
+try:
+    import elmo_tasks.plugin
+except InputError as error:
+    print(error)
+"""
+    )
+    assert python(code, tmp_path).startswith(message)
+
+
+def test_a_package_of_another_version_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "transformers").mkdir()
+    (tmp_path / "transformers" / "__init__.py").write_text("__version__ = '5.0'\n")
+    code = """
+from elmo_tasks.cli.main import main
+main(["check", "ner"])
+"""
+    with pytest.raises(AssertionError, match="error: AllenNLP cannot be imported: .*"):
+        variables = {"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[1]}"}
+        python(code, tmp_path, **variables)
