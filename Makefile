@@ -49,7 +49,7 @@ help: ## list the targets
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
 
-$(STAMP): constraints.txt pyproject.toml
+$(STAMP): constraints.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 with venv and ensurepip" \
 		"found (tried $(CANDIDATES)); install one, or call make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "error: $(PYTHON) is not a Python 3.11, 3.12" \
@@ -62,6 +62,7 @@ $(STAMP): constraints.txt pyproject.toml
 	@$(PIP) hatchling 'pip>=25.1'
 	@$(PIP) --no-build-isolation --editable '.[tasks,web,docs]' --group dev
 	@$(PIP) --no-deps allennlp==2.10.1
+	@$(BIN)/python -c 'import torchvision' 2>/dev/null || $(PIP) --no-deps --no-build-isolation elmo_tasks/torchvision_stub
 	@touch $(STAMP)
 
 demo: install ## train ner with and without ELMo at scale mini, and show both scores
@@ -102,7 +103,7 @@ test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 	@build/lowest/bin/python -m pip --quiet install uv
 	@build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
 		--editable '.[tasks,web]' --group dev
-	@build/lowest/bin/python -m pip --quiet install --no-deps allennlp==2.10.1
+	@build/lowest/bin/python -m pip --quiet install --no-deps allennlp==2.10.1 ./elmo_tasks/torchvision_stub
 	@$(PYTEST:$(BIN)/%=build/lowest/bin/%)
 
 dist: install ## the wheel and the source distribution, the same bytes for the same commit

@@ -55,6 +55,27 @@ def test_with_one_for_another_torch(tmp_path: Path) -> None:
     assert shown[-2:] == ["RuntimeError", "[]"] and shown[0] == "True"
 
 
+AS_ALLENNLP = """
+import sys
+try:
+    import torchvision
+except ImportError as error:
+    print("alone:", error)
+sys.argv = ["allennlp", "train", "--help"]
+from allennlp.__main__ import run
+run()
+"""
+
+
+def test_the_installed_stub_is_for_allennlp_alone(tmp_path: Path) -> None:
+    """Its program imports torchvision before the plugin."""
+    root = Path(__file__).parents[1]
+    variables = {"PYTHONPATH": f"{root}/elmo_tasks/torchvision_stub:{root}"}
+    shown = python(AS_ALLENNLP, tmp_path, **variables)
+    assert "alone: this torchvision is empty" in shown
+    assert "--include-package" in shown
+
+
 SOUND = """
 import sys, types
 for name in ("torchvision", "torchvision.ops", "torchvision.ops.boxes"):

@@ -60,7 +60,10 @@ def test_wheel_has_all_files(wheel: Path) -> None:
         for p in (ROOT / "fixtures").rglob("*")
         if p.is_file() and p.suffix not in (".py", ".pyc")
     ]
-    sources = (ROOT / "elmo_tasks").rglob("*.py")
+    sources = [
+        *(ROOT / "elmo_tasks").rglob("*.py"),
+        ROOT / "elmo_tasks/torchvision_stub/pyproject.toml",
+    ]
     embedded = [
         *fixtures,
         *(p for p in (ROOT / "training_config").rglob("*") if p.is_file()),
