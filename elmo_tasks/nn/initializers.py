@@ -1,0 +1,29 @@
+"""Initial values of parameters, for the `initializer` of a config."""
+
+from typing import Any
+
+import torch
+from allennlp.nn.initializers import Initializer
+from torch import Tensor
+
+from elmo_tasks.errors import InputError
+
+
+@Initializer.register("elmo_tasks_values")
+class ValuesInitializer(Initializer):
+    """
+    Sets a vector to given `values`, such as the weights of ELMo's layers before the softmax. Raises `InputError` if the
+    parameter has another shape.
+    """
+
+    def __init__(self, values: list[float]) -> None:
+        self.values = torch.tensor(values)
+
+    def __call__(self, tensor: Tensor, parameter_name: str = "", **_: Any) -> None:
+        if tensor.shape != self.values.shape:
+            wanted, found = list(tensor.shape), list(self.values.shape)
+            raise InputError(
+                f"{parameter_name}: expected values of shape {wanted}, got {found}"
+            )
+        with torch.no_grad():
+            tensor.copy_(self.values)

@@ -1,0 +1,27 @@
+"""A linear layer on the vectors of a token embedder, such as `projection_dim` of AllenNLP's `elmo_token_embedder`."""
+
+from allennlp.modules.token_embedders import TokenEmbedder
+from torch import Tensor, nn
+
+from elmo_tasks.settings import Size
+
+
+@TokenEmbedder.register("elmo_tasks_projected")
+class ProjectedEmbedder(TokenEmbedder):
+    """
+    The vectors of `embedder`, whose token indexer gives one tensor, through a linear layer to `projection_dim` (P)
+    dimensions.
+    """
+
+    def __init__(self, *, embedder: TokenEmbedder, projection_dim: Size) -> None:
+        super().__init__()
+        self.embedder = embedder
+        self.projection = nn.Linear(embedder.get_output_dim(), projection_dim)
+
+    def get_output_dim(self) -> int:
+        return self.projection.out_features
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Ids [B, T, ...] -> [B, T, P]."""
+        projected: Tensor = self.projection(self.embedder(ids))
+        return projected
