@@ -8,6 +8,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
@@ -66,6 +67,40 @@ def write_half(state: Any, file: BinaryIO | str) -> None:
     else:
         file.write(half)
         file.flush()
+
+
+def killed_at_event(
+    number: int, folder: Path, function: Callable[..., Any], *arguments: Any
+) -> int:
+    """
+    Call a function in a new process that kills itself before its n-th change below `folder`: before a file is opened
+    for writing, renamed or removed, or a folder is made or removed. Returns the exit code, 0 if there are fewer.
+    """
+    target = (number, folder, function, arguments)
+    process = _context().Process(target=_call_and_die, args=target)
+    process.start()
+    process.join()
+    return int(process.exitcode or 0)
+
+
+def _call_and_die(
+    number: int, folder: Path, function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    changes = 0
+
+    def count(event: str, details: tuple[Any, ...]) -> None:
+        nonlocal changes
+        if event not in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"):
+            return
+        is_read = event == "open" and not details[2] & (os.O_WRONLY | os.O_RDWR)
+        if is_read or not str(details[0]).startswith(str(folder)):
+            return
+        changes += 1
+        if changes == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    function(*arguments)
 
 
 class Training(NamedTuple):

@@ -7,10 +7,12 @@ from typing import Annotated
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.cli.arguments import add_actions
+from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
-from elmo_tasks.pretraining.prepare import HeldOut, prepare
+from elmo_tasks.pretraining.paragraphs import BLANK, LINE
+from elmo_tasks.pretraining.prepare import SPLITS, HeldOut, prepare
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.settings import Range, Size, number
 
@@ -31,6 +33,15 @@ _PERPLEXITY = (
 )
 _RUN_HELP = "folder of a run (after its first validation), or an exported folder"
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
+_PARAGRAPHS_HELP = (
+    "of raw text: line (each line is one), or blank (blank lines end them, and sentences go on in the next line);"
+    " default: decided from the text of each file"
+)
+_PARAGRAPHS = {
+    LINE: "each line is a paragraph (--paragraphs line)",
+    BLANK: "lines are wrapped, and blank lines end paragraphs (--paragraphs blank)",
+    None: "each line is a sentence",
+}
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
 DESCRIPTION = "Prepare text for a bidirectional language model; export a trained one, or measure one."
@@ -78,18 +89,36 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         help="hold out one paragraph in N; 0: none",
     )
     add("--workers", type=number(Size), default=1, metavar="N", help="processes")
+    add("--paragraphs", choices=(LINE, BLANK), help=_PARAGRAPHS_HELP)
 
 
 def _prepare(args: argparse.Namespace) -> None:
-    options = {
-        name: getattr(args, name)
-        for name in ("language", "text_field", "heldout", "workers")
-    }
-    prepare(args.inputs, args.out, **options)
-    for split in ("train", "heldout"):
+    names = ("language", "paragraphs", "text_field", "heldout", "workers")
+    options = {name: getattr(args, name) for name in names}
+    try:
+        prepared = prepare(args.inputs, args.out, **options)
+    except KeyboardInterrupt:
+        raise Interrupted("the same command resumes") from None
+    for split in SPLITS:
+        written = [getattr(one, split) for one in prepared]
+        files = sum(1 for one in written if one.sentences)
+        sentences = sum(one.sentences for one in written)
+        words = sum(one.words for one in written)
         print(
-            f"{args.out}/{split}.*.txt.gz: {len(list(Path(args.out).glob(f'{split}.*.txt.gz'))):,} files"
+            f"{args.out}/{split}.*.txt.gz: {files:,} files, {sentences:,} sentences, {words:,} words"
         )
+    documents = sum(one.documents for one in prepared)
+    print(f"read {documents:,} documents in {len(prepared):,} files")
+    for paragraphs, text in _PARAGRAPHS.items():
+        files_of_kind = [one.file for one in prepared if one.paragraphs == paragraphs]
+        if files_of_kind:
+            print(f"{text}: {_shortened(files_of_kind)}")
+
+
+def _shortened(names: list[str]) -> str:
+    """The first three names, and the number of all."""
+    first = ", ".join(names[:3])
+    return first if len(names) <= 3 else f"{first}, ... ({len(names):,} files)"
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from hashlib import sha256
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 
@@ -35,7 +35,7 @@ from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
 from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.parquet import read_rows
-from elmo_tasks.formats.raw_text import line_parser
+from elmo_tasks.formats.raw_text import expected_input_format, line_parser
 from elmo_tasks.processes import call_held, worker_pool
 from elmo_tasks.settings import Settings, Size, checked
 
@@ -73,7 +73,7 @@ class ShardJob(Settings):
     folder: Path  # of the shards, which all machines share
     layers: Layers = "all"
     stored: Literal["float32", "float16"] = "float32"
-    input_format: Literal["tokens", "text", "json"] = "tokens"
+    input_format: Annotated[str, expected_input_format] = "tokens"
     column: str = "tokens"
     threads: Size = 1  # of a worker; values depend on it by rounding
 

@@ -217,9 +217,14 @@ def _with_punctuation(words: Sequence[str]) -> list[str]:
     return found
 
 
+def is_without_blanks(character: str) -> bool:
+    """Whether a character is of a script that has no blanks between words."""
+    return name(character, "").startswith(_SCRIPTS_WITHOUT_BLANKS)
+
+
 def _is_word(text: str, *, digits: int) -> bool:
     """Whether a text ends in a letter or digit of a script with blanks, and has two letters or so many digits."""
-    if not text or name(text[-1], "").startswith(_SCRIPTS_WITHOUT_BLANKS):
+    if not text or is_without_blanks(text[-1]):
         return False
     kinds = [category(character)[0] for character in text]  # a vowel sign is a mark
     letters = kinds.count("L") + kinds.count("M")
@@ -244,6 +249,14 @@ def is_list_of_words(texts: Sequence[str]) -> bool:
 
 def _is_punctuation(text: str) -> bool:
     return all(category(character).startswith("P") for character in text)
+
+
+def expected_input_format(value: str) -> str | None:
+    """What is expected in place of a format that `line_parser` does not know."""
+    kind, _, tokenizer = value.partition(":")
+    if kind in ("text", "json") or (kind == "tokens" and not tokenizer):
+        return None
+    return "one of tokens, text, json, text:TOKENIZER, json:TOKENIZER"
 
 
 def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:

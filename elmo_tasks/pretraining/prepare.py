@@ -1,29 +1,40 @@
 """Corpora in common formats -> the text that a biLM is trained on: a sentence a line, words between blanks."""
 
-import gzip
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import count
+from gzip import GzipFile
+from hashlib import file_digest
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.files import atomic_write, write_text
 from elmo_tasks.formats.parquet import read_column
-from elmo_tasks.formats.raw_text import (
-    blank_pipeline,
-    sentence_pipeline,
-    split_at_blanks,
+from elmo_tasks.formats.raw_text import blank_pipeline, split_at_blanks
+from elmo_tasks.formats.text_files import lines_of, open_binary, read_json
+from elmo_tasks.formats.text_sets import BEGUN, SUCCESS
+from elmo_tasks.pretraining.paragraphs import (
+    BLANK,
+    Line,
+    Sentence,
+    find_paragraphs,
+    lines_of_texts,
+    sentence_splitter,
+    sentences_of_lines,
+    sentences_of_paragraphs,
 )
-from elmo_tasks.formats.text_files import lines_of, open_binary
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.processes import worker_pool
 from elmo_tasks.settings import Count, Size, checked
+from elmo_tasks.temporary import leftovers
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +49,71 @@ def _not_all(one_in: int) -> str | None:
 HeldOut = Annotated[Count, _not_all]
 """One in so many; 0 for none."""
 
+FORMAT = 1
+"""Increased when the same input gives another text."""
+
+SPLITS = ("train", "heldout")
 
 _SUFFIXES = (".txt", ".jsonl", ".parquet", ".gz", ".zst")
+_FINISHED = "_finished"
+
+
+class Written(NamedTuple):
+    """What was written to a file of a split: nothing if there are no sentences, and no file then."""
+
+    sentences: int = 0
+    words: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What became of a file: `paragraphs` is `line` or `blank`, `None` for a text with a sentence a line."""
+
+    file: str
+    sha256: str
+    documents: int
+    paragraphs: str | None
+    train: Written
+    heldout: Written
+
+    @classmethod
+    def read(cls, path: Path) -> "Prepared":
+        found = read_json(path, "what is known of a finished file")
+        return cls(**found | {split: Written(*found[split]) for split in SPLITS})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """What all files have in common; see `prepare`."""
+
+    folder: Path
+    language: str | None
+    paragraphs: str | None
+    text_field: str
+    heldout: int
+
+    def settings(self, files: list[Path]) -> dict[str, Any]:
+        """All that the text depends on but the contents of the files, which are compared by their SHA-256."""
+        rules = None if self.language is None else f"spaCy {version('spacy')}"
+        return {
+            "format": FORMAT,
+            "language": self.language,
+            "rules": rules,
+            "paragraphs": self.paragraphs,
+            "text_field": self.text_field,
+            "heldout": self.heldout,
+            "files": [file.name for file in files],
+        }
+
+    def outputs(self, file: Path, place: int) -> dict[str, Path]:
+        """The files of both splits. The number keeps equal names apart."""
+        name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
+        return {split: self.folder / f"{split}.{name}" for split in SPLITS}
+
+    def record(self, place: int) -> Path:
+        """What is known of a finished file, written after its outputs."""
+        return self.folder / _FINISHED / f"{place:04d}.json"
 
 
 @checked
@@ -48,96 +122,90 @@ def prepare(
     out: str | Path,
     *,
     language: str | None = None,
+    paragraphs: Literal["line", "blank"] | None = None,
     text_field: str = "text",
     heldout: HeldOut = 100,
     workers: Size = 1,
-) -> None:
+) -> list[Prepared]:
     """
-    Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file into a folder that has none of these.
+    Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file into a folder that has none of these, or continue
+    an interrupted call with the same arguments, whose finished files are kept. The bytes do not depend on
+    interruptions. `_prepare.json` is written first and `_SUCCESS` last: trainings reject the text in between.
 
     # Parameters
 
     - `inputs`: paths, globs and folders of text, JSON lines (`.jsonl`), both also gzip or zstd, and Parquet.
     - `language`: code of the spaCy rules that split raw text into sentences and words. Default: the text has a sentence
       a line, and blanks between words.
+    - `paragraphs`: of raw text: a `line`, or what is between `blank` lines, so that a sentence may go on in the next
+      line. Default: decided for each file, see `find_paragraphs`.
     - `text_field`: the text's name in JSON lines and Parquet.
-    - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none.
+    - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none. A long paragraph counts as one for
+      every `PARAGRAPH` characters.
     - `workers`: the number of processes; each writes one file.
 
-    Raises `InputError` if a file is missing, cannot be read or has no text, or `out` has been written before.
+    Returns what became of each file. Raises `InputError` if a file is missing, cannot be read or has no text, `out` has
+    been written before, or the arguments or files differ from those of the interrupted call.
     """
     if language is not None:
         blank_pipeline(language)
-    folder = Path(out)
-    if any(folder.glob("train.*")):
+    elif paragraphs == BLANK:
         raise InputError(
-            "the folder has files of a training text",
-            file=out,
-            hint="name another, or remove it",
+            "paragraphs: expected a language, whose rules find the sentences",
+            hint="add --language, or xx for rules for any language",
         )
-    files = list(
-        {file.resolve(): file for entry in inputs for file in _files(entry)}.values()
-    )
-    work = partial(
-        _prepare_file,
-        folder=folder,
+    job = _Job(
+        folder=Path(out),
         language=language,
+        paragraphs=paragraphs,
         text_field=text_field,
         heldout=heldout,
     )
-    with worker_pool(workers) if workers > 1 else nullcontext() as pool:
-        written = (map if pool is None else pool.map)(work, files, count())
-        for _ in tqdm(written, total=len(files), desc="files", disable=None):
-            pass
-    if heldout and not any(folder.glob("heldout.*")):
+    files = _input_files(inputs, job.folder)
+    _begin(job, files)
+    try:
+        prepared = _prepare_files(job, files, workers)
+    except InputError:
+        _withdraw(job)
+        raise
+    if heldout and not any(job.folder.glob("heldout.*")):
         logger.warning(
             "%s: nothing is held out, there are fewer than %d paragraphs",
             out,
             BLOCK + 1,
         )
+    write_text(job.folder / SUCCESS, json.dumps(_totals(prepared)) + "\n")
+    shutil.rmtree(job.folder / _FINISHED)
+    return prepared
 
 
-def read_documents(file: Path, text_field: str) -> Iterator[str]:
-    """
-    The texts of a file in one of the formats of `prepare`. Lines that are not UTF-8 or have a NUL byte are skipped with
-    a warning. Raises `InputError` with the line or the field.
-    """
-    skipped = []
-    with open_binary(file) as opened:
-        if file.suffix == ".parquet":
-            for number, value in read_column(opened, file, text_field):
-                yield _checked(value, text_field, file, number)
-            return
-        for number, line in lines_of(opened, file):
-            if isinstance(line, InputError):
-                skipped.append(line)
-            else:
-                yield (
-                    _json_text(line, text_field, file, number)
-                    if ".jsonl" in file.suffixes
-                    else line
+def _totals(prepared: list[Prepared]) -> dict[str, Any]:
+    totals: dict[str, Any] = {"documents": sum(one.documents for one in prepared)}
+    for split in SPLITS:
+        written = [getattr(one, split) for one in prepared]
+        totals[split] = {
+            "sentences": sum(one.sentences for one in written),
+            "words": sum(one.words for one in written),
+        }
+    return totals
+
+
+def _input_files(inputs: Iterable[str], folder: Path) -> list[Path]:
+    """The files that are read, but for those of an output folder that is below an input."""
+    output, found = folder.resolve(), {}
+    for entry in inputs:
+        is_output = output in (Path(entry).resolve(), *Path(entry).resolve().parents)
+        for file in _files(entry):
+            if output not in file.resolve().parents:
+                found[file.resolve()] = file
+            elif is_output:
+                raise InputError(
+                    "expected another folder for the text than that of the input",
+                    file=file,
                 )
-    if skipped:
-        logger.warning(
-            "%s: skipped lines that are no text: %d, the first is %s",
-            file,
-            len(skipped),
-            skipped[0],
-        )
-
-
-def _splitter(language: str | None) -> Callable[[str], Iterator[list[str]]]:
-    """A paragraph -> its sentences, as words, by spaCy's rules for a language; without one, a line is a sentence."""
-    if language is None:
-        words_of = split_at_blanks("--language splits raw text")
-        return lambda line: iter([words_of(line)])
-    nlp = sentence_pipeline(language)
-
-    def split(text: str) -> Iterator[list[str]]:
-        for sentence in nlp(text).sents:
-            yield [word for token in sentence for word in token.text.split()]
-
-    return split
+    if not found:
+        raise InputError("expected input outside of the output folder", file=folder)
+    return list(found.values())
 
 
 def _files(entry: str) -> list[Path]:
@@ -155,41 +223,213 @@ def _files(entry: str) -> list[Path]:
     return found
 
 
-def _prepare_file(
-    file: Path,
+def _begin(job: _Job, files: list[Path]) -> None:
+    """Write the settings to a new folder, or compare them with those of an interrupted call."""
+    begun, settings = job.folder / BEGUN, job.settings(files)
+    has_text = any(any(job.folder.glob(f"{split}.*")) for split in SPLITS)
+    is_complete = (job.folder / SUCCESS).exists()
+    if is_complete:
+        shutil.rmtree(job.folder / _FINISHED, ignore_errors=True)
+    if is_complete or (has_text and not begun.exists()):
+        raise InputError(
+            "the folder has files of a training text",
+            file=job.folder,
+            hint="name another, or remove it",
+        )
+    if begun.exists():
+        _require_same(read_json(begun, "the settings of a call"), settings, begun)
+    _remove_leftovers(job.folder)
+    write_text(begun, json.dumps(settings, indent=1) + "\n")
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of killed calls."""
+    own = tuple(f".{name}." for name in (*SPLITS, BEGUN, SUCCESS))
+    if folder.is_dir():
+        for left in leftovers(folder):
+            if left.name.startswith(own):
+                left.unlink(missing_ok=True)
+    if (folder / _FINISHED).is_dir():
+        for left in leftovers(folder / _FINISHED):
+            left.unlink(missing_ok=True)
+
+
+def _require_same(found: Any, expected: dict[str, Any], file: Path) -> None:
+    known = found if isinstance(found, dict) else {}
+    differing = [
+        f"{key} was {shown(known.get(key))}, is {shown(value)}"
+        for key, value in expected.items()
+        if known.get(key) != value
+    ]
+    if differing:
+        raise InputError(
+            "an interrupted call began this text in another way: "
+            + "; ".join(differing),
+            file=file,
+            hint="use the same input and options to resume, or another folder",
+        )
+
+
+def _withdraw(job: _Job) -> None:
+    """After an error in the input, leave no file if nothing is finished."""
+    if not any(job.folder.glob(f"{_FINISHED}/*.json")):
+        with suppress(OSError):
+            (job.folder / _FINISHED).rmdir()
+        (job.folder / BEGUN).unlink(missing_ok=True)
+
+
+def _prepare_files(job: _Job, files: list[Path], workers: int) -> list[Prepared]:
+    prepared: list[Prepared] = []
+    with worker_pool(workers) if workers > 1 else nullcontext() as pool:
+        each = map if pool is None else pool.map
+        written = each(partial(_prepare_file, job), files, range(len(files)))
+        prepared.extend(tqdm(written, total=len(files), desc="files", disable=None))
+    return prepared
+
+
+def _prepare_file(job: _Job, file: Path, place: int) -> Prepared:
+    """Write the files of both splits, unless an earlier call has."""
+    outputs, record = job.outputs(file, place), job.record(place)
+    if record.exists():
+        found = Prepared.read(record)
+        _require_unchanged(file, found)
+        if all(_is_there(outputs[split], getattr(found, split)) for split in SPLITS):
+            return found
+    paragraphs = job.paragraphs
+    if job.language is None:
+        paragraphs = None
+    elif paragraphs is None:
+        paragraphs = find_paragraphs(read_lines(file, job.text_field))
+    documents = _Documents(read_lines(file, job.text_field, report=True))
+    sentences = _sentences(documents, job.language, paragraphs)
+    written = _write_splits(sentences, outputs, place, job.heldout)
+    if not any(one.sentences for one in written.values()):
+        raise InputError("expected text, got none", file=file)
+    prepared = Prepared(
+        file.name, _sha256(file), documents.count, paragraphs, **written
+    )
+    write_text(record, json.dumps(asdict(prepared)) + "\n")
+    return prepared
+
+
+def _require_unchanged(file: Path, found: Prepared) -> None:
+    if _sha256(file) != found.sha256:
+        raise InputError(
+            "the file has changed since an interrupted call prepared it",
+            file=file,
+            hint="restore it to resume, or name another folder",
+        )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return file_digest(opened, "sha256").hexdigest()
+
+
+def _is_there(output: Path, written: Written) -> bool:
+    """Whether an output is as it was written."""
+    if not written.sentences:
+        return not output.exists()
+    return output.is_file() and output.stat().st_size == written.bytes
+
+
+class _Documents:
+    """Lines, and the number of their documents that are not blank."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._lines, self._last = lines, -1
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Line]:
+        for line in self._lines:
+            if line.document != self._last and line.text.strip():
+                self.count, self._last = self.count + 1, line.document
+            yield line
+
+
+def _sentences(
+    lines: Iterable[Line], language: str | None, paragraphs: str | None
+) -> Iterator[Sentence]:
+    """The sentences by spaCy's rules for a language; without one, the lines."""
+    if language is not None and paragraphs is not None:
+        yield from sentences_of_paragraphs(
+            lines, paragraphs, sentence_splitter(language)
+        )
+        return
+    split = split_at_blanks("--language splits raw text")
+    yield from sentences_of_lines(lines, split)
+    split.end_of_text()
+
+
+def _write_splits(
+    sentences: Iterator[Sentence],
+    outputs: dict[str, Path],
     place: int,
-    *,
-    folder: Path,
-    language: str | None,
-    text_field: str,
     heldout: int,
-) -> None:
-    """Write the two files of one. The number keeps equal names apart."""
-    split, sentences = _splitter(language), [0, 0]
-    name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
-    outputs = folder / f"train.{name}", folder / f"heldout.{name}"
-    with atomic_write(outputs[0]) as train, atomic_write(outputs[1]) as held:
-        with (
-            gzip.open(train, "wb", 4) as train_out,
-            gzip.open(held, "wb", 4) as held_out,
-        ):
-            texts = read_documents(file, text_field)
-            for number, paragraph in enumerate(
-                part for text in texts for part in text.splitlines() if part.strip()
-            ):
-                is_held_out = (
-                    heldout > 0 and (place + number // BLOCK) % heldout == 1
-                )  # also of many short files
-                for words in filter(None, split(paragraph)):
-                    (held_out if is_held_out else train_out).write(
-                        " ".join(words).encode() + b"\n"
-                    )
-                    sentences[is_held_out] += 1
-        if not any(sentences):
-            raise InputError("expected text, got none", file=file)
-    for output, written in zip(outputs, sentences, strict=True):
-        if not written:
+) -> dict[str, Written]:
+    """Write the two files of an input. Equal sentences give equal bytes."""
+    counts = {split: [0, 0] for split in SPLITS}
+    with (
+        atomic_write(outputs["train"]) as train,
+        atomic_write(outputs["heldout"]) as held,
+        train.open("wb") as train_file,
+        held.open("wb") as held_file,
+        GzipFile("", "wb", 4, train_file, mtime=0) as train_out,
+        GzipFile("", "wb", 4, held_file, mtime=0) as held_out,
+    ):
+        for paragraph, words in sentences:
+            if not words:
+                continue
+            # The place holds out some of many short files, too.
+            is_held_out = heldout > 0 and (place + paragraph // BLOCK) % heldout == 1
+            split = "heldout" if is_held_out else "train"
+            out = held_out if is_held_out else train_out
+            out.write(" ".join(words).encode() + b"\n")
+            counts[split][0] += 1
+            counts[split][1] += len(words)
+    written = {}
+    for split, output in outputs.items():
+        sentence_count, word_count = counts[split]
+        if sentence_count:
+            written[split] = Written(sentence_count, word_count, output.stat().st_size)
+        else:
             output.unlink()
+            written[split] = Written()
+    return written
+
+
+def read_lines(file: Path, text_field: str, *, report: bool = False) -> Iterator[Line]:
+    """
+    The lines of a file in one of the formats of `prepare`, each with the number of its document: a text file is one, as
+    is each text in JSON lines and Parquet. Lines of the file that are not UTF-8 or have a NUL byte are skipped, with
+    `report` with a warning. Raises `InputError` with the line or the field.
+    """
+    skipped: list[InputError] = []
+    yield from lines_of_texts(_texts(file, text_field, skipped))
+    if skipped and report:
+        logger.warning(
+            "%s: skipped lines that are no text: %d, the first is %s",
+            file,
+            len(skipped),
+            skipped[0],
+        )
+
+
+def _texts(
+    file: Path, text_field: str, skipped: list[InputError]
+) -> Iterator[tuple[int, str]]:
+    with open_binary(file) as opened:
+        if file.suffix == ".parquet":
+            for number, value in read_column(opened, file, text_field):
+                yield number, _checked(value, text_field, file, number)
+            return
+        for number, line in lines_of(opened, file):
+            if isinstance(line, InputError):
+                skipped.append(line)
+            elif ".jsonl" in file.suffixes:
+                yield number, _json_text(line, text_field, file, number)
+            else:
+                yield 0, line
 
 
 def _json_text(line: str, text_field: str, file: Path, number: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.text_files import list_files, not_empty, open_text
+from elmo_tasks.formats.text_sets import require_complete
 
 _OPEN_FILES = 32
 _SHUFFLED_LINES = 200_000  # in memory, over all open files
@@ -16,7 +17,7 @@ _SHUFFLED_LINES = 200_000  # in memory, over all open files
 def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     """
     The files that paths and globs (`**` is recursive) match, sorted and without duplicates; several patterns are a list
-    or separated by commas. Raises `InputError` if a pattern matches no file.
+    or separated by commas. Raises `InputError` if a pattern matches no file, or `bilm prepare` has not finished.
     """
     entries = [patterns] if isinstance(patterns, str) else patterns
     parts = [
@@ -35,6 +36,7 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
             "expected a text file, got no name",
             hint="give a path, a glob or a list of them",
         )
+    require_complete(found.values())
     return sorted(found.values())
 
 

@@ -1,7 +1,12 @@
-"""Corpora in each format become the same text; held-out blocks; invalid corpora."""
+"""Corpora in each format become the same text; held-out blocks; paragraphs; invalid corpora; interruptions."""
 
 import gzip
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pyarrow as arrow
@@ -9,7 +14,12 @@ import pyarrow.parquet as parquet
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.prepare import BLOCK, prepare
+from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
+from elmo_tasks.pretraining.prepare import BLOCK, Prepared, Written, prepare
+from elmo_tasks.pretraining.sentences import expand_files
+from tests.killing import killed_at_event
+from tests.pretraining import toy
+from tests.test_flow import elmo_tasks
 
 TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
 SPLIT = [
@@ -138,3 +148,229 @@ def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
         assert not list((tmp_path / str(number)).glob("*"))
     with pytest.raises(InputError, match="rules for, got 'zz'"):
         prepare([str(tmp_path / "b.txt")], tmp_path / "out", language="zz")
+
+
+WRAPPED = """\
+Gallia est omnis divisa in partes tres, quarum unam incolunt
+Belgae, aliam Aquitani, tertiam qui ipsorum lingua Celtae, nostra
+Galli appellantur. Hi omnes lingua, institutis, legibus inter se
+differunt.
+
+Gallos ab Aquitanis Garumna flumen, a Belgis Matrona et Sequana
+dividit. Horum omnium fortissimi sunt Belgae, propterea quod a cultu
+atque humanitate provinciae longissime absunt.
+"""
+WRAPPED_SENTENCES = 4
+
+
+def test_sentences_go_on_in_the_next_line_of_wrapped_text(tmp_path: Path) -> None:
+    (tmp_path / "wrapped.txt").write_text(WRAPPED)
+    (tmp_path / "lines.txt").write_text("\n".join(SPLIT))
+    pages = [json.dumps({"text": WRAPPED}), json.dumps({"text": "Una pagina."})]
+    (tmp_path / "pages.jsonl").write_text("\n".join(pages))
+    prepared = prepare([str(tmp_path)], tmp_path / "out", language="la", heldout=0)
+    found = {one.file: (one.documents, one.paragraphs) for one in prepared}
+    assert found == {
+        "lines.txt": (1, "line"),
+        "pages.jsonl": (2, "blank"),
+        "wrapped.txt": (1, "blank"),
+    }
+    lines, pages, wrapped = text_of(tmp_path / "out"), [], []
+    assert lines[:4] == SPLIT
+    pages, wrapped = lines[4:9], lines[9:]
+    assert pages == [*wrapped, "Una pagina ."]
+    assert len(wrapped) == WRAPPED_SENTENCES
+    assert all(line.endswith(" .") for line in wrapped)
+    assert [one.train.sentences for one in prepared] == [4, 5, 4]
+    words = [one.train.words for one in prepared]
+    assert sum(words) == sum(len(line.split()) for line in lines)
+
+
+def test_paragraphs_can_be_given(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(WRAPPED)
+    given = {"language": "la", "heldout": 0}
+    prepare([str(tmp_path / "a.txt")], tmp_path / "line", paragraphs="line", **given)
+    assert "Belgae , aliam Aquitani" in text_of(tmp_path / "line")[1]
+    (tmp_path / "b.txt").write_text("Gallia est\n\nomnis divisa\nin partes tres.")
+    prepare([str(tmp_path / "b.txt")], tmp_path / "blank", paragraphs="blank", **given)
+    assert text_of(tmp_path / "blank") == [
+        "Gallia est",
+        "omnis divisa in partes tres .",
+    ]
+    with pytest.raises(InputError, match="paragraphs: expected a language"):
+        prepare([str(tmp_path / "a.txt")], tmp_path / "out", paragraphs="blank")
+    with pytest.raises(InputError, match="expected line or blank, got 'page'"):
+        prepare([str(tmp_path / "a.txt")], tmp_path / "out", paragraphs="page")
+
+
+def test_the_command_counts_and_says_how_it_read_the_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.txt").write_text(WRAPPED)
+    (tmp_path / "b.txt").write_text("".join(f"Linea {n}.\n" for n in range(60)))
+    out = tmp_path / "out"
+    command = ("bilm", "prepare", tmp_path / "a.txt", tmp_path / "b.txt", "-o", out)
+    elmo_tasks(*command, "--language", "la", "--heldout", 3)
+    assert capsys.readouterr().out.splitlines() == [
+        f"{out}/train.*.txt.gz: 2 files, 44 sentences, 186 words",
+        f"{out}/heldout.*.txt.gz: 1 files, 20 sentences, 60 words",
+        "read 2 documents in 2 files",
+        "each line is a paragraph (--paragraphs line): b.txt",
+        "lines are wrapped, and blank lines end paragraphs (--paragraphs blank): a.txt",
+    ]
+    assert json.loads((out / "_SUCCESS").read_text()) == {
+        "documents": 2,
+        "train": {"sentences": 44, "words": 186},
+        "heldout": {"sentences": 20, "words": 60},
+    }
+
+
+def test_outputs_inside_the_input_folder_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one two\n")
+    prepare([str(tmp_path)], tmp_path / "out", heldout=0)
+    (tmp_path / "out" / "_SUCCESS").unlink()
+    prepare([str(tmp_path)], tmp_path / "out", heldout=0)
+    assert text_of(tmp_path / "out") == ["one two"]
+    with pytest.raises(InputError, match="another folder for the text than that of"):
+        prepare([str(tmp_path)], tmp_path)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> list[str]:
+    """Files of which the second has held-out text alone, the third both, the last JSON lines."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "a.txt").write_text("unus duo\ntres .\n")
+    (folder / "b.txt").write_text("quattuor quinque\n")
+    (folder / "c.txt").write_text("".join(f"linea {n}\n" for n in range(3 * BLOCK)))
+    (folder / "d.jsonl").write_text('{"text": "sex septem"}\n{"text": "octo"}\n')
+    return [str(file) for file in sorted(folder.iterdir())]
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """All files and folders, hidden ones too."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+def prepare_in_thirds(inputs: list[str], out: Path) -> list[Prepared]:
+    return prepare(inputs, out, heldout=3)
+
+
+def test_a_call_killed_before_any_change_resumes(
+    inputs: list[str], tmp_path: Path
+) -> None:
+    inputs = [inputs[2], inputs[1]]  # with sentences in both splits, and in one
+    prepare_in_thirds(inputs, tmp_path / "whole")
+    expected = tree(tmp_path / "whole")
+    assert sorted(expected) == [
+        "_SUCCESS",
+        "_prepare.json",
+        "heldout.0000.c.txt.gz",
+        "heldout.0001.b.txt.gz",
+        "train.0000.c.txt.gz",
+    ]
+    kills = resumed = 0
+    while True:
+        out = tmp_path / str(kills)
+        if killed_at_event(kills + 1, out, prepare_in_thirds, inputs, out) == 0:
+            break
+        kills += 1
+        if (out / "_SUCCESS").exists():
+            with pytest.raises(InputError, match="has files of a training text"):
+                prepare_in_thirds(inputs, out)
+        else:
+            for split in ("train", "heldout"):
+                with pytest.raises(InputError, match="not complete|nothing matches"):
+                    expand_files(str(out / f"{split}.*"))
+            prepare_in_thirds(inputs, out)
+            resumed += 1
+        assert tree(out) == expected, kills
+    assert tree(out) == expected
+    assert kills > resumed > 10
+
+
+def test_finished_files_are_kept(inputs: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "corpus" / "d.jsonl").write_text("not JSON\n")
+    with pytest.raises(InputError, match=r"d\.jsonl:1: expected a JSON object"):
+        prepare_in_thirds(inputs, out)
+    before = {file: os.stat(file).st_ino for file in out.glob("*.gz")}
+    assert len(before) == 4
+    (tmp_path / "corpus" / "d.jsonl").write_text('{"text": "sex"}\n')
+    (out / "train.0002.c.txt.gz").write_bytes(b"damaged")
+    prepared = prepare_in_thirds(inputs, out)
+    kept = [file.name for file in before if os.stat(file).st_ino == before[file]]
+    assert sorted(kept) == ["heldout.0001.b.txt.gz", "train.0000.a.txt.gz"]
+    size = (out / "train.0000.a.txt.gz").stat().st_size
+    assert prepared[0].train == Written(sentences=2, words=4, bytes=size)
+    assert text_of(out)[-1] == "sex"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"language": "la"}, "language was None, is 'la'"),
+        ({"heldout": 5}, "heldout was 3, is 5"),
+        ({"text_field": "body"}, "text_field was 'text', is 'body'"),
+        ({"inputs": 1}, "files was .*, is "),
+        ({"text": "other"}, r"a\.txt: the file has changed since an interrupted call"),
+    ],
+)
+def test_another_call_does_not_resume(
+    inputs: list[str], tmp_path: Path, change: dict, message: str
+) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "corpus" / "d.jsonl").write_text("not JSON\n")
+    with pytest.raises(InputError):
+        prepare_in_thirds(inputs, out)
+    before = tree(out)
+    if "text" in change:
+        (tmp_path / "corpus" / "a.txt").write_text(change.pop("text"))
+    chosen = inputs[change.pop("inputs", 0) :]
+    with pytest.raises(InputError, match=message):
+        prepare(chosen, out, **{"heldout": 3, **change})
+    assert tree(out) == before
+
+
+def test_a_command_killed_in_its_workers_resumes(tmp_path: Path) -> None:
+    corpus, out = tmp_path / "corpus", tmp_path / "out"
+    corpus.mkdir()
+    for number in range(4):
+        text = "Una linea. Alia sententia est.\n" * 2000
+        (corpus / f"{number}.txt").write_text(text)
+    arguments = ["bilm", "prepare", str(corpus), "--language", "la"]
+    elmo_tasks(*arguments, "-o", tmp_path / "whole")
+    command = [sys.executable, "-m", "elmo_tasks", *arguments, "-o", str(out)]
+    command += ["--workers", "2"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not (out / "_finished").exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (out / "_SUCCESS").exists()
+    elmo_tasks(*arguments, "-o", out)
+    assert tree(out) == tree(tmp_path / "whole")
+
+
+def test_trainings_reject_a_text_that_is_not_complete(
+    corpus: Path, tmp_path: Path
+) -> None:
+    lines = "\n".join(toy.sentences(50, seed=1))
+    (tmp_path / "a.txt").write_text(lines)
+    out = tmp_path / "text"
+    prepare([str(tmp_path / "a.txt")], out, heldout=2)
+    (out / "_SUCCESS").unlink()
+    path = f"{out}/train.*"
+    with pytest.raises(InputError, match="text: the text is not complete: .*resumes"):
+        LmDataLoader(LmReader(), path, batch_size=2)
+    with pytest.raises(InputError, match="the text is not complete"):
+        LmVocabulary.from_corpus(files=path)
+    for key in ("train_data_path", "validation_data_path", "vocabulary.files"):
+        with pytest.raises(InputError, match=f"{key}.*expected a complete text"):
+            toy.train(corpus, tmp_path / "run", **{key: path})
+    assert not (tmp_path / "run").exists()
+    (out / "_prepare.json").unlink()  # as in a folder that nobody prepared
+    assert len(expand_files(path)) == 1

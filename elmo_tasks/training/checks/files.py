@@ -12,6 +12,7 @@ from elmo_tasks.elmo.source_types import SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.text_sets import INTERRUPTED, incomplete_folder
 from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
 
 
@@ -114,6 +115,8 @@ def _missing(path: str, name: str) -> Iterator[Problem]:
                 "an existing file",
                 f"nothing at {part} ({hint})" if part else '""',
             )
+        elif incomplete_folder(map(Path, glob.glob(part, recursive=True))):
+            yield Problem(path, "a complete text", f"{part}: {INTERRUPTED}")
 
 
 def _parts(name: str) -> list[str]:

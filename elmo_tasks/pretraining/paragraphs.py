@@ -1,0 +1,184 @@
+"""The lines of a raw text -> its paragraphs and their sentences."""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import NamedTuple
+
+from elmo_tasks.formats.raw_text import is_without_blanks, sentence_pipeline
+
+LINE, BLANK = "line", "blank"
+"""A paragraph is a line; or it ends at a blank line, and its lines are joined."""
+
+PARAGRAPH = 1000
+"""Characters after which a longer paragraph counts as another one, from the next sentence on."""
+
+_SAMPLED_LINES = 100_000
+_FEWEST, _CONTINUED, _FULL = 2, 0.25, 0.6
+_PIECE, _LONGEST_SENTENCE = 10_000, 100_000
+
+_LINE_END = re.compile(r"\r\n|[\n\r\v\x85\u2028\u2029]")
+_SENTENCE_ENDS, _CLOSING = tuple(".!?…。．！？｡।॥|؟۔։።"), " \"'”’»)]}›"
+_PART = re.compile(
+    rf"\S.{{0,{_LONGEST_SENTENCE}}}(?!\S)|\S{{1,{_LONGEST_SENTENCE}}}", re.DOTALL
+)
+
+
+class Line(NamedTuple):
+    """A line of a document without its end; `document` counts from 0."""
+
+    document: int
+    text: str
+
+
+class Sentence(NamedTuple):
+    """The words of a sentence and its paragraph, counted from 0."""
+
+    paragraph: int
+    words: list[str]
+
+
+Splitter = Callable[[str], list[tuple[int, list[str]]]]
+"""A text -> the places where its sentences begin, and their words."""
+
+
+def lines_of_texts(texts: Iterable[tuple[int, str]]) -> Iterator[Line]:
+    """The lines of texts, each with the number of its document."""
+    for document, text in texts:
+        for line in _LINE_END.split(text):
+            yield Line(document, line)
+
+
+def find_paragraphs(lines: Iterable[Line]) -> str:
+    """
+    `blank` if the lines are wrapped, else `line`; decided from the first 100,000.
+
+    In a wrapped text, most lines end within a sentence, and these are full: with the next word they would be longer
+    than the lines around them. Lines that are sentences, paragraphs, headings or verses are seldom both.
+    """
+    followed = unfinished = continued = 0
+    for before, line, after in _neighbours(islice(lines, _SAMPLED_LINES)):
+        if not line or not after[0]:
+            continue
+        followed += 1
+        if not line.rstrip(_CLOSING).endswith(_SENTENCE_ENDS):
+            unfinished += 1
+            continued += _is_full(line, after[0], [*before, *after])
+    is_wrapped = (
+        continued >= _FEWEST
+        and continued >= _CONTINUED * followed
+        and continued >= _FULL * unfinished
+    )
+    return BLANK if is_wrapped else LINE
+
+
+def _neighbours(
+    lines: Iterable[Line],
+) -> Iterator[tuple[list[str], str, list[str]]]:
+    """Each line with the two before and the two after it; beyond a document there are blank ones."""
+    near: deque[str] = deque(["", "", "", ""], maxlen=5)
+    document = 0
+    for line in lines:
+        if line.document != document:
+            document = line.document
+            texts = ["", "", line.text.strip()]
+        else:
+            texts = [line.text.strip()]
+        for text in texts:
+            near.append(text)
+            yield [near[0], near[1]], near[2], [near[3], near[4]]
+    for text in ("", ""):
+        near.append(text)
+        yield [near[0], near[1]], near[2], [near[3], near[4]]
+
+
+def _is_full(line: str, following: str, near: Sequence[str]) -> bool:
+    """Whether a line is as long as those near it, in that the next word has no place in it."""
+    words = following.split(maxsplit=1)
+    word = words[0] if len(words) > 1 else following[0]  # of a text without blanks
+    return len(line) + 1 + len(word) > max(map(len, near))
+
+
+def sentences_of_lines(
+    lines: Iterable[Line], split: Callable[[str], list[str]]
+) -> Iterator[Sentence]:
+    """The sentences of a text that has one a line; each is a paragraph."""
+    not_blank = (line.text for line in lines if line.text.strip())
+    for number, text in enumerate(not_blank):
+        yield Sentence(number, split(text))
+
+
+def sentences_of_paragraphs(
+    lines: Iterable[Line], paragraphs: str, split: Splitter
+) -> Iterator[Sentence]:
+    """
+    The sentences of a raw text. Memory does not grow with the length of a paragraph; a sentence of more than 100,000
+    characters is cut at a line end.
+    """
+    first = 0
+    for _, group in groupby(_numbered(lines, paragraphs), key=itemgetter(0)):
+        number = first
+        for place, words in _split_paragraph((text for _, text in group), split):
+            number = first + place // PARAGRAPH
+            yield Sentence(number, words)
+        first = number + 1
+
+
+def _numbered(lines: Iterable[Line], paragraphs: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, or parts of long ones, with the number of their paragraph."""
+    number = document = 0
+    for line in lines:
+        text = line.text.strip()
+        if paragraphs == LINE or not text or line.document != document:
+            number += 1
+        document = line.document
+        for part in _PART.findall(text):
+            yield number, part
+
+
+def _split_paragraph(
+    parts: Iterable[str], split: Splitter
+) -> Iterator[tuple[int, list[str]]]:
+    """
+    The sentences of a paragraph in parts that white space separates, with their places in it. The last sentence of
+    what was read so far is split again with the next parts.
+    """
+    text, start, limit = "", 0, _PIECE
+    for part in parts:
+        text = _joined(text, part)
+        if len(text) < limit:
+            continue
+        *complete, (place, words) = split(text)
+        if len(text) - place > _LONGEST_SENTENCE:
+            complete.append((place, words))
+            place = len(text)
+        for before, found in complete:
+            yield start + before, found
+        text, start = text[place:], start + place
+        limit = max(_PIECE, 2 * len(text))
+    if text:
+        for before, found in split(text):
+            yield start + before, found
+
+
+def _joined(text: str, line: str) -> str:
+    """A text and its next line, with a blank between them unless their script has none."""
+    if not text or (is_without_blanks(text[-1]) and is_without_blanks(line[0])):
+        return text + line
+    return f"{text} {line}"
+
+
+def sentence_splitter(language: str) -> Splitter:
+    """spaCy's rules for the sentences and words of a language."""
+    nlp = sentence_pipeline(language)
+
+    def split(text: str) -> list[tuple[int, list[str]]]:
+        found = []
+        for sentence in nlp(text).sents:
+            words = [word for token in sentence for word in token.text.split()]
+            found.append((sentence.start_char, words))
+        return found
+
+    return split
