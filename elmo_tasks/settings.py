@@ -287,7 +287,7 @@ def _checked_by(key: str, check: Callable[[Any], Any], value: Any) -> list[Wrong
 
 
 def _below(key: str, part: object) -> str:
-    return f"{key}.{part}" if key else str(part)
+    return ".".join(str(one) for one in (key, part) if one != "")
 
 
 def not_empty(values: Any) -> str | None:

@@ -21,6 +21,7 @@ from elmo_tasks.settings import (
     Settings,
     Width,
     Wrong,
+    require_none,
     wrong_in,
     wrong_values,
 )
@@ -104,18 +105,21 @@ class BiLMOptions(Settings):
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
         """From the structure of `options.json`; keys that only training uses are ignored."""
-        return cls(**_values(options))
+        values = _values(options)
+        require_none(_wrong_count(options))
+        return cls(**values)
 
     @classmethod
     def problems(cls, options: dict[str, Any]) -> list[Wrong]:
-        """The invalid values in the structure of `options.json`."""
+        """The invalid values in the structure of `options.json`, under their keys there."""
         try:
             values = _values(options)
-        except InputError as error:
-            expected = str(error).removeprefix("expected ")
-            return [Wrong("", expected, options)]
-        found = wrong_in(cls, values)
-        return [wrong._replace(key=_PLACES[wrong.key]) for wrong in found]
+        except InputError:
+            return [Wrong("", _STRUCTURE, options)]
+        found = _wrong_count(options)
+        for wrong in wrong_in(cls, values):
+            found.append(wrong._replace(key=_PLACES[wrong.key]))
+        return found
 
     @classmethod
     def from_file(cls, path: str | Path) -> "BiLMOptions":
@@ -165,11 +169,30 @@ _PLACES = {
 """Where each field is in `options.json`."""
 
 
+_STRUCTURE = "lstm and char_cnn with filters and embedding.dim"
+
+
+def _wrong_count(options: dict[str, Any]) -> list[Wrong]:
+    """Whether there are other characters than those of biLMs."""
+    value = options["char_cnn"].get("n_characters", CHARACTERS)
+    if value in (CHARACTERS, CHARACTERS + 1):  # and the padding row
+        return []
+    expected = f"{CHARACTERS} or {CHARACTERS + 1}"
+    return [Wrong("char_cnn.n_characters", expected, value)]
+
+
+def _pairs(filters: Any) -> Any:
+    """Lists as tuples; other values as they are."""
+    if not isinstance(filters, list):
+        return filters
+    return tuple(tuple(pair) if isinstance(pair, list) else pair for pair in filters)
+
+
 def _values(options: dict[str, Any]) -> dict[str, Any]:
     """The fields in the structure of `options.json`. Raises `InputError` if it is another."""
     try:
         lstm, char_cnn = options["lstm"], options["char_cnn"]
-        filters = tuple(map(tuple, char_cnn["filters"]))
+        filters = _pairs(char_cnn["filters"])
         character_dim = char_cnn["embedding"]["dim"]
         sizes = {
             name: lstm.get(name)
@@ -182,13 +205,11 @@ def _values(options: dict[str, Any]) -> dict[str, Any]:
             )
         }
     except (AttributeError, KeyError, TypeError) as error:
-        problem = "expected lstm and char_cnn with filters and embedding.dim"
-        raise InputError(f"{problem}: {type(error).__name__}: {error}") from None
-    value = char_cnn.get("n_characters", CHARACTERS)
-    if value not in (CHARACTERS, CHARACTERS + 1):  # and the padding row
         raise InputError(
-            f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}"
-        )
+            f"expected {_STRUCTURE}: {type(error).__name__}: {error}"
+        ) from None
+    n_highway = char_cnn.get("n_highway")
+    skips = lstm.get("use_skip_connections")
     return {
         "filters": filters,
         "character_dim": character_dim,
@@ -196,7 +217,7 @@ def _values(options: dict[str, Any]) -> dict[str, Any]:
         "max_characters_per_token": char_cnn.get(
             "max_characters_per_token", MAX_CHARACTERS
         ),
-        "n_highway": char_cnn.get("n_highway") or 0,
-        "use_skip_connections": lstm.get("use_skip_connections") or False,
+        "n_highway": 0 if n_highway is None else n_highway,
+        "use_skip_connections": False if skips is None else skips,
         **sizes,
     }

@@ -17,7 +17,7 @@ from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
-from elmo_tasks.settings import Positive, Size, checked
+from elmo_tasks.settings import Positive, Size, checked, not_empty
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.confusion import Confusion
 from elmo_tasks.training.distributed import (
@@ -72,7 +72,9 @@ class ResumableTrainer(GradientDescentTrainer):
         *,
         num_epochs: Size = 20,
         patience: Optional[Size] = None,
-        validation_metric: Union[MetricName, list[MetricName]] = "-loss",
+        validation_metric: Union[
+            MetricName, Annotated[list[MetricName], not_empty]
+        ] = "-loss",
         grad_norm: Union[Positive, Literal[False], None] = False,
         grad_clipping: Optional[Positive] = None,
         num_gradient_accumulation_steps: Size = 1,

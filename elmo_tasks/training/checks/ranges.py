@@ -1,7 +1,7 @@
 """The ranges of numbers in the constructors of AllenNLP, whose annotations state none."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter
 from typing import Annotated, Any, Literal, Optional, Union
 
@@ -14,6 +14,7 @@ from allennlp.data import (
     TokenIndexer,
     Vocabulary,
 )
+from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.evaluation import Evaluator
 from allennlp.modules import FeedForward, TokenEmbedder
 from allennlp.modules.seq2vec_encoders import CnnEncoder
@@ -36,6 +37,7 @@ from elmo_tasks.settings import (
     Positive,
     Probability,
     Range,
+    Rule,
     Share,
     Size,
     Width,
@@ -213,6 +215,23 @@ RANGES: dict[type, dict[str, Any]] = {
     Evaluator: {"cuda_device": Device},
 }
 """The arguments of a class, and of those that inherit from it."""
+
+
+def batches_of(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    """The rule of AllenNLP's data loader: batches are made by a sampler, or have a size."""
+    size, sampler = values.get("batch_size"), values.get("batch_sampler")
+    most = values.get("max_instances_in_memory")
+    if sampler is None and size is None:
+        yield Wrong("batch_size", "an integer of at least 1, or a batch_sampler", size)
+    for key in ("batch_size", "drop_last", "shuffle"):
+        if sampler is not None and values.get(key):
+            yield Wrong(key, "none with a batch_sampler", values[key])
+    if size is not None and most is not None and most < size:
+        yield Wrong("max_instances_in_memory", f"at least batch_size, {size}", most)
+
+
+RULES: dict[type, Rule] = {MultiProcessDataLoader: batches_of}
+"""What does not go together in constructors of AllenNLP, and of classes that inherit from them."""
 
 
 def package_of(constructor: Any) -> str:

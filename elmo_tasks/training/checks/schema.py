@@ -36,7 +36,7 @@ from elmo_tasks.training.checks.problem import (
     shown,
     unknown,
 )
-from elmo_tasks.training.checks.ranges import package_of, with_ranges
+from elmo_tasks.training.checks.ranges import RULES, package_of, with_ranges
 from elmo_tasks.training.seeds import SEED, SEEDS
 
 CONTAINERS: dict[Any, type] = {
@@ -164,19 +164,26 @@ def _conflicts(
     for key, parameter in parameters.items():
         if parameter.default is not Parameter.empty:
             values.setdefault(key, parameter.default)
-    constructors: list[Any] = [constructor]
-    if inspect.isfunction(constructor) and from_params.takes_kwargs(constructor):
-        constructors += [vars(base).get("__init__") for base in cls.__mro__[1:]]
-    for one in constructors:
-        rule: Rule | None = getattr(one, "rule", None)
-        if rule is None:
-            continue
+    for rule in _rules(cls, constructor):
         try:
             found = list(rule(values))
         except KeyError:  # a missing argument, which is another problem
             continue
         for wrong in found:
             yield Problem(below(path, wrong.key), wrong.expected, shown(wrong.value))
+
+
+def _rules(cls: Any, constructor: Callable[..., Any]) -> Iterator[Rule]:
+    """The rules of a constructor, and of those of the base classes that get its `kwargs`."""
+    constructors: list[Any] = [constructor]
+    if inspect.isfunction(constructor) and from_params.takes_kwargs(constructor):
+        constructors += [vars(base).get("__init__") for base in cls.__mro__[1:]]
+    for one in constructors:
+        if hasattr(one, "rule"):
+            yield one.rule
+    for base in cls.__mro__ if inspect.isclass(cls) else ():
+        if base in RULES:
+            yield RULES[base]
 
 
 def arguments_of(
@@ -281,7 +288,10 @@ def _value_problems(
                 arguments[key if origin is tuple else -1],
                 supplied,
             )
-    elif annotation is not Path:
+    elif annotation is Path:
+        if not isinstance(value, str):
+            yield Problem(path, NAMES[Path], shown(value))
+    else:
         for wrong in wrong_values(path, annotation, value):
             yield Problem(wrong.key, wrong.expected, shown(wrong.value))
 
@@ -330,6 +340,10 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
             "", plain, TrainModel, GIVEN_TO_TRAINING, other_keys=BESIDE_TRAINING
         )
     )
+    included = separate.get("include_in_archive")
+    if included is not None:
+        for wrong in wrong_values("include_in_archive", list[str], included):
+            problems.append(Problem(wrong.key, wrong.expected, shown(wrong.value)))
     if "evaluation" in separate:
         problems += object_problems(
             "evaluation", separate["evaluation"], Evaluator, None
