@@ -89,6 +89,8 @@ class LinePredictions(allennlp_predict._PredictManager):
 
     def _lines(self) -> Iterator[Line]:
         number, name = 0, self._input_file
+        if name == STANDARD_INPUT and sys.stdin is None:
+            raise InputError("expected lines on the standard input, which is closed")
         opened: Any
         with (
             nullcontext(sys.stdin.buffer)

@@ -7,10 +7,16 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import NoReturn
 
 from elmo_tasks import __version__
+from elmo_tasks.cli.streams import (
+    discard_output,
+    open_closed_streams,
+    outlast_readers,
+)
 from elmo_tasks.errors import ALLENNLP, Interrupted, log_to_files, needs, one_line
 from elmo_tasks.host import load_allennlp
 
@@ -39,6 +45,12 @@ LIGHT = ("elmo", "static", "models", "info")
 EAGER = ("ablate", "ablate-run", "bilm")
 """Commands whose modules import AllenNLP; the help of the others needs nothing."""
 
+TO_FILES = ("train", "ablate", "ablate-run", "bilm", "elmo", "static")
+"""Commands whose results are files: they go on when nobody reads what they print."""
+
+ENDING = ("SIGTERM", "SIGHUP")
+"""Signals that end a command as Ctrl-C does, so that it removes its temporary files. A closed terminal sends SIGHUP."""
+
 PACKAGES = "a package that registers more classes"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
@@ -51,15 +63,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, 130 or 143."""
+    """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, or 128 + signal."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    open_closed_streams()
+    outlast_readers(output=bool(arguments) and arguments[0] in TO_FILES)
     received: list[int] = []
-
-    def terminate(number: int, frame: Any) -> NoReturn:
-        received.append(number)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, terminate)
+    _end_by_signals(received.append)
     logging.basicConfig(
         format="%(levelname)s: %(message)s",
         level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"),
@@ -69,13 +78,15 @@ def main(argv: Sequence[str] | None = None) -> None:
         "ignore", r"`torch\.cuda\.amp", FutureWarning
     )  # AllenNLP's trainer
     try:
-        run(arguments)
+        try:
+            run(arguments)
+        finally:
+            discard_output()
     except KeyboardInterrupt as interrupt:
         advice = f"; {interrupt}" if isinstance(interrupt, Interrupted) else ""
         sys.stderr.write(f"\ninterrupted{advice}\n")
         sys.exit(128 + (received or [signal.SIGINT])[0])
     except BrokenPipeError:  # of `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except Exception as error:
         line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
@@ -83,6 +94,21 @@ def main(argv: Sequence[str] | None = None) -> None:
             raise
         log_to_files(error)
         sys.exit(f"error: {line}")
+
+
+def _end_by_signals(receive: Callable[[int], None]) -> None:
+    """From now on the signals `ENDING` raise `KeyboardInterrupt`, unless they are ignored, as by nohup."""
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        receive(number)
+        if hasattr(signal, "SIGHUP"):  # a closed terminal sends it, then the shell
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for name in ENDING:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
 
 
 def run(arguments: list[str]) -> None:
