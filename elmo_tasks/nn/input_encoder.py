@@ -89,7 +89,7 @@ class InputEncoder(nn.Module):
             or WORDS in embedder._token_embedders
         )
         self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
-        self._looks_up = any(isinstance(part, WordVectors) for part in self.modules())
+        self._looked_up = looked_up_keys(embedder)
         self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
         self.input_dropout = dropout(input_dropout)
@@ -150,20 +150,37 @@ class InputEncoder(nn.Module):
     def _input(self, tokens: TextFieldTensors, layers: BiLMOutput | None) -> Tensor:
         parts = []
         if self.embedder is not None:
-            kept = {key: tokens[key] for key in tokens if key not in self._ignored}
-            if not self._looks_up:
-                kept = {
-                    key: {
-                        name: part
-                        for name, part in kept[key].items()
-                        if name != SPELLING
-                    }
-                    for key in kept
-                }
-            parts.append(self.embedder(kept))
+            parts.append(self.embedder(self._embedded(tokens)))
         if self.elmo is not None and layers is not None and self.elmo.has_input:
             parts.append(self.elmo.input_vectors(layers))
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
+
+    def _embedded(self, tokens: TextFieldTensors) -> TextFieldTensors:
+        """The keys and tensors that the embedder reads; AllenNLP's know no spellings."""
+        kept: TextFieldTensors = {}
+        for key, tensors in tokens.items():
+            if key in self._ignored:
+                continue
+            kept[key] = dict(tensors)
+            if self._looked_up is not None and key not in self._looked_up:
+                kept[key].pop(SPELLING, None)
+        return kept
+
+
+def looked_up_keys(embedder: TextFieldEmbedder | None) -> set[str] | None:
+    """
+    The keys of a text field whose word vectors may be looked up by spelling; `None`
+    stands for all keys, of an embedder that is no `BasicTextFieldEmbedder`.
+    """
+    if isinstance(embedder, BasicTextFieldEmbedder):
+        parts = embedder._token_embedders.items()
+        return {key for key, part in parts if _has_word_vectors(part)}
+    return None if _has_word_vectors(embedder) else set()
+
+
+def _has_word_vectors(module: nn.Module | None) -> bool:
+    parts = () if module is None else module.modules()
+    return any(isinstance(part, WordVectors) for part in parts)
 
 
 def without_words(embedder: TextFieldEmbedder | None) -> TextFieldEmbedder | None:

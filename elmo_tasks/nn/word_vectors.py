@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors
+from elmo_tasks.nn.word_indexer import split_spellings
 from elmo_tasks.settings import PathLike, Width, checked
 
 logger = logging.getLogger(__name__)
@@ -90,8 +91,8 @@ class WordVectors(TokenEmbedder):
 
     def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
         """
-        Word ids [B, T], 0 for padding, and spellings [B, T, C] from `WordIndexer` -> vectors [B, T, D], zero for
-        padding.
+        Word ids [B, T], 0 for padding, and spellings [B, C], both from `WordIndexer` -> vectors [B, T, D], zero for
+        padding. Without spellings all words that are not in the vocabulary are unknown.
         """
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
@@ -166,26 +167,25 @@ class _Lookup:
 
     def fill(self, vectors: Tensor, unknown: Tensor, spelling: Tensor) -> None:
         """
-        Replaces those vectors [B, T, D] of words with a spelling that the file has; that of the lower-cased word only
-        where `unknown` [B, T]: otherwise it is in the vocabulary.
+        Replaces those vectors [B, T, D] of words with a spelling [B, C] that the file has; that of the lower-cased word
+        only where `unknown` [B, T]: otherwise it is in the vocabulary.
         """
-        places = spelling[..., 0].nonzero(as_tuple=True)  # [N], [N]
-        spellings = (
-            spelling[places].cpu().numpy().view(f"S{spelling.shape[2]}")[:, 0]
-        )  # [N]
-        found = {}
-        for index, (word, is_unknown) in enumerate(
-            zip(spellings.tolist(), unknown[places].tolist(), strict=True)
-        ):
-            text = word.decode("utf-8", "surrogatepass")
-            vector = _look_up(self, text) if is_unknown else self.get(text)
-            if vector is not None:
-                found[index] = vector
+        places, found = [], []
+        for row, words in enumerate(split_spellings(spelling)):
+            # After the last word of a sentence there are empty spellings, perhaps more than its padding.
+            is_unknown = unknown[row].tolist()
+            for token, word in enumerate(words[: len(is_unknown)]):
+                if not word:
+                    continue
+                text = word.decode("utf-8", "surrogatepass")
+                vector = _look_up(self, text) if is_unknown[token] else self.get(text)
+                if vector is not None:
+                    places.append((row, token))
+                    found.append(vector)
         if found:
-            batch, token = (place[list(found)] for place in places)
-            vectors[batch, token] = torch.from_numpy(np.stack(list(found.values()))).to(
-                vectors
-            )
+            batch, token_places = torch.tensor(places).to(vectors.device).unbind(1)
+            new = torch.from_numpy(np.stack(found)).to(vectors)  # [N, D]
+            vectors[batch, token_places] = new
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
