@@ -13,7 +13,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 import torch
-from allennlp.common import Registrable
+from allennlp.common import Params, Registrable
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader
@@ -53,18 +53,34 @@ def load_archive(
 def data_loader(
     archive: Archive, file: str | Path, *, batch_size: int | None = None
 ) -> DataLoader:
-    """The archive's data loader for validation, on another file."""
+    """
+    The archive's data loader for validation, on all instances of another file, perhaps with batches of another size.
+    """
     params = (
         archive.config.get("validation_data_loader") or archive.config["data_loader"]
     ).duplicate()
+    params.params.pop("batches_per_epoch", None)
     if batch_size is not None:
-        params["batch_size"] = batch_size
+        _set_batch_size(params, batch_size)
+    for batches in (params, params.get("batch_sampler")):
+        if isinstance(batches, Params):
+            batches.params.pop("drop_last", None)
     loader = DataLoader.from_params(
         params, reader=archive.validation_dataset_reader, data_path=str(file)
     )
     loader.index_with(archive.model.vocab)
     loader.set_target_device(next(archive.model.parameters()).device)
     return loader
+
+
+def _set_batch_size(loader: Params, batch_size: int) -> None:
+    """In the config of a data loader, or of its sampler; one without batch size, of AllenNLP, is left out."""
+    sampler = loader.get("batch_sampler")
+    if sampler is not None and "batch_size" in sampler:
+        sampler["batch_size"] = batch_size
+        return
+    loader.params.pop("batch_sampler", None)
+    loader["batch_size"] = batch_size
 
 
 def score(
@@ -74,7 +90,10 @@ def score(
     batch_size: int | None = None,
     predictions: Path | None = None,
 ) -> dict[str, Any]:
-    """The metrics of an archive on a file; the evaluator of its config writes the predictions, if a file is given."""
+    """
+    The metrics of an archive on a file, which do not depend on the batches; the evaluator of its config writes the
+    predictions, if a file is given.
+    """
     config = archive.config.duplicate()
     prepare_environment(config)
     device = next(archive.model.parameters()).device
