@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.task_model import SoftmaxModel
+from elmo_tasks.training.pass_loss import loss_sums
 
 
 class Classifier(SoftmaxModel):
@@ -60,6 +61,7 @@ class Classifier(SoftmaxModel):
         output |= {name: [one[name] for one in metadata] for name in self.shown}
         if label is not None:
             output["loss"] = functional.cross_entropy(logits, label)
+            output |= loss_sums(output["loss"] * len(label), len(label))
             self._accuracy(logits, label)
         return output
 

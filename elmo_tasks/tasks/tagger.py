@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL
 from elmo_tasks.tasks.task_model import TaskModel
+from elmo_tasks.training.pass_loss import loss_sums
 
 
 class Tagger(TaskModel):
@@ -39,6 +41,18 @@ class Tagger(TaskModel):
     @abstractmethod
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """The loss, a scalar, from scores [B, T, tags], gold tags [B, T] and mask [B, T]."""
+
+    def sums(self, loss: Tensor, tags: Tensor, mask: Tensor) -> dict[str, Tensor]:
+        """
+        The `loss_sums` of a batch with this loss, gold tags [B, T] and mask [B, T]; here for a loss that is the mean
+        over the words with known tags.
+        """
+        count = self.known(tags, mask).sum()
+        return loss_sums(loss * count, count)
+
+    def known(self, tags: Tensor, mask: Tensor) -> Tensor:
+        """Which words have a gold tag of the vocabulary: [B, T], from gold tags [B, T] and mask [B, T]."""
+        return mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))
 
     def forward(
         self,
@@ -78,6 +92,7 @@ class Tagger(TaskModel):
         }
         if tags is not None:
             output["loss"] = self.loss(logits, tags, mask)
+            output |= self.sums(output["loss"], tags, mask)
         if not self.training:
             output["tags"] = self.decode(logits, mask)
             if tags is not None:

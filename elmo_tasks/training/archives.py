@@ -25,6 +25,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
 from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
+from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.run_folder import VOCABULARY, RunFolder
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
@@ -101,7 +102,9 @@ def score(
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
     loader = data_loader(archive, file, batch_size=batch_size)
     evaluator = Evaluator.from_params(options)
-    return dict(evaluator(archive.model, loader, predictions_output_file=predictions))
+    with loss_of_pass(archive.model) as losses:
+        found = evaluator(archive.model, loader, predictions_output_file=predictions)
+    return {**found, "loss": losses.mean} if losses.is_known else dict(found)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from elmo_tasks.training.distributed import (
     process_rank,
 )
 from elmo_tasks.training.logs import EpochLines, Events
+from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.resumable import make_resumable
 from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.runtime_state import (
@@ -49,7 +50,8 @@ MetricName = Annotated[str, _is_metric]
 class ResumableTrainer(GradientDescentTrainer):
     """
     `gradient_descent` with the same keys and results, except for `--recover`: a run killed at any moment and resumed
-    has the same weights and metrics as an uninterrupted run, bit for bit on one CPU.
+    has the same weights and metrics as an uninterrupted run, bit for bit on one CPU. And the validation loss of our
+    models is the mean over all texts or words, not the mean of the batches' losses.
 
     A checkpoint also contains the random state, the position in the data, and the sums of the epoch so far
     (`RunState`). A finished run is not trained further; epochs already completed cost nothing. In distributed training
@@ -157,6 +159,17 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._epochs_completed < self._start_after_epochs_completed:
             return {}  # completed before the checkpoint; the data loader is positioned after it
         return self._state.complete_metrics(super()._train_epoch(epoch))
+
+    def _validation_loss(self, epoch: int) -> tuple[float, float | None, int]:
+        """A sum of losses, of penalties, and the number by which AllenNLP divides both: see `loss_of_pass`."""
+        with loss_of_pass(self.model) as losses:
+            of_batches: tuple[float, float | None, int] = super()._validation_loss(
+                epoch
+            )
+        if not losses.is_known:
+            return of_batches
+        _, penalty, _ = of_batches  # 0 or None in a validation
+        return losses.total, penalty, losses.count
 
     def get_checkpoint_state(self) -> TrainerCheckpoint | None:
         """AllenNLP's, on the first process of a node only; must be called by all processes."""

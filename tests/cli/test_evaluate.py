@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from elmo_tasks.errors import InputError
 from tests.archives.make import STORED
 from tests.test_flow import elmo_tasks
-from tests.tiny import FIXTURES
+from tests.tiny import FIXTURES, REAL_DATA
 
 
 def columns(file: str, change: Callable[[list[str]], list[str]]) -> str:
@@ -104,3 +105,45 @@ def test_evaluate_writes_both_files_of_the_official_scorer(tmp_path: Path) -> No
     data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "out" / "found"
     elmo_tasks("evaluate", SRL[0], data, *SRL[1:], "--predictions-output-file", out)
     assert sorted(path.name for path in out.parent.iterdir()) == ["found", "found.gold"]
+
+
+def scores(out: Path, *arguments: object) -> dict[str, float]:
+    elmo_tasks("evaluate", *arguments, "--output-file", out)
+    return dict(json.loads(out.read_text()))
+
+
+LOADERS = {
+    "batch size": {"batch_size": 3},
+    "bucket": {"batch_sampler": {"type": "bucket", "batch_size": 2, "drop_last": True}},
+    "tokens": {"batch_sampler": {"type": "max_tokens_sampler", "max_tokens": 30}},
+    "part": {"batch_size": 1, "batches_per_epoch": 1},
+}
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_scores_do_not_depend_on_the_batches(name: str, tmp_path: Path) -> None:
+    archive, data = STORED / "1" / "ner.tar.gz", FIXTURES / "ner" / "eng.bio"
+    loader = json.dumps({"validation_data_loader": LOADERS[name]})
+    expected = scores(tmp_path / "expected", archive, data, "--batch-size", 1)
+    given = (archive, data, "-o", loader)
+    found = [
+        scores(tmp_path / "config", *given),
+        scores(tmp_path / "2", *given, "--batch-size", 2),
+    ]
+    assert found == [pytest.approx(expected, abs=1e-5)] * 2
+
+
+def test_real_pairs_with_unknown_words_are_scored(tmp_path: Path) -> None:
+    real, part = REAL_DATA / "snli" / "snli_1.0_dev.jsonl", tmp_path / "dev.jsonl"
+    if not real.exists():
+        pytest.skip(f"{real} is missing")
+    with real.open(encoding="utf-8") as lines:
+        part.write_text("".join(islice(lines, 100)), encoding="utf-8")
+    found = [
+        scores(
+            tmp_path / f"{size}",
+            *(STORED / "1" / "snli.tar.gz", part, "--batch-size", size),
+        )
+        for size in (1, 32)
+    ]
+    assert found[0] == pytest.approx(found[1], abs=1e-5)

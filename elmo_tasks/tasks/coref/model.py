@@ -1,5 +1,6 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
+from itertools import compress
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
@@ -22,6 +23,7 @@ from elmo_tasks.tasks.coref.reader import GENRES
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
 from elmo_tasks.tasks.skipped import Skipped
 from elmo_tasks.tasks.task_model import TaskModel
+from elmo_tasks.training.pass_loss import loss_sums
 
 
 class Document(NamedTuple):
@@ -117,10 +119,10 @@ class CorefModel(TaskModel):
         - `metadata`: for each document its `sentences`, and its gold `clusters` or None.
 
         Returns `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
-        `losses` [B], which are finite if all scores are; if all documents have gold clusters the `loss`, a scalar.
+        `losses` [B], which are finite if all scores are; if documents have gold clusters their `loss`, a scalar.
         """
-        complete = all(known["clusters"] is not None for known in metadata)
-        self.require_gold(complete or None)
+        has_gold = [known["clusters"] is not None for known in metadata]
+        self.require_gold(all(has_gold) or None)
         losses, predicted = [], []
         for row, known in enumerate(metadata):
             loss, clusters = self._resolve(
@@ -134,12 +136,14 @@ class CorefModel(TaskModel):
         }
         if not self.training:
             output |= {"clusters": predicted, "losses": torch.stack(losses)}
-        if complete:
-            output["loss"] = torch.stack(losses).sum()
-        if complete and not self.training:
+        if any(has_gold):
+            output["loss"] = torch.stack(list(compress(losses, has_gold))).sum()
+            output |= loss_sums(output["loss"], sum(has_gold))
+        if not self.training:
             self._skipped(metadata)
             for clusters, known in zip(predicted, metadata, strict=True):
-                self._scores(clusters, known["clusters"])
+                if known["clusters"] is not None:
+                    self._scores(clusters, known["clusters"])
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:

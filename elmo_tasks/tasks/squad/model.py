@@ -27,6 +27,7 @@ from elmo_tasks.tasks.squad.layers import (
 )
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.task_model import SoftmaxModel
+from elmo_tasks.training.pass_loss import loss_sums
 
 Metadata = list[dict[str, Any]]
 
@@ -156,6 +157,8 @@ class SquadModel(SoftmaxModel):
             )
         if span_start is not None and span_end is not None:
             output["loss"] = span_loss(starts, span_start) + span_loss(ends, span_end)
+            count = (span_start >= 0).sum()
+            output |= loss_sums(output["loss"] * count, count)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from elmo_tasks.formats.spans import split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import checked
-from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
+from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.skipped import Skipped
 from elmo_tasks.tasks.srl.metric import SrlF1
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.task_model import SoftmaxModel
+from elmo_tasks.training.pass_loss import loss_sums
 
 
 class BioViterbi:
@@ -132,7 +133,7 @@ class SrlTagger(Tagger, SoftmaxModel):
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Tokens whose gold tag is not in the vocabulary are left out."""
-        known = mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))  # [B, T]
+        known = self.known(tags, mask)  # [B, T]
         tags = tags.where(known, 0)
         if not self._sum_token_losses:
             return sequence_cross_entropy_with_logits(
@@ -142,3 +143,10 @@ class SrlTagger(Tagger, SoftmaxModel):
             logits.transpose(1, 2), tags, reduction="none"
         )  # [B, T]
         return losses.where(known, 0.0).sum(1).mean()
+
+    def sums(self, loss: Tensor, tags: Tensor, mask: Tensor) -> dict[str, Tensor]:
+        """Those of sentences; the mean over tokens leaves out a sentence without any known tag."""
+        has_loss = self.known(tags, mask).any(1)  # [B]
+        if self._sum_token_losses:
+            has_loss = torch.ones_like(has_loss)
+        return loss_sums(loss * has_loss.sum(), has_loss.sum())

@@ -15,10 +15,11 @@ from torch.nn import functional
 from elmo_tasks.formats.spans import OUTSIDE, join_tag, split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import Wrong, checked, together
-from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
+from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.tagging.metric import EntityF1, TagF1
 from elmo_tasks.training.distributed import process_count
+from elmo_tasks.training.pass_loss import loss_sums
 
 
 def legal_needs_both(values: Mapping[str, Any]) -> Iterator[Wrong]:
@@ -87,9 +88,7 @@ class ColumnTagger(Tagger):
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Without words whose tag is unknown; with a CRF, without sentences that have one."""
-        known = mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))  # [B, T]
-        if self.crf is not None:
-            known = mask & (known == mask).all(1, keepdim=True)
+        known = self.known(tags, mask)  # [B, T]
         if not known.any():
             return logits.sum() * 0.0
         if self.crf is None:
@@ -98,6 +97,18 @@ class ColumnTagger(Tagger):
             kept = known.any(1)  # [B]
             loss = -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept])
         return loss * process_count() if self._sum_losses else loss / known.sum()
+
+    def known(self, tags: Tensor, mask: Tensor) -> Tensor:
+        known = super().known(tags, mask)  # [B, T]
+        if self.crf is None:
+            return known
+        return mask & (known == mask).all(1, keepdim=True)
+
+    def sums(self, loss: Tensor, tags: Tensor, mask: Tensor) -> dict[str, Tensor]:
+        """Those of words, also with `sum_losses`."""
+        if not self._sum_losses:
+            return super().sums(loss, tags, mask)
+        return loss_sums(loss / process_count(), self.known(tags, mask).sum())
 
 
 @Model.register("elmo_tasks_ner")

@@ -1,0 +1,53 @@
+"""The loss of a pass over data: a mean that does not depend on how the data are cut into batches."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from allennlp.models import Model
+from torch import Tensor
+
+TOTAL, COUNT = "loss_total", "loss_count"
+"""The outputs of a model that `loss_of_pass` adds up."""
+
+
+def loss_sums(total: Tensor, count: Tensor | int) -> dict[str, Tensor]:
+    """
+    The outputs that `loss_of_pass` adds up: the sum of the losses of a batch's items, such as texts or words, a scalar,
+    and the number of these items.
+    """
+    return {TOTAL: total.detach(), COUNT: torch.as_tensor(count)}
+
+
+class PassLoss:
+    """The sum of the losses of all items so far, and their number; `is_known` unless the model does not tell them."""
+
+    def __init__(self) -> None:
+        self.total, self.count, self.is_known = 0.0, 0, False
+
+    def add(self, module: Any, inputs: Any, outputs: Any) -> None:
+        """A forward hook of the model."""
+        if TOTAL in outputs:
+            self.is_known = True
+            self.total += outputs[TOTAL].item()
+            self.count += int(outputs[COUNT].item())
+
+    @property
+    def mean(self) -> float:
+        """The loss of an item; 0 if there is none."""
+        return self.total / self.count if self.count else 0.0
+
+
+@contextmanager
+def loss_of_pass(model: Model) -> Iterator[PassLoss]:
+    """
+    Adds up the losses of the batches that a model sees in this context. AllenNLP takes the mean of the batches' losses,
+    in which an item of a small batch counts more, and a sum grows with the batches.
+    """
+    losses = PassLoss()
+    hook = model.register_forward_hook(losses.add)
+    try:
+        yield losses
+    finally:
+        hook.remove()

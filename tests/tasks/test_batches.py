@@ -1,0 +1,360 @@
+"""What a model says of an instance does not depend on the other instances of its batch."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.params import evaluate_file
+from allennlp.common.util import sanitize
+from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
+from allennlp.models import Model
+from allennlp.models.archival import Archive
+from allennlp.predictors import Predictor
+from allennlp.training import Trainer
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.tasks.squad.reader import GoldAnswer
+from elmo_tasks.training.archives import DATA_LOADERS, score
+from elmo_tasks.training.pass_loss import loss_of_pass
+from tests.models import corpus, metadata
+from tests.tiny import ROOT, SAMPLES, SIZES, bilm_files, tiny_model, write_vectors
+
+IN_FILE = ["xebec", "Xebec", "felucca", "море", "é" * 150, "q"]
+"""Words that only the file of vectors has."""
+
+NOWHERE = ["Xyzzy", "日本語", "🙂", "z", "y" * 300, "a\0b", "@@PADDING@@", "<S>"]
+"""Words that no file has."""
+
+EMPTY = ""
+
+WORD_VECTORS = [(lookup, keep) for lookup in (False, True) for keep in (False, True)]
+"""Whether there is a `lookup_file`, and `keep_all_pretrained`."""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a biLM, which reads more characters than the released one, and vectors."""
+    folder = tmp_path_factory.mktemp("files")
+    bilm_files(folder, max_characters_per_token=100)
+    words = [*IN_FILE, *known_words("sst")[:3], *known_words("snli")[:3]]
+    write_vectors(folder / "vectors.txt", words, width=SIZES["embedding_dim"])
+    return folder
+
+
+@cache
+def reader(task: str) -> DatasetReader:
+    return DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}"}))
+
+
+@cache
+def known_words(task: str) -> list[str]:
+    """A few words of the vocabulary, and two that it has in lower case."""
+    vocab = Vocabulary.from_instances(corpus(task))
+    _, _, *words = vocab.get_token_to_index_vocabulary("tokens")
+    lower = [word for word in words if word.isalpha() and word.islower()]
+    return words[:6] + [word.upper() for word in lower[:2]]
+
+
+@cache
+def model(
+    task: str, folder: Path, *, elmo: bool, lookup: bool = False, keep: bool = False
+) -> Model:
+    """A tiny model in evaluation mode; one that looks vectors up is as AllenNLP loads it from an archive."""
+    words = {
+        "type": "elmo_tasks_word_vectors",
+        "embedding_dim": SIZES["embedding_dim"],
+        "keep_all_pretrained": keep,
+    }
+    file = str(folder / "vectors.txt")
+    vocab = Vocabulary.from_instances(corpus(task))
+
+    def made(**changes: Any) -> Model:
+        config = tiny_model(task)
+        config["text_field_embedder"]["token_embedders"]["tokens"] = words | changes
+        if elmo:
+            paths = {
+                "options_file": str(folder / "options.json"),
+                "weight_file": str(folder / "weights.hdf5"),
+            }
+            config["elmo"] = {**paths, "at": "both", "layer_norm": "sentence"}
+        torch.manual_seed(5)
+        return Model.from_params(Params(config), vocab=vocab).eval()
+
+    trained = made(pretrained_file=file)
+    if not lookup:
+        return trained
+    loaded = made(lookup_file=file)
+    loaded.load_state_dict(trained.state_dict())
+    return loaded
+
+
+def texts(draw: st.DrawFn, task: str, *, raw: bool = False) -> list[str]:
+    """One to six words, perhaps all of them known."""
+    pool = known_words(task)
+    if draw(st.booleans()):
+        pool = [*pool, *IN_FILE, *NOWHERE, *([] if raw else [EMPTY])]
+    return draw(st.lists(st.sampled_from(pool), min_size=1, max_size=6))
+
+
+def snli(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
+    given = {name: texts(draw, "snli") for name in ("premise", "hypothesis")}
+    return given, reader("snli").text_to_instance(*given.values(), "neutral")
+
+
+def sst(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
+    words = texts(draw, "sst")
+    return {"tokens": words}, reader("sst").text_to_instance(words, "3")
+
+
+def tagged(draw: st.DrawFn, task: str) -> tuple[dict[str, Any], Instance]:
+    words = texts(draw, task)
+    known = sorted({tag for one in corpus(task) for tag in one["tags"].labels})
+    tag = st.sampled_from([*known, "U-NEW"])
+    tags = draw(st.lists(tag, min_size=len(words), max_size=len(words)))
+    return {"tokens": words}, reader(task).text_to_instance(words, tags)
+
+
+def srl(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
+    words = texts(draw, "srl")
+    place = draw(st.integers(0, len(words) - 1))
+    tags = [draw(st.sampled_from(["O", "B-ARG1", "B-NEW"])) for _ in words]
+    tags[place] = draw(st.sampled_from(["B-V", "B-NEW"]))
+    instance = reader("srl").text_to_instance(words, place, tags)
+    return {"tokens": words, "predicates": [place]}, instance
+
+
+def squad(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
+    passage, question = (" ".join(texts(draw, "squad", raw=True)) for _ in range(2))
+    start = draw(st.sampled_from([0, -1]))  # without a place: no span
+    answer = GoldAnswer(passage.split()[0], start)
+    instance = reader("squad").text_to_instance(question, passage, [answer])
+    return {"passage": passage, "question": question}, instance
+
+
+def coref(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
+    count = draw(st.integers(1, 3))
+    sentences = [texts(draw, "coref") for _ in range(count)]
+    last = sum(map(len, sentences)) - 1
+    clusters = draw(st.sampled_from([None, [[(0, 1), (last, last + 1)]], []]))
+    instance = reader("coref").text_to_instance(sentences, clusters=clusters)
+    return {"sentences": sentences}, instance
+
+
+DRAWN: dict[str, Callable[..., tuple[dict[str, Any], Instance]]] = {
+    "snli": snli,
+    "sst": sst,
+    "srl": srl,
+    "squad": squad,
+    "coref": coref,
+    "ner": lambda draw: tagged(draw, "ner"),
+    "tagger": lambda draw: tagged(draw, "tagger"),
+}
+"""For each task an input of the predictor, and the instance of the same with gold answers."""
+
+for_all_tasks = pytest.mark.parametrize("task", DRAWN)
+
+
+def same(found: Any, expected: Any) -> None:
+    """The same keys and values, numbers up to rounding."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key in expected:
+            same(found[key], expected[key])
+    elif isinstance(expected, list | tuple):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            same(one, other)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, abs=1e-5, rel=1e-5)
+    else:
+        assert found == expected
+
+
+def scored(built: Model, batches: list[list[Instance]]) -> tuple[Any, dict[str, float]]:
+    """
+    The outputs of all instances, in a pass over these batches, and its metrics with the mean loss; no metrics where
+    there is no gold answer.
+    """
+    outputs: list[dict[str, Any]] = []
+    with loss_of_pass(built) as losses:
+        for batch in batches:
+            outputs += built.forward_on_instances(batch)
+    for output in outputs:  # of a single instance
+        for name in ("loss", "loss_total", "loss_count"):
+            output.pop(name, None)
+    return sanitize(outputs), {**metrics_of(built), "loss": losses.mean}
+
+
+def metrics_of(built: Model) -> dict[str, float]:
+    try:
+        return built.get_metrics(reset=True)
+    except InputError as error:
+        assert "nothing to score" in str(error)
+        return {}
+
+
+@cache
+def predictor(built: Model, task: str) -> Predictor:
+    return Predictor.by_name(built.default_predictor)(built, reader(task))
+
+
+@pytest.mark.parametrize("elmo", [False, True], ids=["", "elmo"])
+@for_all_tasks
+def test_an_instance_alone_equals_itself_in_a_batch(
+    task: str, elmo: bool, files: Path
+) -> None:
+    @settings(
+        deadline=None,
+        max_examples=5,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+    )
+    @given(st.data(), st.sampled_from(WORD_VECTORS))
+    def compare(data: st.DataObject, vectors: tuple[bool, bool]) -> None:
+        lookup, keep = vectors
+        built = model(task, files, elmo=elmo, lookup=lookup, keep=keep)
+        pair = st.composite(DRAWN[task])()
+        drawn = data.draw(st.lists(pair, min_size=1, max_size=6))
+        instances = [instance for _, instance in drawn]
+        for instance in instances:
+            reader(task).apply_token_indexers(instance)
+        alone = scored(built, [[instance] for instance in instances])
+        same(scored(built, [instances]), alone)
+        inputs = [one for one, _ in drawn]
+        predicts = predictor(built, task)
+        if any(EMPTY in text for one in inputs for text in words_in(one)):
+            with pytest.raises(InputError, match="expected a word"):
+                predicts.predict_batch_json(inputs)
+        else:
+            singles = [predicts.predict_json(one) for one in inputs]
+            same(predicts.predict_batch_json(inputs), singles)
+
+    compare()
+
+
+def words_in(given: dict[str, Any]) -> list[list[str]]:
+    """The lists of words of an input."""
+    found = []
+    for value in given.values():
+        if isinstance(value, list):
+            found += value if isinstance(value[0], list) else [value]
+    return found
+
+
+def scored_file(task: str, folder: Path) -> Path:
+    """
+    The sample of a task, of which the tests' models know only the first instance; of SNLI, pairs with known and unknown
+    words in each place.
+    """
+    if task != "snli":
+        return SAMPLES[task]
+    known = metadata(corpus("snli")[0])["premise"][0]
+    rows = []
+    for premise in (known, "Xyzzy", "xebec", f"{known} q"):
+        for hypothesis in (known, "Xyzzy", "felucca", f"q {known} {known}"):
+            pair = {"sentence1": premise, "sentence2": hypothesis}
+            label = "neutral" if len(rows) % 3 else "entailment"
+            rows.append(json.dumps(pair | {"gold_label": label}))
+    file = folder / "pairs.jsonl"
+    file.write_text("\n".join(rows) + "\n")
+    return file
+
+
+def partly_known(task: str, folder: Path) -> Model:
+    """
+    A tiny model whose vocabulary has the words of the first instance of the sample, and which looks up others.
+    """
+    config = tiny_model(task)
+    vocab = Vocabulary.from_instances(corpus(task)[:1])
+    for instance in corpus(task):
+        for name, field in instance.fields.items():
+            if name in ("tags", "label"):
+                labels = Vocabulary.from_instances([Instance({name: field})])
+                vocab.extend_from_vocab(labels)
+    words = config["text_field_embedder"]["token_embedders"]["tokens"]
+    words["lookup_file"] = str(folder / "vectors.txt")
+    torch.manual_seed(5)
+    return Model.from_params(Params(config), vocab=vocab).eval()
+
+
+@for_all_tasks
+def test_scores_do_not_depend_on_the_batch_size(
+    task: str, files: Path, tmp_path: Path
+) -> None:
+    built = partly_known(task, files)
+    loader = {"data_loader": {"batch_size": 5, "drop_last": True}}
+    archive = Archive(built, Params(loader), reader(task), reader(task), None)
+    file = scored_file(task, tmp_path)
+    expected = score(archive, file, batch_size=1)
+    assert expected["loss"] > 0
+    for size in (None, 2, 100):
+        same(score(archive, file, batch_size=size), expected)
+    same(validated(built, task, file, tmp_path / "run"), expected)
+
+
+def validated(built: Model, task: str, file: Path, folder: Path) -> dict[str, float]:
+    """The scores of the validation in a training that changes nothing, with batches of three."""
+
+    def loader(batch_size: int) -> DataLoader:
+        params = Params({"batch_size": batch_size})
+        made = DataLoader.from_params(params, reader=reader(task), data_path=str(file))
+        made.index_with(built.vocab)
+        return made
+
+    trainer = Trainer.from_params(
+        Params(
+            {
+                "type": "elmo_tasks",
+                "num_epochs": 1,
+                "optimizer": {"type": "sgd", "lr": 0.0},
+                "cuda_device": -1,
+                "run_confidence_checks": False,
+            }
+        ),
+        serialization_dir=str(folder),
+        model=built,
+        data_loader=loader(1),
+        validation_data_loader=loader(3),
+    )
+    found = trainer.train()
+    built.eval()
+    prefix = "validation_"
+    return {
+        key.removeprefix(prefix): value
+        for key, value in found.items()
+        if key.startswith(prefix)
+    }
+
+
+@cache
+def loaders(task: str, folder: Path) -> list[dict[str, Any]]:
+    """The different settings of data loaders in all configs of a task."""
+    found: dict[str, dict[str, Any]] = {}
+    for file in sorted((ROOT / "training_config").rglob(f"{task}*.jsonnet")):
+        config = json.loads(
+            evaluate_file(str(file), ext_vars={DATA_VARIABLE: str(folder)})
+        )
+        loader = {key: config[key] for key in DATA_LOADERS if key in config}
+        found[json.dumps(loader)] = loader
+    return list(found.values())
+
+
+@for_all_tasks
+def test_batch_sizes_for_all_configs(task: str, files: Path) -> None:
+    built = model(task, files, elmo=False)
+    found = []
+    for loader in loaders(task, files):
+        archive = Archive(built, Params(loader), reader(task), reader(task), None)
+        for size in (None, 2):
+            found.append(score(archive, SAMPLES[task], batch_size=size))
+    for scores in found[1:]:
+        same(scores, found[0])
