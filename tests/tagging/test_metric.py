@@ -54,3 +54,9 @@ def test_processes_that_see_different_types_count_together(
     metric([["U-PER", "O"]], [["U-PER", "U-LOC"]])
     assert metric.report()["overall"] == {"correct": 1, "predicted": 2, "gold": 2}
     assert list(metric.report()["labels"]) == ["LOC", "ORG", "PER"]
+
+
+def test_spans_without_types_have_overall_scores_only() -> None:
+    metric = EntityF1()
+    metric([["B", "L", "O", "U"]], [["B", "L", "U", "O"]])
+    assert metric.get_metric() == {"precision": 0.5, "recall": 0.5, "f1": 0.5}

@@ -106,3 +106,11 @@ def test_unknown_gold_types_are_misses_without_loss() -> None:
     alone = model(**tensors(model.vocab, foreign))
     assert alone["loss"].item() == 0.0
     alone["loss"].backward()
+
+
+def test_all_legal_tags_without_types() -> None:
+    sentences = "a/B b/L c/O", "a/U d/O"
+    model = build(*sentences)
+    assert sorted(model.tags) == ["B", "I", "L", "O", "U"]
+    decoded = model(**tensors(model.vocab, instances(*sentences)))["tags"]
+    assert [to_bioul(tags) for tags in decoded] == decoded

@@ -7,7 +7,7 @@ import pytest
 from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.tagging.reader import NerReader
+from elmo_tasks.tasks.tagging.reader import ColumnReader, NerReader
 from tests import tiny
 from tests.models import metadata
 
@@ -51,3 +51,31 @@ def test_the_scheme_is_that_of_the_whole_file(tmp_path: Path) -> None:
     (tmp_path / "eng.train").write_text("Mira B-PER\n\nOakes I-PER\n")
     with pytest.raises(InputError, match="eng.train:3: expected tags of one scheme"):
         list(NerReader(max_instances=1).read(tmp_path / "eng.train"))
+
+
+@pytest.mark.parametrize(
+    ("letters", "typed"),
+    [("BIES", True), ("BMES", True), ("BMES", False), ("BIIB", False)],
+)
+def test_other_letters_and_no_types(tmp_path: Path, letters: str, typed: bool) -> None:
+    """As column files of Chinese have them."""
+    bies = str.maketrans("BILU", letters)
+    rows = []
+    for words, tags in zip(WORDS, TAGS, strict=True):
+        for word, tag in zip(words, tags, strict=True):
+            given = tag[0].translate(bies) + (tag[1:] if typed else "")
+            rows.append(f"{word}\t{given}")
+        rows.append("")
+    (tmp_path / "eng.train").write_text("\n".join(rows))
+    read = [one["tags"].labels for one in NerReader().read(tmp_path / "eng.train")]
+    assert read == [[tag if typed else tag[0] for tag in tags] for tags in TAGS]
+
+
+def test_comments_are_for_columns(tmp_path: Path) -> None:
+    (tmp_path / "eng.train").write_text("# 1\nMira B-PER\n")
+    with pytest.raises(InputError, match="eng.train:1: expected a token or a comment"):
+        list(NerReader().read(tmp_path / "eng.train"))
+    (one,) = NerReader(comments=True).read(tmp_path / "eng.train")
+    assert metadata(one)["words"] == ["Mira"]
+    with pytest.raises(InputError, match="where comments is set, got 'upos'"):
+        ColumnReader(comments=True)

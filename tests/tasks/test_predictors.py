@@ -86,6 +86,7 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         ("ner", {}, r"expected either 'sentence' or 'tokens', got \{\}"),
         ("ner", {"sentence": " \n\t "}, "'sentence': expected a word"),
         ("ner", {"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
+        ("ner", {"tokens": ["a", "b\0"]}, "'tokens'\\[1\\]: expected text without NUL"),
         ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
         ("srl", {"tokens": ["a"], "predicates": [1]}, "among 1 words, .* got 1"),
         ("snli", {"premise": "a"}, "'hypothesis': expected a valid string, got None"),

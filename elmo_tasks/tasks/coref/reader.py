@@ -53,7 +53,7 @@ class GenreField(LabelField):
 @DatasetReader.register("elmo_tasks_coref")
 class CorefReader(TaskReader):
     """
-    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, or one file.
     Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
     Data without any mention are read for predictions.
 

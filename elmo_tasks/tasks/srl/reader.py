@@ -54,7 +54,7 @@ class PredicateIndexer(TokenIndexer):
 @DatasetReader.register("elmo_tasks_srl")
 class SrlReader(TaskReader):
     """
-    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, or one file.
     Each predicate of a sentence makes an instance, whose text field also has the key `predicate`, its indicator. A
     sentence whose framesets or brackets are invalid is skipped with a warning, and counted in the metrics.
 

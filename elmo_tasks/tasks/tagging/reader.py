@@ -21,8 +21,14 @@ Language = Annotated[str, expected_language]
 
 def spans_need_a_column(values: Mapping[str, Any]) -> Iterator[Wrong]:
     """The rule of both readers."""
-    if values["spans"] and isinstance(values["tag"], str):
+    if not isinstance(values["tag"], str):
+        return
+    if values["spans"]:
         yield Wrong("tag", "the number of a column where spans is true", values["tag"])
+    if values.get("comments") is not None:
+        yield Wrong(
+            "tag", "the number of a column where comments is set", values["tag"]
+        )
 
 
 @DatasetReader.register("elmo_tasks_tagger")
@@ -42,8 +48,8 @@ class ColumnReader(TaskReader):
     - `language`: of the rules that split raw text in predictions; see `blank_pipeline`.
     - `kwargs`: see `TaskReader`.
 
-    Raises `InputError` if `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or
-    `detect_scheme` raises; if a line has no such column.
+    Raises `InputError` if `spans` is true or `comments` is set for CoNLL-U. While reading: whatever `read_tagged`,
+    `read_columns` or `detect_scheme` raises; if a line has no such column.
     """
 
     characters, widest_filter = FirstCharacters(marked=True), 3
