@@ -245,16 +245,15 @@ def _require_words(sentence: ColumnSentence, path: str | Path) -> None:
     Raises `InputError` for rows of CoNLL-U that are no words: `3-4`, the text of words 3
     and 4, and `8.1`, an empty node.
     """
-    first = sentence.columns[0]
-    ids = [field for field in first if field.isdecimal()]
-    is_conllu = len(sentence.columns) == _CONLLU and ids == [
-        str(number + 1) for number in range(len(ids))
-    ]
-    for token, field in enumerate(first if is_conllu else ()):
-        if _NO_WORD.fullmatch(field):
-            raise InputError(
-                f"expected a word, got {field!r} in the columns of CoNLL-U",
-                file=path,
-                line=sentence.line + token,
-                hint="set dataset_reader.tag to upos, xpos, lemma, deprel or feats:NAME",
-            )
+    ids = sentence.columns[0]
+    numbers = [field for field in ids if field.isdecimal()]
+    others = [field for field in ids if _NO_WORD.fullmatch(field)]
+    counted = [str(number + 1) for number in range(len(numbers))]
+    is_conllu = numbers == counted and len(numbers) + len(others) == len(ids)
+    if len(sentence.columns) == _CONLLU and is_conllu and others:
+        raise InputError(
+            f"expected a word, got {others[0]!r} in the columns of CoNLL-U",
+            file=path,
+            line=sentence.line + ids.index(others[0]),
+            hint="set dataset_reader.tag to upos, xpos, lemma, deprel or feats:NAME",
+        )

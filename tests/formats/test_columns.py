@@ -152,6 +152,8 @@ def test_rows_of_conllu_that_are_no_words(write: Write, row: str) -> None:
     ):
         list(read_columns(write("\n".join(lines).encode())))
     assert words(write("\n".join(lines[1:]).encode())) == [("1", "2")]
+    words_first = [f"{row}{rest}", f"or\t_{rest}"]
+    assert len(words(write("\n".join(words_first).encode()))[0]) == 2
 
 
 def test_marks_inside_and_before_words(write: Write) -> None:
