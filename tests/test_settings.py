@@ -1,14 +1,25 @@
 """Types, ranges and defaults of settings, which constructors, `check`, the command line and the docs read."""
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import nan
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
+from allennlp.common import FromParams, Lazy, Params
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import PathLike, Probability, Settings, Size, Wrong, expected
+from elmo_tasks.settings import (
+    PathLike,
+    Probability,
+    Settings,
+    Size,
+    Wrong,
+    checked,
+    expected,
+    together,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +64,65 @@ def test_all_problems_are_listed() -> None:
     with pytest.raises(InputError, match="dim: expected more than 0"):
         Lamp.of({"watts": 200, "colour": "red"})
     assert Lamp.of({"watts": 60, "colour": "red"}) == Lamp(watts=60)
+
+
+def at_most_as_wide_as_long(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    if values["width"] > values["length"]:
+        yield Wrong("width", f"at most {values['length']}", values["width"])
+
+
+class Table(FromParams):
+    @checked
+    @together(at_most_as_wide_as_long)
+    def __init__(
+        self,
+        length: Size,
+        *,
+        width: Size = 1,
+        legs: Optional[list[Size]] = None,
+        **kwargs: Any,
+    ) -> None:
+        self.length, self.width = length, width
+
+    @classmethod
+    @checked
+    def square(cls, side: Size) -> "Table":
+        return cls(side, width=side)
+
+
+class Desk(Table):
+    """A class that passes arguments on."""
+
+    def __init__(self, drawers: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+
+def test_a_constructor_lists_all_invalid_arguments() -> None:
+    expected = r"^Table: length: .* got 0; width: .* got nan; legs\.1: .* got True$"
+    with pytest.raises(InputError, match=expected):
+        Table(0, width=nan, legs=[1, True])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="^Table: width: expected at most 2, got 3$"):
+        Table(2, width=3)
+    with pytest.raises(InputError, match="^Table.square: side: .* got '1'$"):
+        Table.square("1")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="length: .* got -1$"):
+        Desk(drawers=1, length=-1)
+    assert Desk(drawers=2, length=3, width=2, colour="red").width == 2
+
+
+def test_the_signature_stays() -> None:
+    assert list(inspect.signature(Table).parameters) == [
+        "length",
+        "width",
+        "legs",
+        "kwargs",
+    ]
+    made = Desk.from_params(Params({"drawers": 1, "length": 3, "width": 2}))
+    assert (made.length, made.width) == (3, 2)
+    lazy = Lazy(Table, params=Params({"width": 2}))
+    assert lazy.construct(length=2).width == 2
+
+
+def test_integers_of_thousands_of_digits() -> None:
+    with pytest.raises(InputError, match="got an integer of thousands of digits"):
+        Table(10**5000)

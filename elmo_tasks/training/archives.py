@@ -27,6 +27,7 @@ from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.run_folder import VOCABULARY, RunFolder
+from elmo_tasks.training.vocabulary import require_namespaces
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -47,6 +48,7 @@ def load_archive(
     if weights_file:
         require_regular(weights_file)
     with unpacked(file) as folder, explained(file), _no_standard_input():
+        require_namespaces(Path(folder), file)
         _require_state(Path(weights_file or archival.get_weights_path(folder)), file)
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
 

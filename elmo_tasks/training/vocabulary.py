@@ -3,12 +3,19 @@
 import json
 import os
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import namespace_match
 from allennlp.data import Vocabulary
-from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
+from allennlp.data.vocabulary import (
+    DEFAULT_OOV_TOKEN,
+    DEFAULT_PADDING_TOKEN,
+    NAMESPACE_PADDING_FILE,
+)
 from allennlp.models.archival import CONFIG_NAME
+
+from elmo_tasks.errors import InputError
 
 
 @Vocabulary.register("from_files", constructor="from_files", exist_ok=True)
@@ -32,13 +39,50 @@ class SavedVocabulary(Vocabulary):
         return loaded
 
 
+def require_namespaces(folder: Path, file: str | Path) -> None:
+    """
+    Raises `InputError` if the `vocabulary` of the unpacked archive `file` has other files than AllenNLP's: it takes
+    each for a list of words.
+    """
+    directory = folder / "vocabulary"
+    if not (directory / NAMESPACE_PADDING_FILE).is_file():
+        return
+    lines = (directory / NAMESPACE_PADDING_FILE).read_text("utf-8").splitlines()
+    unpadded = [line.strip() for line in lines]
+    given = _settings(folder)
+    unknown = given.get("oov_token") if isinstance(given, dict) else None
+    for path in sorted(directory.iterdir()):
+        if path.name == NAMESPACE_PADDING_FILE or path.name.startswith("."):
+            continue
+        if any(namespace_match(pattern, path.stem) for pattern in unpadded):
+            is_list = path.is_file()
+        else:
+            is_list = path.is_file() and _has_line(path, unknown or DEFAULT_OOV_TOKEN)
+        if not is_list:
+            problem = f"expected lists of words in vocabulary, got {path.name}"
+            raise InputError(problem, file=file, hint="remove it from the archive")
+
+
+def _has_line(path: Path, wanted: str) -> bool:
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return any(line.rstrip("\n") == wanted for line in lines)
+
+
+def _settings(folder: Path) -> Any:
+    """The key `vocabulary` of a run's config, `None` if there is none."""
+    try:
+        config = json.loads((folder / CONFIG_NAME).read_text("utf-8"))
+        return config.get("vocabulary")
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
 def _configured_class(directory: str | os.PathLike[str]) -> type[Vocabulary]:
     try:
-        config = json.loads((Path(directory).parent / CONFIG_NAME).read_text("utf-8"))
-        given = config["vocabulary"]
+        given = _settings(Path(directory).parent)
         found = Vocabulary.resolve_class_name(
             given if isinstance(given, str) else given["type"]
         )[0]
-    except (OSError, ValueError, KeyError, TypeError, ConfigurationError):
+    except (KeyError, TypeError, ConfigurationError):
         return Vocabulary
     return Vocabulary if found is SavedVocabulary else found

@@ -41,6 +41,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (DATA[: len(DATA) * 99 // 100], "the archive cannot be unpacked: "),
         (("weights.th", None), "the archive lacks weights.th"),
         (("vocabulary", b""), "the archive lacks vocabulary"),
+        (
+            ("vocabulary/notes.txt", b"remember\n"),
+            "expected lists of words in vocabulary, got notes.txt",
+        ),
+        (
+            ("vocabulary/README", b""),
+            "expected lists of words in vocabulary, got README",
+        ),
         (("meta.json", b"[]"), "no model can be built .* must be a mapping"),
         (
             ("weights.th", saved([1])),
@@ -74,7 +82,10 @@ def test_invalid_archive_is_not_unpacked(
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        ({"model.input_dropout": "x"}, "no model can be built from the archive: "),
+        (
+            {"model.input_dropout": "x"},
+            "InputEncoder: input_dropout: expected a number of at least 0 and below 1",
+        ),
         (
             {"model.elmo.at": "input"},
             r"the weights do not fit .*: size mismatch for .* \(overrides .* ELMo",
