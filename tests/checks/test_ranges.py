@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import pytest
-from allennlp.common import Registrable
+from allennlp.common import Params, Registrable
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
@@ -226,3 +226,28 @@ def test_settings(cls: type[Settings]) -> None:
         for value in outside(annotation) if numbers(annotation) else ():
             problem = wrong_in(cls, {field.name: value})[0]
             assert problem.key.startswith(field.name), value
+
+
+MODULES = ("Seq2SeqEncoder", "Seq2VecEncoder", "Head", "BatchSampler")
+
+
+@pytest.mark.parametrize(
+    "one",
+    [one for one in CONSTRUCTORS if one.base.__name__ in MODULES],
+    ids=lambda one: one.name,
+)
+def test_the_smallest_valid_values_make_an_object(one: Constructor) -> None:
+    arguments = {}
+    for key, parameter in one.arguments().items():
+        if numbers(parameter.annotation):
+            arguments[key] = least(parameter.annotation)
+    config = {"type": one.name, **arguments, **filled(one.call, "")}
+    assert list(object_problems("", config, one.base, frozenset())) == []
+    assert isinstance(one.base.from_params(Params(config)), one.base)
+
+
+def least(annotation: Any) -> Any:
+    for value in (-1, 0, 1, 0.5, 2, [0], [1], [0.5]):
+        if expected(annotation, value) is None:
+            return value
+    return None
