@@ -11,7 +11,8 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 from elmo_tasks.errors import InputError
 
@@ -60,9 +61,17 @@ def worker_pool(
 
 
 def _start(parent: int, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C: without a traceback
+    for name in ("SIGINT", "SIGHUP"):  # a terminal's Ctrl-C and its end reach workers
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
     exit_with_parent(parent)
     _held.append(make(*arguments))
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """Ends a worker without a traceback, after it has removed its temporary files."""
+    raise SystemExit(128 + number)
 
 
 def call_held(method: str, *arguments: Any) -> Any:

@@ -85,6 +85,13 @@ def writing(
         status_of(child)
 
 
+def write_and_wait(target: Path) -> None:
+    """For a worker process, which imports this module: writes until it is stopped."""
+    with atomic_write(target) as aside:
+        aside.touch()
+        time.sleep(60)
+
+
 def _until(found: Callable[[], set[Path]]) -> set[Path]:
     end = time.monotonic() + 30
     while not found() and time.monotonic() < end:

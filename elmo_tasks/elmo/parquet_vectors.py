@@ -145,7 +145,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(
             f"cannot be read: {error}",
             file=file,
-            hint="--force writes the shards again",
+            hint="name another folder, or remove this one to write the shards again",
         ) from None
 
 

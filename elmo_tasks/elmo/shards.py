@@ -5,13 +5,15 @@ A shard depends on its lines and the settings alone: whoever writes it, and howe
 """
 
 import json
+import logging
 import pickle
 import platform
+import re
 import socket
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from hashlib import sha256
@@ -38,6 +40,12 @@ from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
 from elmo_tasks.processes import call_held, worker_pool
 from elmo_tasks.settings import Settings, Size, checked
+from elmo_tasks.temporary import leftovers, remove_leftovers
+
+logger = logging.getLogger(__name__)
+
+LOCK = ".writing.lock"
+_PART = re.compile(r"part-\d{5,}\.parquet")
 
 Row = dict[str, Any]
 """What is known of a shard that was written: `shard`, `tokens`, `cpu`."""
@@ -123,7 +131,8 @@ def write_shards(
     The folder gets a manifest, the shards under their final names, and the file `_SUCCESS` last.
 
     `execute` is for instance `run_here`. With `force`, shards of another call are removed first. `started` is called
-    with the numbers of sentences and shards, `progress` with the number of tokens of each shard.
+    with the numbers of sentences and shards, `progress` with the number of tokens of each shard. A call waits, with a
+    warning, while another one writes to the folder.
 
     Returns the numbers of `sentences` and `tokens`, and the types of CPUs, `cpus`. Raises `InputError` if a line is
     invalid, the folder is from a call with another text or other settings, or a worker differs from this process.
@@ -139,18 +148,46 @@ def write_shards(
     shards, text_sha256 = plan(files, count, job.column)
     total = sum(shard.lines for shard in shards)
     text = {"shards": len(shards), "sentences": total, "text_sha256": text_sha256}
-    _begin(job.folder, {**job.settings(), **text}, shards, force)
-    started(total, len(shards))
+    settings = {**job.settings(), **text}
+    _require_own(job.folder, settings, force)  # before a file is written
     done: Row = {"sentences": total, "tokens": 0, "cpus": set()}
-    for row in execute(job, shards):
-        progress(row["tokens"])
-        done["tokens"] += row["tokens"]
-        done["cpus"].add(row["cpu"])
-    done["cpus"] = sorted(done["cpus"])
-    for left in job.folder.glob(".part-*.tmp"):  # of killed workers
-        left.unlink(missing_ok=True)
-    write_text(job.folder / SUCCESS, json.dumps(done))
+    with _alone(job.folder):
+        _begin(job.folder, settings, shards, force)
+        started(total, len(shards))
+        for row in execute(job, shards):
+            progress(row["tokens"])
+            done["tokens"] += row["tokens"]
+            done["cpus"].add(row["cpu"])
+        done["cpus"] = sorted(done["cpus"])
+        write_text(job.folder / SUCCESS, json.dumps(done))
     return done
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Locks a folder, which is made if need be, while a call writes to it; waits for another call."""
+    from filelock import FileLock, Timeout  # PyTorch needs it, too
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot write: {error.strerror or error}", file=folder
+        ) from error
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        logger.warning("%s: another call writes to this folder, waiting for it", folder)
+        lock.acquire()
+    except (NotImplementedError, OSError) as error:  # a file system without locks
+        logger.warning(
+            "%s cannot be locked (%s): do not write to it twice at once", folder, error
+        )
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], str]:
@@ -187,21 +224,35 @@ def _encoded(row: str | list[str]) -> bytes:
     return (row if isinstance(row, str) else json.dumps(row)).encode() + b"\n"
 
 
+def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
+    """Raises `InputError` if a folder has other files than shards, or without `force` those of another call."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("expected a folder for the shards, got a file", file=folder)
+    manifest = folder / MANIFEST
+    if manifest.exists():
+        found = read_manifest(folder)
+        if not force:
+            _require_same(found["settings"], settings, file=manifest)
+        return
+    temporary = leftovers(folder)
+    if folder.exists() and any(
+        path.name != LOCK and path not in temporary for path in folder.iterdir()
+    ):
+        raise InputError(
+            "expected an empty folder, or one of vectors in shards", file=folder
+        )
+
+
 def _begin(
     folder: Path, settings: dict[str, Any], shards: list[Shard], force: bool
 ) -> None:
     """Write the manifest, or check the one that is there."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError("expected a folder for the shards, got a file", file=folder)
-    manifest = folder / MANIFEST
-    if manifest.exists() and not force:
-        _require_same(read_manifest(folder)["settings"], settings, file=manifest)
-    elif folder.exists() and any(folder.iterdir()) and not manifest.exists():
-        raise InputError(
-            "expected an empty folder, or one of vectors in shards", file=folder
-        )
-    for old in [folder / SUCCESS, *(folder.glob("part-*.parquet") if force else ())]:
-        old.unlink(missing_ok=True)
+    _require_own(folder, settings, force)
+    remove_leftovers(folder)
+    (folder / SUCCESS).unlink(missing_ok=True)
+    for old in folder.iterdir() if force else ():
+        if _PART.fullmatch(old.name):
+            old.unlink(missing_ok=True)
     listed = [
         {**asdict(shard), "files": [_without_key(file) for file in shard.files]}
         for shard in shards
@@ -212,7 +263,7 @@ def _begin(
         "cpu": cpu_type(),
         "shards": listed,
     }
-    write_text(manifest, json.dumps(content, indent=1))
+    write_text(folder / MANIFEST, json.dumps(content, indent=1))
 
 
 def _require_same(
@@ -275,6 +326,7 @@ class ShardWriter:
                 file=job.folder,
                 hint="name one on storage that all machines share",
             )
+        remove_leftovers(job.folder)  # of this machine's workers that were killed
         torch.set_num_threads(job.threads)
         return job
 

@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import logging
 import multiprocessing
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.shards import (
+    LOCK,
     Row,
     Shard,
     ShardJob,
@@ -23,6 +26,7 @@ from elmo_tasks.elmo.shards import (
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import list_files
 from tests.elmo.samples import write_bilm
+from tests.forks import fork, killed_while_writing, status_of, writing
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -152,7 +156,7 @@ def test_a_second_call_writes_what_is_missing_or_damaged(
         write(elmo, corpus, out, execute=killed_after_one)
     with pytest.raises(InputError, match="out: incomplete"):
         ElmoVectors(out)
-    (out / ".part-00001.parquet.12345678.99.tmp").touch()
+    killed_while_writing(out / "part-00001.parquet")
     kept = (out / "part-00000.parquet").stat().st_ino
     write(elmo, corpus, out)
     assert (out / "part-00000.parquet").stat().st_ino == kept
@@ -170,6 +174,7 @@ def test_a_second_call_writes_what_is_missing_or_damaged(
         *parts(out),
         "_manifest.json",
         "_SUCCESS",
+        LOCK,
     }
 
 
@@ -284,3 +289,70 @@ def test_the_input_is_never_removed(
             force=True,
         )
     assert parts(tmp_path / "out") == before
+
+
+def test_two_calls_on_one_folder(
+    elmo: Elmo, corpus: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The second waits, also one that would remove the shards of the first."""
+    out, begun = tmp_path / "out", tmp_path / "begun"
+    write(elmo, corpus, tmp_path / "whole", count=2)
+
+    def slow(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
+        for row in run_here(job, shards):
+            begun.touch()
+            time.sleep(1)
+            yield row
+
+    first = fork(lambda: write(elmo, corpus, out, count=4, execute=slow))
+    while not begun.exists():
+        time.sleep(0.01)
+    with caplog.at_level(logging.WARNING):
+        write(elmo, corpus, out, count=2, force=True)
+    assert caplog.text.count("out: another call writes to this folder, waiting") == 1
+    assert status_of(first) == 0 and parts(out) == parts(tmp_path / "whole")
+    assert (out / "_SUCCESS").exists()
+
+
+def test_temporary_file_of_a_living_call_stays(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
+    """As one of another machine, where the file system has no locks."""
+    write(elmo, corpus, tmp_path / "out")
+    with writing(tmp_path / "out" / "part-00001.parquet") as aside:
+        write(elmo, corpus, tmp_path / "out", count=2, force=True)
+        assert aside.exists()
+
+
+OTHERS = ("part-00000-1c2d.snappy.parquet", "part-mine.parquet", "part-1.parquet")
+OTHERS += ("notes.txt", "part-00000.parquet.old")
+
+
+def test_force_removes_shards_and_no_other_file(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    write(elmo, corpus, out)
+    for name in OTHERS:
+        (out / name).write_text(name)
+    write(elmo, corpus, out, count=2, force=True)
+    assert [(out / name).read_text() for name in OTHERS] == list(OTHERS)
+    assert {*OTHERS} < {path.name for path in out.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "manifest", [None, "{}", "[", '{"format": "spark", "settings": {}}']
+)
+def test_force_in_a_folder_of_something_else(
+    manifest: str | None, elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("part-00000.parquet", "_SUCCESS"):
+        (out / name).write_text(name)
+    if manifest is not None:
+        (out / "_manifest.json").write_text(manifest)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(InputError, match="expected an empty folder|cannot be read"):
+        write(elmo, corpus, out, force=True)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before

@@ -1,0 +1,122 @@
+"""Commands that are stopped while they write: a signal leaves nothing, and after a kill the same command removes it."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_tasks.cli.main import main
+from elmo_tasks.processes import worker_pool
+from tests.archives.make import STORED
+from tests.forks import fork, status_of, temporary, write_and_wait
+from tests.test_flow import SMALLER
+from tests.tiny import FIXTURES
+
+NER = STORED / "1" / "ner.tar.gz"
+COMMANDS = {
+    "elmo": "elmo IN OUT",
+    "static": "static IN -o OUT --min-count 1",
+    "predict": f"predict {NER} JSON --silent --output-file OUT",
+    "evaluate": f"evaluate {NER} {FIXTURES}/ner/eng.bio --output-file OUT",
+    "prepare": "bilm prepare IN -o OUT",
+    "shards": "elmo IN OUT --shards 2",
+}
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+def stopped_by(number: int, arguments: list[str], *, writes: int = 1) -> int:
+    """The exit status of a command that gets a signal when it has written a temporary file for the n-th time."""
+
+    def act() -> None:
+        flush, calls = os.fsync, 0
+
+        def stop(descriptor: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == writes:
+                os.kill(os.getpid(), number)
+            flush(descriptor)
+
+        os.fsync = stop
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        main(arguments)
+
+    return status_of(fork(act))
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Callable[[str], list[str]]:
+    (tmp_path / "in.txt").write_text("She heard the play .\nIt ended .\n")
+    (tmp_path / "in.jsonl").write_text('{"sentence": "Mira left ."}\n')
+    (tmp_path / "results").mkdir()
+    given = {"IN": "in.txt", "JSON": "in.jsonl", "OUT": "results/out.txt"}
+
+    def split(command: str) -> list[str]:
+        return [
+            str(tmp_path / given[word]) if word in given else word
+            for word in command.split()
+        ]
+
+    return split
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands(name: str, words: Callable[[str], list[str]], tmp_path: Path) -> None:
+    arguments = words(COMMANDS[name])
+    for number in ENDING:
+        assert stopped_by(number, arguments, writes=1) == 128 + number
+        assert temporary(tmp_path) == []
+    assert stopped_by(signal.SIGKILL, arguments, writes=1) == -signal.SIGKILL
+    assert len(temporary(tmp_path)) > 0
+    assert status_of(fork(lambda: main(arguments))) == 0
+    assert temporary(tmp_path) == [] and list((tmp_path / "results").iterdir())
+
+
+def test_training(root: Path, tmp_path: Path) -> None:
+    config = str(root / "training_config" / "ner_elmo.jsonnet")
+    changes = json.dumps(SMALLER | {"trainer.num_epochs": 1})
+    arguments = ["train", config, "-s", str(tmp_path), "-o", changes]
+    assert stopped_by(signal.SIGHUP, arguments, writes=2) == 128 + signal.SIGHUP
+    assert temporary(tmp_path) == []
+    resumed = [*arguments, "--recover"]
+    assert stopped_by(signal.SIGKILL, resumed, writes=3) == -signal.SIGKILL
+    assert len(temporary(tmp_path)) == 1
+    assert status_of(fork(lambda: main([*arguments, "--force"]))) == 0
+    assert temporary(tmp_path) == []
+
+
+def test_nohup(words: Callable[[str], list[str]], tmp_path: Path) -> None:
+    """SIGHUP stays ignored where it is."""
+
+    def act() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        flush = os.fsync
+
+        def hang_up(descriptor: Any) -> None:
+            os.kill(os.getpid(), signal.SIGHUP)
+            flush(descriptor)
+
+        os.fsync = hang_up
+        main(words(COMMANDS["elmo"]))
+
+    assert status_of(fork(act)) == 0 and temporary(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_workers_of_a_terminal(number: int, tmp_path: Path) -> None:
+    """A terminal sends its signals to the worker processes, too."""
+    with worker_pool(1) as pool:
+        worker = pool.submit(os.getpid).result()
+        begun = pool.submit(write_and_wait, tmp_path / "out")
+        until = time.monotonic() + 30
+        while not temporary(tmp_path) and time.monotonic() < until:
+            time.sleep(0.05)
+        os.kill(worker, number)
+        with pytest.raises(SystemExit):
+            begun.result()
+    assert temporary(tmp_path) == []
