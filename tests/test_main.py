@@ -1,15 +1,20 @@
 """One line per error of the user, interruptions, and what a training prints."""
 
 import logging
+import os
 import signal
+import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.logging import prepare_global_logging
 from allennlp.common.params import with_overrides
+from allennlp.common.tqdm import logger as allennlp_progress
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from elmo_tasks.cli import main as __main__
@@ -72,7 +77,7 @@ def test_errors_of_the_user_are_one_line(error: Exception, line: str | None) -> 
 
 @pytest.fixture(autouse=True)
 def own_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.delenv("ELMO_TASKS_TRACEBACK", raising=False)
@@ -82,7 +87,7 @@ def own_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupt(
     number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,3 +126,42 @@ def test_what_a_training_prints_and_logs(
         assert capsys.readouterr().out == printed
     lines = (tmp_path / "out.log").read_text().splitlines()
     assert [line.rpartition(" - ")[2] for line in lines] == ["ours", "theirs"] * 2
+
+
+def process_state() -> list[object]:
+    """What a training could leave changed for whatever runs next in its process."""
+    root = logging.getLogger()
+    loggers = [
+        root,
+        allennlp_progress,
+        *map(logging.getLogger, ("allennlp", "elmo_tasks")),
+    ]
+    handlers = [handler for one in loggers for handler in one.handlers]
+    return [
+        *((one.level, list(one.handlers)) for one in loggers),
+        *(handler.level for handler in handlers),
+        (os.environ.get("ALLENNLP_LOG_LEVEL"), sys.excepthook),
+    ]
+
+
+@pytest.mark.parametrize("level", [None, "ERROR", "DEBUG"])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_training_leaves_the_logging_as_it_was(
+    fails: bool, level: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ALLENNLP_LOG_LEVEL", raising=False)
+    if level is not None:
+        monkeypatch.setenv("ALLENNLP_LOG_LEVEL", level)
+    own = logging.NullHandler()
+    own.setLevel(logging.DEBUG)
+    logging.getLogger().addHandler(own)
+    before = process_state()
+    with suppress(ZeroDivisionError), logged(tmp_path, lines=True):
+        prepare_global_logging(tmp_path)  # as AllenNLP's training
+        logging.getLogger().error("heard")
+        assert process_state() != before
+        if fails:
+            raise ZeroDivisionError
+    assert process_state() == before
+    text = (tmp_path / "out.log").read_text()
+    assert "heard" in text and ("Traceback" in text) == fails

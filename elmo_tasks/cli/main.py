@@ -17,7 +17,7 @@ from elmo_tasks.cli.streams import (
     open_closed_streams,
     outlast_readers,
 )
-from elmo_tasks.errors import ALLENNLP, Interrupted, log_to_files, needs, one_line
+from elmo_tasks.errors import ALLENNLP, Interrupted, needs, one_line
 from elmo_tasks.host import load_allennlp
 
 COMMANDS = {
@@ -92,7 +92,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
         if line is None:
             raise
-        log_to_files(error)
         sys.exit(f"error: {line}")
 
 

@@ -10,12 +10,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from allennlp.common.tqdm import logger as allennlp_progress
 from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
 from allennlp.training.callbacks.log_writer import LogWriterCallback
 from tensorboardX import SummaryWriter
 
+from elmo_tasks.errors import log_to_files
+
 logger = logging.getLogger(__name__)
 
+LEVEL_VARIABLE = "ALLENNLP_LOG_LEVEL"
 FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 
 
@@ -23,11 +27,9 @@ FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 def logged(folder: Path, *, lines: bool) -> Iterator[None]:
     """
     AllenNLP prints all that it logs. Here stdout gets what this package logs, or with `lines` false nothing; `out.log`
-    still gets everything. AllenNLP's own handlers, which a training makes, are limited to warnings.
+    still gets everything, and the traceback of an error. AllenNLP's own handlers, which a training makes, are limited
+    to warnings. At the end everything is as before.
     """
-    os.environ["ALLENNLP_LOG_LEVEL"] = "WARNING"
-    for shown_before in logging.getLogger().handlers:  # AllenNLP replaces them later
-        shown_before.setLevel(logging.WARNING)
     file = logging.FileHandler(folder / "out.log")
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {
@@ -36,23 +38,54 @@ def logged(folder: Path, *, lines: bool) -> Iterator[None]:
     }
     if lines:
         handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
-    levels = {name: logging.getLogger(name).level for name in handlers}
-    for name, of_logger in handlers.items():
-        logging.getLogger(name).setLevel(logging.INFO)
-        for handler in of_logger:
-            handler.addFilter(
-                lambda record: record.levelno < logging.WARNING
-            )  # AllenNLP's handlers have the others
-            handler.handleError = lambda record: None  # type: ignore[method-assign]  # on a full disk the run itself fails
-            logging.getLogger(name).addHandler(handler)
+    with _restored(file):
+        os.environ[LEVEL_VARIABLE] = "WARNING"
+        for (
+            shown_before
+        ) in logging.getLogger().handlers:  # AllenNLP replaces them later
+            shown_before.setLevel(logging.WARNING)
+        for name, of_logger in handlers.items():
+            logging.getLogger(name).setLevel(logging.INFO)
+            for handler in of_logger:
+                handler.addFilter(
+                    lambda record: record.levelno < logging.WARNING
+                )  # AllenNLP's handlers have the others
+                handler.handleError = lambda record: None  # type: ignore[method-assign]  # on a full disk the run itself fails
+                logging.getLogger(name).addHandler(handler)
+        try:
+            yield
+        except Exception as error:
+            log_to_files(error)
+            raise
+
+
+@contextmanager
+def _restored(file: logging.Handler) -> Iterator[None]:
+    """
+    Undoes at the end what a training sets for the whole process: levels and handlers of loggers, AllenNLP's variable,
+    and its hook for uncaught errors. Closes `file` and the handlers that were added.
+    """
+    loggers = [logging.getLogger(name) for name in (None, "allennlp", "elmo_tasks")]
+    loggers.append(allennlp_progress)
+    before = [(one, one.level, one.handlers[:]) for one in loggers]
+    levels = [(one, one.level) for _, _, found in before for one in found]
+    variable, hook = os.environ.get(LEVEL_VARIABLE), sys.excepthook
     try:
         yield
     finally:
-        for name, of_logger in handlers.items():
-            for handler in of_logger:
-                logging.getLogger(name).removeHandler(handler)
-            logging.getLogger(name).setLevel(levels[name])
+        for one, level, found in before:
+            for handler in set(one.handlers) - set(found):
+                handler.close()
+            one.handlers[:] = found
+            one.setLevel(level)
+        for handler, level in levels:
+            handler.setLevel(level)
         file.close()
+        sys.excepthook = hook
+        if variable is None:
+            os.environ.pop(LEVEL_VARIABLE, None)
+        else:
+            os.environ[LEVEL_VARIABLE] = variable
 
 
 EPOCH_LINES = "elmo_tasks_epoch_lines"
