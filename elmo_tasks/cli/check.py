@@ -71,6 +71,7 @@ def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     regexes of a config without other problems.
     """
     from elmo_tasks.training.checks.files import device_problems, file_problems
+    from elmo_tasks.training.checks.libraries import library_problems
     from elmo_tasks.training.checks.regexes import sample_problems
     from elmo_tasks.training.checks.schema import shape_problems
     from elmo_tasks.training.config import read_config
@@ -80,5 +81,6 @@ def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
         *shape_problems(config),
         *file_problems(config),
         *device_problems(config),
+        *library_problems(config),
     ]
     return sorted(problems or sample_problems(config))

@@ -1,12 +1,14 @@
 """`elmo-tasks train` rejects an invalid config of our models before it reads or writes anything."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from allennlp.commands.train import TrainModel
 
+from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.training.checks.training import describe
@@ -103,3 +105,21 @@ def test_force_keeps_a_run_that_cannot_be_replaced(tmp_path: Path) -> None:
             train_data_path="no/such.txt",
         )
     assert (tmp_path / "run" / "model.tar.gz").is_file()
+
+
+@pytest.mark.parametrize("given", ["wandb", {"type": "wandb", "project": "x"}])
+def test_callback_that_does_not_work_with_the_installed_wandb(
+    given: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wandb = pytest.importorskip("wandb", reason="wandb is not installed")
+    if hasattr(wandb.util, "generate_id"):
+        pytest.skip("AllenNLP's callback works with this wandb")
+    changes = {"trainer.callbacks": [given]}
+    problem = "trainer.callbacks.0: expected a callback that works .*, got .* wandb .*"
+    with pytest.raises(InputError, match=problem) as raised:
+        run(FOLDER / "ner.jsonnet", tmp_path / "run", **changes)
+    assert str(raised.value).startswith("the config has one problem")
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(SystemExit, match="1"):
+        run_command(["check", str(FOLDER / "ner.jsonnet"), "-o", json.dumps(changes)])
+    assert re.search(problem, capsys.readouterr().out)

@@ -13,6 +13,7 @@ from allennlp.common.util import prepare_environment
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.files import device_problems, file_problems
+from elmo_tasks.training.checks.libraries import library_problems
 from elmo_tasks.training.checks.problem import Problem, get
 from elmo_tasks.training.checks.regexes import regex_problems, sample_problems
 from elmo_tasks.training.checks.schema import shape_problems
@@ -88,11 +89,11 @@ def is_ours(config: Mapping[str, Any]) -> bool:
 
 def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     """
-    Raises `InputError`, which lists all problems: missing GPUs and, of our models, invalid keys (unless the run is
-    resumed) and missing files. If there are none, those of `sample_problems`, for any model.
+    Raises `InputError`, which lists all problems: missing GPUs, callbacks that cannot work and, of our models, invalid
+    keys (unless the run is resumed) and missing files. If there are none, those of `sample_problems`, for any model.
     """
     plain = copy.deepcopy(dict(config))
-    problems: list[Problem] = [*device_problems(plain)]
+    problems: list[Problem] = [*device_problems(plain), *library_problems(plain)]
     if is_ours(plain):
         problems += [*([] if resumed else shape_problems(plain)), *file_problems(plain)]
     if not problems and not resumed:
