@@ -32,7 +32,7 @@ LARGEST = 2**31 - 1
 LARGEST_FLOAT = 3e38
 """Numbers above do not fit into float32."""
 
-WIDEST = 100_000
+WIDEST = 1_000_000
 """Units of the widest layer: a larger one fits into no memory."""
 
 DEEPEST = 100
