@@ -1,4 +1,4 @@
-"""Memory of this process, on Linux."""
+"""Memory of this process. Tests that measure it are skipped where there is no `/proc`, as on macOS."""
 
 import ctypes
 import gc
@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.system import require_path
+
 _STATUS = Path("/proc/self/status")
 
 
 def resident() -> int:
     """Resident bytes."""
+    require_path(str(_STATUS))
     return _bytes("VmRSS")
 
 
 @contextmanager
 def grown() -> Iterator[list[int]]:
     """Yields a list that gets the peak growth in bytes at the end."""
+    require_path("/proc/self/clear_refs", str(_STATUS))
     found: list[int] = []
     Path("/proc/self/clear_refs").write_text("5")
     before = resident()
@@ -27,7 +31,9 @@ def grown() -> Iterator[list[int]]:
 def release() -> None:
     """Returns free memory to the system, so that `grown` sees new allocations."""
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
+    library = ctypes.CDLL(None)
+    if hasattr(library, "malloc_trim"):  # glibc's
+        library.malloc_trim(0)
 
 
 def _bytes(name: str) -> int:

@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 from elmo_tasks.files import atomic_write, atomic_write_folder, check_output_path
+from tests.system import require_path
 
 
 def test_two_hosts_with_one_process_id_write_different_files(tmp_path: Path) -> None:
@@ -40,6 +41,7 @@ def test_links_stay_and_what_they_lead_to_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_written(tmp_path: Path) -> None:
+    require_path("/dev/fd")
     reading, writing = os.pipe()
     check_output_path(f"/dev/fd/{writing}", device=True)
     with atomic_write(f"/dev/fd/{writing}") as aside:

@@ -134,7 +134,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         ((text, out, *bilm, "--overlap", 300), "overlap: expected .* got 300"),
         ((text, text, *bilm, "--force"), "in.txt: "),
         ((text, bilm[3], *bilm, "--force"), "weights.hdf5: "),
-        ((text, "/dev/null", *bilm, "--force"), "/dev/null: "),
+        ((text, os.devnull, *bilm, "--force"), f"{os.devnull}: "),
         ((text, out, *bilm, "--workers", 2), "--workers needs --shards"),
         ((text, out, *bilm, "--column", "words"), "--column needs "),
     ):

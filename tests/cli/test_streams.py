@@ -12,6 +12,7 @@ import pytest
 from elmo_tasks.cli.main import main
 from tests.archives.make import STORED
 from tests.forks import fork, status_of
+from tests.system import require_path
 from tests.test_flow import SMALLER
 from tests.tiny import FIXTURES
 
@@ -155,8 +156,8 @@ def test_training(streams: str, root: Path, tmp_path: Path) -> None:
     assert "error" not in ended.err.lower() + ended.out, ended
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_disk_behind_stdout() -> None:
+    require_path("/dev/full")
     ended = run_with({1: "full"}, "models")
     assert (ended.status, ended.err) == (
         1,

@@ -15,6 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.formats.unpacking import ARCHIVED, unpack
 from tests.memory import grown
+from tests.system import require_path
 
 
 def member(
@@ -137,6 +138,7 @@ def test_zstd_bombs_need_little(text: bytes, tmp_path: Path) -> None:
 
 
 def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) -> None:
+    require_path("/dev/zero", "/dev/fd")
     os.mkfifo(tmp_path / "pipe")
     for file in (tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(

@@ -27,6 +27,7 @@ from elmo_tasks.training import torchrun, trainer
 from elmo_tasks.training.torchrun import Torchrun, begin
 from tests.killing import differences
 from tests.pretraining import toy
+from tests.system import processes
 
 SECONDS = 240
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
@@ -83,15 +84,10 @@ class Cluster:
 
     def worker(self, node: int) -> int:
         """The process that trains on a node."""
-        children = (
-            Path(f"/proc/{self.agents[node].pid}/task/{self.agents[node].pid}/children")
-            .read_text()
-            .split()
-        )
         (pid,) = [
-            int(pid)
-            for pid in children
-            if "elmo_tasks" in Path(f"/proc/{pid}/cmdline").read_text()
+            pid
+            for pid, (parent, _, command) in processes().items()
+            if parent == self.agents[node].pid and "elmo_tasks" in command
         ]
         return pid
 

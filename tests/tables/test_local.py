@@ -14,6 +14,7 @@ import pytest
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.table import Row
+from tests.system import processes
 from tests.tables.tables import finish
 
 WORKER = """
@@ -203,8 +204,7 @@ def test_closing_stops_processes_and_their_children(
 def _alive(pid: int) -> bool:
     """Whether the process still exists after two seconds."""
     for _ in range(40):
-        state = Path(f"/proc/{pid}/stat")
-        if not state.exists() or state.read_text().split()[2] == "Z":
+        if pid not in (found := processes()) or found[pid][1].startswith("Z"):
             return False
         time.sleep(0.05)
     return True

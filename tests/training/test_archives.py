@@ -16,6 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives import archived_config, load_archive, unpacked
 from tests.fuzz.subjects import ARCHIVE as SOUND
 from tests.fuzz.subjects import with_member
+from tests.system import require_path
 
 DATA = SOUND.read_bytes()
 
@@ -198,6 +199,7 @@ def test_standard_input_does_not_answer_questions_of_a_model(
     "name", ["config.json", "meta.json", "vocabulary/zz.txt", "weights.th"]
 )
 def test_folder_with_a_device(name: str, tmp_path: Path) -> None:
+    require_path("/dev/zero")
     with unpacked(SOUND) as folder:
         shutil.copytree(folder, tmp_path / "run")
     (tmp_path / "run" / name).unlink(missing_ok=True)

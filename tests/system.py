@@ -1,0 +1,30 @@
+"""What not every system has that this project runs on: Linux and macOS."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+
+def require_path(*paths: str) -> None:
+    """Skips a test where a file of the system, such as a device, is missing."""
+    for path in paths:
+        if not os.path.exists(path):
+            pytest.skip(f"this system has no {path}")
+
+
+def processes() -> dict[int, tuple[int, str, str]]:
+    """All processes: parent, state (`Z` for one that has ended) and command. Skips a test where there is no `ps`."""
+    if shutil.which("ps") is None:
+        pytest.skip("there is no ps, which lists processes")
+    columns = ["pid", "ppid", "stat", "args"]
+    options = [part for column in columns for part in ("-o", f"{column}=")]
+    listed = subprocess.run(
+        ["ps", "-A", "-ww", *options], capture_output=True, text=True, check=True
+    ).stdout
+    found = {}
+    for line in listed.splitlines():
+        pid, parent, state, *command = line.split(maxsplit=3)
+        found[int(pid)] = (int(parent), state, "".join(command))
+    return found
