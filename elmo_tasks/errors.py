@@ -1,10 +1,13 @@
-"""Errors that the user can fix: an invalid file, a wrong setting, a missing corpus."""
+"""Errors that the user can fix: an invalid file, a wrong setting, a missing corpus. What no message may contain."""
 
 import errno
+import hashlib
 import logging
+import os
 import re
+import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +19,80 @@ _SHOWN = 60  # the length of a value in a message
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
+_LOGIN = re.compile(r"(?P<scheme>\b[a-zA-Z][\w+.-]*://)[^/\s@]+@")
+_LOGIN_WITH_SLASH = re.compile(
+    r"(?P<scheme>\bs3://|\b[a-zA-Z][\w+.-]*://(?![^/\s@:]+:\d+/))[^/\s@:]+:[^\s@]+@"
+)  # in the password, which is not a port
+_QUERY = re.compile(
+    r"(?P<address>\b[a-zA-Z][\w+.-]*://[^\s?\"'<>]+\?)"
+    r"(?P<query>[^\s#\"'<>]+?)(?=[:;,.)\]]*(?:[\s#\"'<>]|$))"  # without what ends a sentence
+)
+_TOKEN = re.compile(r"\b(hf_|gh[pousr]_|AKIA|ASIA)[A-Za-z0-9]{12,}")
+_DIGEST = re.compile(r"~[0-9a-f]{8}")
+
+
+def without_secrets(text: str) -> str:
+    """
+    A text without what opens a door: in URLs names and passwords are left out, and each value of a query (`?sig=...`)
+    is replaced by the start of its SHA-256, so that different addresses stay different; tokens are shortened. Applying
+    it twice changes nothing.
+    """
+    if "://" in text:
+        text = _LOGIN_WITH_SLASH.sub(r"\g<scheme>", text)
+        text = _LOGIN.sub(r"\g<scheme>", text)
+        text = _QUERY.sub(_without_values, text)
+    return _TOKEN.sub(r"\1...", text)
+
+
+def portable(text: str) -> str:
+    """`without_secrets`, and with `~` in place of the user's home folder."""
+    text, home = without_secrets(text), os.path.expanduser("~")
+    for folder in (home, os.path.realpath(home)):
+        if len(folder) > 1 and folder in text:
+            begins = r"(?:(?<=://)|(?<![\w.~/%-]))"
+            ends = r"(?=$|[/\s\"':,;)\]}>])"
+            text = re.sub(f"{begins}{re.escape(folder)}{ends}", "~", text)
+    return text
+
+
+def _without_values(found: re.Match[str]) -> str:
+    pairs = []
+    for pair in found["query"].split("&"):
+        name, sign, value = pair.partition("=")
+        if not sign:  # a query may be a value alone
+            name, value = "", name
+        if not _DIGEST.fullmatch(value):
+            value = f"~{hashlib.sha256(value.encode()).hexdigest()[:8]}"
+        pairs.append(f"{name}{sign}{value}")
+    return found["address"] + "&".join(pairs)
+
+
+@contextmanager
+def portable_logs() -> Iterator[None]:
+    """Inside, all messages of `logging`, whoever logs them, are `portable`."""
+    before = logging.getLogRecordFactory()
+
+    def factory(*arguments: Any, **options: Any) -> logging.LogRecord:
+        record = before(*arguments, **options)
+        with suppress(TypeError, ValueError):  # which the handlers report
+            record.msg, record.args = portable(record.getMessage()), ()
+        if record.exc_info and record.exc_info[1] is not None:
+            lines = traceback.format_exception(record.exc_info[1])
+            record.exc_text = portable("".join(lines).rstrip())
+        return record
+
+    logging.setLogRecordFactory(factory)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(before)
+
+
 class InputError(ValueError):
     """
     An error in the input of the user. The command line shows its message without a traceback: the `file`, its `line`,
-    counted from 1, the `problem`, such as `expected X, got Y`, and as a `hint` what to do about it.
+    counted from 1, the `problem`, such as `expected X, got Y`, and as a `hint` what to do about it. The message is
+    `portable`.
     """
 
     def __init__(
@@ -34,7 +107,7 @@ class InputError(ValueError):
             "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
         )
         advice = "" if hint is None else f" ({hint})"
-        super().__init__(f"{where}{_legible(problem)}{advice}")
+        super().__init__(portable(f"{where}{_legible(problem)}{advice}"))
         self.file = None if file is None else str(file)
         self.line = line
 
@@ -115,7 +188,12 @@ WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILIN
 
 
 def one_line(error: BaseException) -> str | None:
-    """The message of an error that the user can fix; `None` for other errors."""
+    """The message of an error that the user can fix, `portable`; `None` for other errors."""
+    line = _line(error)
+    return None if line is None else portable(line)
+
+
+def _line(error: BaseException) -> str | None:
     found = list(causes(error))
     for cause in found:
         if isinstance(cause, InputError):

@@ -5,6 +5,7 @@ import elmo_tasks.plugin  # noqa: F401 (registers our names; it makes AllenNLP i
 
 # isort: on
 
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -23,6 +24,17 @@ from allennlp.models import Model
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.models import Build, corpus, make_model
 from tests.tiny import write_data_root
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder for downloads and notes of this session; matplotlib keeps its fonts where they are."""
+    with pytest.MonkeyPatch.context() as patched:
+        fonts = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+        if "MPLCONFIGDIR" not in os.environ:
+            patched.setenv("MPLCONFIGDIR", str(fonts / "matplotlib"))
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,6 @@ from elmo_tasks.bilm.characters import (
     token_mask,
     tokens_to_ids,
 )
-from elmo_tasks.bilm.locations import bilm_file
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PRECISIONS, packable_layers
@@ -26,6 +25,7 @@ from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.weights import check_size, load_weights, save_options, save_weights
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import bilm_file
 
 DIRECTIONS = ("forward", "backward")
 

@@ -1,6 +1,5 @@
 """Read and write the official `weights.hdf5`: its dataset names, shapes and gate order."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -76,11 +75,6 @@ class _Dataset(NamedTuple):
                     parameter.chunk(len(order)), order, strict=True
                 ):
                     target.copy_(blocks[source])
-
-
-def file_sha256(path: str | Path) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_size(

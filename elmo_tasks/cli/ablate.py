@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.cluster import RayExecutor
 from elmo_tasks.experiments.tables.figures import save_figures
@@ -144,7 +144,7 @@ def ablate(args: argparse.Namespace) -> None:
     summary = session.write()
     if args.figures is not None:
         save_figures(summary, args.figures)
-    print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
+    print(f"\n{terminal(summary)}\n\n{portable(str(session.folder / 'report.html'))}")
     if session.interrupted or session.failed:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)
 

@@ -34,6 +34,16 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         metavar="JSON",
         help="changes of the archive's config, as for elmo-tasks train",
     )
+    add_allow_downloads(parser)
+
+
+def add_allow_downloads(parser: argparse.ArgumentParser) -> None:
+    """Adds `--allow-downloads`."""
+    parser.add_argument(
+        "--allow-downloads",
+        action="store_true",
+        help="fetch what the archive's config names: files, models, spaCy's packages",
+    )
 
 
 def model_files(args: argparse.Namespace) -> list[str | Path]:

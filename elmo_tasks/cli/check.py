@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo_tasks.errors import one_line
+from elmo_tasks.errors import one_line, portable
 from elmo_tasks.resources import SCALES
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ def check(args: argparse.Namespace) -> None:
             )
             if line is None:
                 raise
-            print(f"{file}: unreadable\n  {line}")
+            print(f"{portable(file)}: unreadable\n  {line}")
             found = True
             continue
         found |= bool(problems)
         count = len(problems) or "no"
-        print(f"{file}: {count} problem{'' if count == 1 else 's'}")
+        print(f"{portable(file)}: {count} problem{'' if count == 1 else 's'}")
         for problem in problems:
-            print(f"  {problem}", flush=True)
+            print(f"  {portable(str(problem))}", flush=True)
         if args.show:
             print(
                 json.dumps(

@@ -20,7 +20,7 @@ from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
 from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
-from elmo_tasks.errors import InputError, Interrupted
+from elmo_tasks.errors import InputError, Interrupted, portable
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
@@ -231,7 +231,7 @@ def _write_shards(args: argparse.Namespace) -> None:
             ),
             progress=bar.update,
         )
-    print(f"{folder}: {done['tokens']:,} tokens")
+    print(f"{portable(str(folder))}: {done['tokens']:,} tokens")
     if len(done["cpus"]) > 1:
         print(
             f"computed on {len(done['cpus'])} types of CPUs, whose values differ by rounding"
@@ -266,7 +266,9 @@ def _write_file(args: argparse.Namespace) -> None:
             started=started,
             progress=bar.update,
         )
-    print(f"{args.output_file}: {Path(args.output_file).stat().st_size:,} bytes")
+    print(
+        f"{portable(args.output_file)}: {Path(args.output_file).stat().st_size:,} bytes"
+    )
 
 
 def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:

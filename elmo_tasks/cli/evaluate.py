@@ -54,6 +54,7 @@ def evaluate(args: argparse.Namespace) -> None:
         cuda_device=args.cuda_device,
         overrides=args.overrides,
         weights_file=args.weights_file,
+        allow_downloads=args.allow_downloads,
     )
     predictions = Path(args.predictions_output_file or "none")
     with TemporaryDirectory() as folder:

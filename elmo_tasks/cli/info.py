@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from elmo_tasks import __version__
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, portable
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 
 PACKAGES = (
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> None:
     except InputError as error:
         print(f"data: {error}")
     else:
-        print(f"data: {root or f'none, {DATA_VARIABLE} is not set'}")
+        shown = portable(str(root)) if root else f"none, {DATA_VARIABLE} is not set"
+        print(f"data: {shown}")
 
 
 def _version(name: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from allennlp.commands import predict as allennlp_predict
-from allennlp.common.file_utils import cached_path
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 from tqdm import tqdm
@@ -16,6 +15,7 @@ from tqdm import tqdm
 from elmo_tasks.cli.predict import STANDARD_INPUT
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.text_files import lines_of, open_binary
 
 
@@ -95,7 +95,7 @@ class LinePredictions(allennlp_predict._PredictManager):
         with (
             nullcontext(sys.stdin.buffer)
             if name == STANDARD_INPUT
-            else open_binary(cached_path(name)) as opened
+            else open_binary(local_path(name)) as opened
         ):
             try:
                 for number, text in lines_of(opened, name):

@@ -12,12 +12,19 @@ from types import FrameType
 from typing import NoReturn
 
 from elmo_tasks import __version__
+from elmo_tasks.cli.download_bars import download_bars
 from elmo_tasks.cli.streams import (
     discard_output,
     open_closed_streams,
     outlast_readers,
 )
-from elmo_tasks.errors import ALLENNLP, Interrupted, needs, one_line
+from elmo_tasks.errors import (
+    ALLENNLP,
+    Interrupted,
+    needs,
+    one_line,
+    portable_logs,
+)
 from elmo_tasks.host import load_allennlp
 
 COMMANDS = {
@@ -51,6 +58,10 @@ TO_FILES = ("train", "ablate", "ablate-run", "bilm", "elmo", "static")
 ENDING = ("SIGTERM", "SIGHUP")
 """Signals that end a command as Ctrl-C does, so that it removes its temporary files. A closed terminal sends SIGHUP."""
 
+DOWNLOAD_LIMIT = (
+    "size of the largest file that is fetched, in 10^9 bytes (that of the list of"
+    " models, else 4)"
+)
 PACKAGES = "a package that registers more classes"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
@@ -79,7 +90,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     )  # AllenNLP's trainer
     try:
         try:
-            run(arguments)
+            with portable_logs():
+                run(arguments)
         finally:
             discard_output()
     except KeyboardInterrupt as interrupt:
@@ -134,6 +146,9 @@ def run(arguments: list[str]) -> None:
                 )
             own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
             module.add_arguments(own)
+            own.add_argument(
+                "--download-limit", metavar="GB", type=float, help=DOWNLOAD_LIMIT
+            )
             if name not in LIGHT:
                 own.add_argument(
                     "--include-package",
@@ -151,7 +166,8 @@ def run(arguments: list[str]) -> None:
     if name not in LIGHT:
         load_allennlp()
         _import_plugins(args.include_package)
-    args.func(args)
+    with download_bars(args.download_limit):
+        args.func(args)
 
 
 def _import_plugins(packages: list[str]) -> None:

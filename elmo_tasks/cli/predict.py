@@ -43,6 +43,7 @@ def predict(args: argparse.Namespace) -> None:
     from allennlp.predictors import Predictor
 
     from elmo_tasks.cli.line_predictions import LinePredictions
+    from elmo_tasks.formats.fetch import downloads
     from elmo_tasks.formats.text_files import open_binary
     from elmo_tasks.training.archives import explained, load_archive
     from elmo_tasks.training.checks.files import require_device
@@ -64,11 +65,15 @@ def predict(args: argparse.Namespace) -> None:
         cuda_device=args.cuda_device,
         overrides=args.overrides,
         weights_file=args.weights_file,
+        allow_downloads=args.allow_downloads,
     )
     _require_predictor(
         args.predictor, archive.model.default_predictor, args.use_dataset_reader
     )
-    with explained(args.archive_file):
+    with (
+        explained(args.archive_file),
+        downloads(allowed=args.allow_downloads),
+    ):
         predictor = Predictor.from_archive(archive, args.predictor)
     LinePredictions(
         predictor,

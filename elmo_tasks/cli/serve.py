@@ -3,6 +3,7 @@
 import argparse
 from typing import Annotated
 
+from elmo_tasks.cli.arguments import add_allow_downloads
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import Range, number
 
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="0 for any free one (%(default)s)",
     )
+    add_allow_downloads(parser)
 
 
 def serve(args: argparse.Namespace) -> None:

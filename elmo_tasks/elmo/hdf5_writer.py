@@ -20,7 +20,7 @@ from elmo_tasks.elmo.hdf5_reader import (
     TOKENS,
 )
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write, check_output_path, require_new
 from elmo_tasks.formats.hdf5 import new_hdf5
 
@@ -58,7 +58,12 @@ def write_vectors(
     out, sizes, settings = Path(out), sizes or BatchSizes(), settings or {}
     if not force:
         require_new(out)
-    sentences, counts = _read(lines, parse, sizes, settings.get("input", "text"))
+    name = settings.get("input", "text")
+    sentences, counts = _read(lines, parse, sizes, name)
+    settings = {
+        **settings,
+        **({"input": portable(name)} if "input" in settings else {}),
+    }
     started(counts)
     places = {
         sentence.text: str(place)

@@ -18,6 +18,7 @@ from elmo_tasks.bilm.characters import (
 )
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.formats.text_files import open_text, read_json
 
 WEIGHTS = "token_embedder.pkl"
@@ -206,6 +207,7 @@ def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
     if not file.is_file():
         raise InputError(f"no such file: {_WHAT}", file=file)
     try:
+        check_tensor_file(file)
         found = torch.load(file, map_location="cpu", weights_only=True)
         tensors = {str(name): tensor.float() for name, tensor in found.items()}
     except Exception:  # damaged files raise errors of any kind

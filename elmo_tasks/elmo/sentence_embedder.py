@@ -40,6 +40,8 @@ from elmo_tasks.formats.raw_text import (
     is_list_of_words,
     open_tokenizer,
 )
+from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.formats.text_files import read_json
 from elmo_tasks.formats.unpacking import unpack
 
 logger = logging.getLogger(__name__)
@@ -299,8 +301,8 @@ class Elmo:
         found: dict[str, Any] = {
             "options_sha256": source.auxiliary_file.sha256,
             "weights_sha256": source.weight_file.sha256,
-            "options_file": source.auxiliary_file.path,
-            "weight_file": source.weight_file.path,
+            "options_file": source.auxiliary_file.public,
+            "weight_file": source.weight_file.public,
         }
         if isinstance(self.bilm, BiLM):
             found["options"] = json.dumps(self.bilm.options.to_dict())
@@ -521,8 +523,10 @@ def _trained(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         try:
             if path.is_file():
                 unpack(path, temporary, ["config.json", weights], file=path)
+            config = read_json(folder / "config.json", "the model's config")
+            check_tensor_file(folder / weights)
             state = torch.load(folder / weights, map_location="cpu", weights_only=True)
-            return json.loads((folder / "config.json").read_text("utf-8")), dict(state)
+            return dict(config), dict(state)
         except Exception as error:  # damaged files raise errors of any kind
             raise InputError(
                 f"cannot read the model: {type(error).__name__}: {error}", file=path

@@ -34,7 +34,7 @@ from elmo_tasks.elmo.parquet_vectors import (
     write_part,
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
-from elmo_tasks.errors import InputError, needs, shown
+from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
@@ -254,7 +254,7 @@ def _begin(
         if _PART.fullmatch(old.name):
             old.unlink(missing_ok=True)
     listed = [
-        {**asdict(shard), "files": [_without_key(file) for file in shard.files]}
+        {**asdict(shard), "files": [portable(file) for file in shard.files]}
         for shard in shards
     ]
     content = {
@@ -279,12 +279,6 @@ def _require_same(
         raise InputError(
             "was begun by another call: " + "; ".join(differing), file=file, hint=hint
         )
-
-
-def _without_key(uri: str) -> str:
-    """A URI without the key of the account."""
-    scheme, separator, rest = uri.partition("://")
-    return f"{scheme}{separator}{rest.rpartition('@')[2]}" if separator else uri
 
 
 class ShardWriter:

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
-from elmo_tasks.bilm.locations import is_whole_model
 from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import is_whole_model
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 

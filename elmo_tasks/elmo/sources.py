@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from pickle import UnpicklingError
@@ -15,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.locations import HUB, NAMES, bilm_file, local_path, model_path
-from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.elmo.allocation import not_counted
 from elmo_tasks.elmo.manylangs import WEIGHTS
 from elmo_tasks.elmo.source_types import (
     BILM,
@@ -29,8 +31,19 @@ from elmo_tasks.elmo.source_types import (
     SourceSettings,
 )
 from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, portable, without_secrets
+from elmo_tasks.files import write_text
+from elmo_tasks.formats.fetch import (
+    HUB,
+    NAMES,
+    bilm_file,
+    cache_folder,
+    file_sha256,
+    local_path,
+    model_path,
+)
 from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.unpacking import MOST_RATIO
 from elmo_tasks.resources import embedded_bilm
 
 STATE_FILES = (
@@ -44,19 +57,32 @@ STATE_KEY = (
 _EARLIER_MARK = b"elmo_tasks biLM 1\n"
 """Begins the state of earlier versions: JSON and the contents of files as one uint8 tensor."""
 
+_SMALL = 2**24  # bytes of a biLM that any archive may have
+_MOST_OPTIONS = 2**20  # bytes of `options.json`
+
 _Find = Callable[[str], Path]
 
 
 @dataclass(frozen=True)
 class File:
-    """A file or a folder: the path, URL or name in the config, the absolute path or URL, and the sha256."""
+    """
+    A file or a folder: the path, URL or name in the config, the absolute path or URL where it was found, and the
+    sha256. In the state of a model the path is empty: see `remember`.
+    """
 
     given: str
     path: str
     sha256: str
 
     def __str__(self) -> str:
-        return f"sha256 {self.sha256} ({self.path})"
+        return f"sha256 {self.sha256} ({self.path or self.public})"
+
+    @property
+    def public(self) -> str:
+        """What files for others say of it: its name or URL without a key, a relative path, or the last part of one."""
+        given = without_secrets(self.given)
+        is_absolute = os.path.isabs(os.path.expanduser(given))
+        return os.path.basename(given) if is_absolute else given
 
 
 @dataclass(frozen=True)
@@ -87,8 +113,13 @@ class SourceFiles:
         return self.files[min(self.files, key=FILE_KEYS.index)]
 
     def to_state(self) -> dict[str, Any]:
-        """Texts and tensors, which `torch.load` reads without running code."""
-        files = {key: asdict(file) for key, file in self.files.items()}
+        """Texts and tensors, which `torch.load` reads without running code; `remember` notes where the files are."""
+        for file in self.files.values():
+            remember(file)
+        files = {
+            key: {"given": portable(file.given), "path": "", "sha256": file.sha256}
+            for key, file in self.files.items()
+        }
         return {"source": self.name, "files": files, "contents": dict(self.contents)}
 
     @classmethod
@@ -98,9 +129,25 @@ class SourceFiles:
             return _from_earlier(state)
         try:
             files = {key: File(**file) for key, file in state["files"].items()}
-            return cls(str(state["source"]), files, dict(state["contents"]))
-        except (TypeError, KeyError, AttributeError):
+            contents = dict(state["contents"])
+        except (TypeError, KeyError, AttributeError, ValueError):
             raise _unknown_state() from None
+        if not all(map(_is_content, contents.values())):
+            raise _unknown_state()
+        return cls(str(state["source"]), files, contents)
+
+    def require_bounded(self, packed: int) -> None:
+        """Raises `InputError` if the biLM among the contents claims to be far larger than an archive of this size."""
+        options = self.contents.get("options_file")
+        if options is None or self.name != BILM:
+            return
+        if len(options) > _MOST_OPTIONS:
+            raise InputError(f"expected options of a biLM, got {len(options):,} bytes")
+        found = BiLMOptions.from_dict(json.loads(options.numpy().tobytes()))
+        needed = found.n_parameters * np.float32().nbytes
+        if needed > max(_SMALL, MOST_RATIO * packed):
+            problem = f"its biLM claims {found.n_parameters:.4g} parameters"
+            raise InputError(f"{problem}, which the archive cannot hold")
 
     def require_same(self, *trained: "SourceFiles") -> None:
         """Raise `InputError` naming each file that differs, unless the files belong to a trained model."""
@@ -144,9 +191,9 @@ def open_source(
     """
     Load a frozen source of layers and describe where it came from; for `names` see `SourceFiles`.
 
-    Where a file of a trained model, whose state is in `run_folder`, is not at the given path, it is searched for at the
-    absolute path of the training, and among the contents inside the archive. Raises `InputError` if a file is missing
-    or invalid.
+    Where a file of a trained model, whose state is in `run_folder`, is not at the given path, it is searched for where
+    this user's trainings last had it, and among the contents inside the archive. Raises `InputError` if a file is
+    missing or invalid.
     """
     kind, given, names = SOURCES[settings.source], settings.given(), names or {}
     trained = _trained_on(given, run_folder)
@@ -154,15 +201,19 @@ def open_source(
         files, paths = {}, []
         for key, path in given.items():
             find = _finder(settings.source, key)
-            found = _locate(key, path, trained, Path(folder), find)
+            failures = list[InputError]()
+            found = _locate(key, path, trained, Path(folder), find, failures)
+            if found is None and failures:
+                raise failures[0]
             if found is None:
                 then = None if trained is None else trained.files[key]
-                raise _missing(names.get(key, key), kind.files[key], path, then, find)
+                raise _missing(names.get(key, key), kind.files[key], path, then)
             files[key] = found[0]
             paths.append(found[1])
-        opened = kind.load(
-            *paths, **{key: getattr(settings, key) for key in kind.options}
-        )
+        with not_counted():
+            opened = kind.load(
+                *paths, **{key: getattr(settings, key) for key in kind.options}
+            )
         contents = (
             dict(zip(given, map(_contents, paths), strict=True))
             if settings.archive
@@ -211,10 +262,18 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
 
 
 def _locate(
-    key: str, given: str, trained: SourceFiles | None, folder: Path, find: _Find
+    key: str,
+    given: str,
+    trained: SourceFiles | None,
+    folder: Path,
+    find: _Find,
+    failures: list[InputError],
 ) -> tuple[File, Path] | None:
-    """A file and where to read it, which is in `folder` for contents of an archive; `None` if it is nowhere."""
-    path = _existing(given, find)
+    """
+    A file and where to read it, which is in `folder` for contents of an archive; `None` if it is nowhere. `failures`
+    gets the reasons why a URL or a model could not be fetched.
+    """
+    path = _existing(given, find, failures)
     here = (
         None
         if path is None
@@ -230,9 +289,10 @@ def _locate(
     ):
         return here
     then = trained.files[key]
-    path = _existing(then.path, find)
-    if path is not None and _sha256(path) == then.sha256:
-        return then, path
+    for place in filter(None, (then.path, remembered(then.sha256))):
+        path = _existing(place, find, failures)
+        if path is not None and _sha256(path) == then.sha256:
+            return replace(then, path=place), path
     if key not in trained.contents:
         return here
     if key == "model":
@@ -254,10 +314,33 @@ def _finder(source: str, key: str) -> _Find:
     )
 
 
-def _missing(
-    key: str, what: str, given: str, trained: File | None, find: _Find
-) -> InputError:
-    find(given)  # raises the reason why a URL or a model cannot be fetched
+def remember(file: File) -> None:
+    """
+    Note in the user's cache where a file with this digest is. The state of a model has no path of the machine where it
+    was trained, so that this is how an archive finds its files when it is opened in another folder.
+    """
+    is_elsewhere = "://" in file.path or file.given.startswith(EMBEDDED)
+    if is_elsewhere or remembered(file.sha256) == file.path or not file.path:
+        return
+    with suppress(InputError):  # a cache that cannot be written
+        write_text(_note(file.sha256), file.path)
+
+
+def remembered(sha256: str) -> str | None:
+    """Where a file with this digest was last, if a training of this user has noted it."""
+    try:
+        return _note(sha256).read_text("utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def _note(sha256: str) -> Path:
+    if not re.fullmatch("[0-9a-f]{64}", sha256):  # an archive says it
+        raise ValueError("expected a SHA-256")
+    return cache_folder() / "files" / sha256
+
+
+def _missing(key: str, what: str, given: str, trained: File | None) -> InputError:
     if trained is None:
         where = (
             "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
@@ -284,6 +367,7 @@ def _trained_on(given: dict[str, str], run_folder: str | None) -> SourceFiles | 
     except (OSError, RuntimeError, EOFError, UnpicklingError):
         return None  # loading the model's state reports what is wrong with it
     items = state.items() if isinstance(state, Mapping) else ()
+    wanted = {key: portable(path) for key, path in given.items()}
     states = (
         SourceFiles.from_state(value)
         for key, value in items
@@ -293,7 +377,7 @@ def _trained_on(given: dict[str, str], run_folder: str | None) -> SourceFiles | 
         (
             one
             for one in states
-            if {key: file.given for key, file in one.files.items()} == given
+            if {key: portable(file.given) for key, file in one.files.items()} == wanted
         ),
         None,
     )
@@ -304,12 +388,14 @@ def _from_earlier(state: Tensor) -> SourceFiles:
     if not content.startswith(_EARLIER_MARK):
         raise _unknown_state()
     head, _, _ = content[len(_EARLIER_MARK) :].partition(b"\n")
-    fields = json.loads(head)
-    name, sizes = fields.pop("source", None), fields.pop("sizes")
-    files = {key: File(**value) for key, value in fields.items()}
-    parts = (
-        state[len(_EARLIER_MARK) + len(head) + 1 :].cpu().split(sizes) if sizes else ()
-    )
+    rest = state[len(_EARLIER_MARK) + len(head) + 1 :].cpu()
+    try:
+        fields = json.loads(head)
+        name, sizes = fields.pop("source", None), fields.pop("sizes")
+        files = {key: File(**value) for key, value in fields.items()}
+        parts = rest.split(sizes) if sizes else ()
+    except (TypeError, KeyError, AttributeError, ValueError, RuntimeError):
+        raise _unknown_state() from None
     if name is None:
         name = next(
             (
@@ -322,16 +408,27 @@ def _from_earlier(state: Tensor) -> SourceFiles:
     return SourceFiles(name, files, dict(zip(files, parts, strict=False)))
 
 
+def _is_content(value: object) -> bool:
+    """Whether it is a file's bytes; a tensor may also claim one byte to be any number of them."""
+    return (
+        isinstance(value, Tensor)
+        and value.dtype == torch.uint8
+        and value.dim() == 1
+        and value.is_contiguous()
+    )
+
+
 def _unknown_state() -> InputError:
     return InputError(
         "the model's state names no biLM: was it written by another version?"
     )
 
 
-def _existing(given: str, find: _Find) -> Path | None:
+def _existing(given: str, find: _Find, failures: list[InputError]) -> Path | None:
     try:
         path = find(given)
-    except InputError:
+    except InputError as error:
+        failures.append(error)
         return None
     return path if path.is_file() or (path / "config.json").is_file() else None
 

@@ -4,6 +4,8 @@ import hashlib
 import io
 import re
 import tarfile
+import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.locations import model_path
-from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo.transformer_config import (
+    require_held,
+    require_sound_version,
+    safe_copy,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats import unpacking
+from elmo_tasks.formats.fetch import file_sha256, hub_model, model_path
 from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.tar import is_tar, without_owner
 
 OTHERS = (
     *("config.json", "tokenizer*", "special_tokens_map.json", "added_tokens.json"),
@@ -36,16 +43,13 @@ def find_model(name: str) -> Path:
         return model_path(name).absolute()
     if folder.is_dir() or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
         return folder.absolute()
-    from huggingface_hub import snapshot_download
-
     try:
         for weights in WEIGHTS:
-            folder = Path(snapshot_download(name, allow_patterns=[*OTHERS, weights]))
+            folder = hub_model(name, [*OTHERS, weights])
             if any(folder.glob(weights)):
                 break
-    except Exception as error:  # of the network or of the cache's folder, of any kind
-        reason = str(error).strip().split("\n")[0]
-        problem = f"no such folder, and no model of this name from the Hugging Face hub: {reason}"
+    except InputError as error:
+        problem = f"no such folder, and no model of this name from the Hugging Face hub: {error}"
         raise InputError(
             problem, file=name, hint="set the key or option model"
         ) from None
@@ -81,12 +85,14 @@ def pack(folder: Path) -> Tensor:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for path in model_files(folder):
-            archive.add(path.resolve(), path.name)
+            archive.add(path.resolve(), path.name, filter=without_owner)
     return torch.from_numpy(np.frombuffer(packed.getbuffer(), np.uint8))
 
 
 def unpack(packed: Tensor, folder: Path) -> None:
-    """Write what `pack` returned to a folder."""
+    """Write what `pack` returned, which is not compressed, to a folder."""
+    if not is_tar(packed[:512].numpy().tobytes()):
+        raise InputError("expected a tar file in the archive, got another one")
     names = (*OTHERS, *WEIGHTS, *_MANYLANGS)
     unpacking.unpack(
         io.BytesIO(packed.numpy().data), folder, names, file="the archived model"
@@ -95,20 +101,24 @@ def unpack(packed: Tensor, folder: Path) -> None:
 
 def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     """
-    The frozen model and its fast tokenizer, from files alone, without running code in them. Raises `InputError` if a
-    file is missing or invalid, the tokenizer is slow, or the two are not of one model.
+    The frozen model and its fast tokenizer, from files alone, without running code in them: see `transformer_config`.
+    Raises `InputError` if a file is missing or invalid, the model is of an architecture that is not documented, the
+    tokenizer is slow, or the two are not of one model; or for a version of transformers with a known hole.
     """
-    model, found, tokenizer = _loaded(folder, dtype)
+    import transformers
+
+    require_sound_version(transformers.__version__)
+    files = model_files(folder)
+    with tempfile.TemporaryDirectory() as temporary:
+        safe = Path(temporary)
+        config = safe_copy(folder, files, safe)
+        size = sum(file.stat().st_size for file in files if _is_weights(file))
+        model, found, tokenizer = _loaded(safe, folder, config, size, dtype)
     if missing := [
         name for name in found["missing_keys"] if "pooler." not in name
     ]:  # of no layer
         raise InputError(
             f"expected the weights of {type(model).__name__}, got none for {missing[0]}",
-            file=folder,
-        )
-    if model.config.is_encoder_decoder:
-        raise InputError(
-            f"expected an encoder or a decoder, got {type(model).__name__}, which has both",
             file=folder,
         )
     if not tokenizer.is_fast:
@@ -128,36 +138,47 @@ def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     return model.eval().requires_grad_(False), tokenizer
 
 
-def _loaded(folder: Path, dtype: torch.dtype) -> tuple[Any, dict[str, Any], Any]:
+def _is_weights(file: Path) -> bool:
+    return any(fnmatch(file.name, pattern) for pattern in WEIGHTS)
+
+
+def _loaded(
+    safe: Path, folder: Path, settings: dict[str, Any], size: int, dtype: torch.dtype
+) -> tuple[Any, dict[str, Any], Any]:
+    """What transformers loads from a safe copy of a folder, whose weights have `size` bytes."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer, logging
 
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # what is missing or unused is reported below
     local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
-        config = AutoConfig.from_pretrained(folder, **local)
+        config = AutoConfig.for_model(**settings)
         config.use_cache = config.reference_compile = (
             False  # keys of GPT-2 and of ModernBERT
         )
+        with torch.device("meta"):
+            require_held(AutoModel.from_config(config), size, folder)
         options = {
             "config": config,
             "torch_dtype": dtype,
-            "use_safetensors": any(folder.glob(WEIGHTS[0])),
+            "use_safetensors": any(safe.glob(WEIGHTS[0])),
         }
         model, found = AutoModel.from_pretrained(
-            folder, output_loading_info=True, **options, **local
+            safe, output_loading_info=True, **options, **local
         )
+        model.config.name_or_path = ""  # the path of the copy
         return (
             model,
             found,
-            AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **local),
+            AutoTokenizer.from_pretrained(safe, add_prefix_space=True, **local),
         )
+    except InputError:
+        raise
     except Exception as error:  # damaged files raise errors of any kind
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        if "trust_remote_code" in reason:
-            reason = "it needs the code in its own files (auto_map in config.json), which is never run"
+        reason = " ".join(str(error).split()).replace(str(safe), str(folder))
         raise InputError(
-            f"cannot load the transformer: {reason}", file=folder
+            f"cannot load the transformer: {reason[:300] or type(error).__name__}",
+            file=folder,
         ) from None
     finally:
         logging.set_verbosity(verbosity)

@@ -5,6 +5,7 @@ releases.
 `located` lets a reader open a release as it was unpacked; `elmo-tasks data` reports what is there.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from itertools import chain
@@ -145,10 +146,10 @@ released biLM and of its training text.
 
 def located(path: str | Path) -> str:
     """
-    The path; if nothing is there, and it is that of a corpus file below some data root, the official name under which
-    the file exists there. A pattern stays a pattern.
+    The path, where `~` is the home folder; if nothing is there, and it is that of a corpus file below some data root,
+    the official name under which the file exists there. A pattern stays a pattern.
     """
-    given = str(path)
+    given = os.path.expanduser(path)
     for file in chain.from_iterable(CORPORA.values()):
         root = given.removesuffix(f"/{file.name}")
         if root != given and (found := located_name(Path(root), file)) is not None:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
@@ -13,8 +14,20 @@ import numpy as np
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.unpacking import MOST_RATIO
 
 FLOAT32_MANTISSA = 23
+
+_SMALL = 2**24  # bytes that may be allocated for any dataset
+_SMALL_CHUNK = 2**26  # bytes that a chunk may unpack to, whatever its size
+_MOST_DEFLATED = 1032  # how many times its size deflate can unpack to
+
+_FILTERS = {
+    h5py.h5z.FILTER_DEFLATE: "gzip",
+    h5py.h5z.FILTER_SHUFFLE: "shuffle",
+    h5py.h5z.FILTER_FLETCHER32: "fletcher32",
+    h5py.h5z.FILTER_LZF: "lzf",
+}
 
 _LINKS = (h5py.SoftLink, h5py.ExternalLink)
 
@@ -65,7 +78,8 @@ def reading(
 def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     """
     A dataset or a group in the file itself. No values are read. Raises `KeyError` if there is none; `InputError` if it
-    is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
+    is a link, a virtual dataset or in external storage, which the file's checksum does not cover, or if reading it
+    would take far more memory than its size in the file.
     """
     prefixes = accumulate(name.split("/"), "{}/{}".format)
     is_linked = any(
@@ -82,7 +96,47 @@ def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
             file=file.filename,
             hint=hint,
         )
+    if isinstance(item, h5py.Dataset) and (problem := _unbounded(item)):
+        raise InputError(f"dataset {name!r:.100}: {problem}", file=file.filename)
     return item
+
+
+def _unbounded(dataset: h5py.Dataset) -> str | None:
+    """Why reading a dataset could take far more memory than the file has bytes for it."""
+    if dataset.size is None:  # it has no values
+        return None
+    claimed, stored = int(dataset.nbytes), dataset.id.get_storage_size()
+    if claimed > max(_SMALL, MOST_RATIO * stored):
+        return f"expected {claimed:,} bytes, got {stored:,}"
+    if dataset.chunks is None:
+        return None
+    chunk, most = int(np.prod(dataset.chunks, dtype=object)), max(_SMALL, 2 * claimed)
+    chunk *= dataset.dtype.itemsize
+    if chunk > most:
+        return f"expected chunks of at most {most:,} bytes, got {chunk:,}"
+    created = dataset.id.get_create_plist()
+    codes = [created.get_filter(place)[0] for place in range(created.get_nfilters())]
+    if len(set(codes)) < len(codes) or not _FILTERS.keys() >= set(codes):
+        return f"expected the filters {', '.join(_FILTERS.values())}, once each, got {codes}"
+    if h5py.h5z.FILTER_DEFLATE in codes and not _inflates_to(dataset, chunk):
+        return f"expected chunks that unpack to {chunk:,} bytes, got larger ones"
+    return None
+
+
+def _inflates_to(dataset: h5py.Dataset, size: int) -> bool:
+    """Whether no chunk unpacks to more bytes; HDF5 itself unpacks a chunk to its end, however large it gets."""
+    suspicious: list[tuple[int, ...]] = []
+
+    def look(chunk: Any) -> None:
+        if chunk.size * _MOST_DEFLATED > max(_SMALL_CHUNK, size):
+            suspicious.append(chunk.chunk_offset)
+
+    dataset.id.chunk_iter(look)
+    for place in suspicious:
+        _, packed = dataset.id.read_direct_chunk(place)
+        if len(zlib.decompressobj().decompress(packed, size + 1)) > size:
+            return False
+    return True
 
 
 def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from elmo_tasks.formats.corpora import ELMO_MODELS
 
+# Without https, as its README has it; `fetch` compares later downloads with the first one.
 _NLPL = "http://vectors.nlpl.eu/repository/11"
+_MOST_OPTIONS = 2**20  # bytes
 _MANYLANGS_FROM = 136
 _MANYLANGS = """
 Arabic, Bulgarian, Catalan, Czech, Old Church Slavonic, Danish, German, Greek, English, Spanish, Estonian, Basque,
@@ -27,6 +29,12 @@ class PublishedModel:
     millions: float | None = (
         None  # of parameters, as its publisher or the name of its file says
     )
+
+    def most_bytes(self, file: str) -> int | None:
+        """More than one of its files can have, if that is known."""
+        if file.endswith(".json"):
+            return _MOST_OPTIONS
+        return None if self.millions is None else int(self.millions * 4.4e6)
 
     @property
     def is_bilm(self) -> bool:

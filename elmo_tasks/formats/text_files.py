@@ -24,9 +24,12 @@ from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.fetch import require_allowed
 from elmo_tasks.formats.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
@@ -215,7 +218,10 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     `/dev/fd/N`, or the path is invalid.
     """
     try:
+        if str(path).startswith("file://"):
+            path = url2pathname(urlsplit(str(path)).path)
         if "://" in str(path):
+            require_allowed(str(path))
             with needs("pyarrow"):
                 from pyarrow.fs import FileSystem
             files, place = FileSystem.from_uri(str(path))

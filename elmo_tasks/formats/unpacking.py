@@ -9,13 +9,14 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from elmo_tasks.errors import InputError, needs
+from elmo_tasks.formats.tar import TAR_HINT, tar_members
 
 MOST_RATIO = 100  # how many times its size a compressed file may unpack to
 SMALL = 2**21  # bytes that any compressed text may unpack to, however short it is
@@ -32,8 +33,8 @@ ARCHIVED = (
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _SMALL_ARCHIVE = 2**26
-_MOST_MEMBERS = 10_000
-_HINT = "`tar tzf` lists its members; copy or write it again"
+_MOST_MEMBERS = 10_000  # of a ZIP
+_PART = 2**20
 
 
 def compression(opened: io.BufferedReader) -> str | None:
@@ -87,10 +88,12 @@ def unpack(
 ) -> None:
     """
     Unpack a tar file, which errors call `file`, plain or compressed, to a folder that nobody else writes to. `names`
-    are patterns of the members, where `*` does not match a slash; others are ignored.
+    are patterns of the members, where `*` does not match a slash; others are ignored. The file is read to its end, so
+    that the checksum of gzip is compared.
 
     Raises `InputError` if the file is missing, damaged, unpacks to more than a hundred times its size (or 64 MB), has
-    more than 10,000 members, or one that is neither a regular file nor a folder.
+    more than 10,000 members, a name of more than 1,024 bytes, extension headers of more than 64 KB each or 4 MB
+    together, or a member that is neither a regular file nor a folder.
     """
     try:
         if isinstance(source, Path):
@@ -100,9 +103,13 @@ def unpack(
             if isinstance(source, Path)
             else nullcontext(source) as raw
         ):
-            stream = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
-                _unpack(archive, Path(folder), names, file)
+            bounded = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
+            stream = io.BufferedReader(bounded, 2**16)
+            for name, content in tar_members(stream, file):
+                if _is_known(name, names):
+                    _write(content, Path(folder) / name)
+            while stream.read(_PART):
+                pass
     except InputError:
         raise
     except (
@@ -112,10 +119,9 @@ def unpack(
         OSError,
         ValueError,
         OverflowError,
-        RecursionError,
     ) as error:
         raise InputError(
-            f"the archive cannot be unpacked: {error}", file=file, hint=_HINT
+            f"the archive cannot be unpacked: {error}", file=file, hint=TAR_HINT
         ) from error
 
 
@@ -124,14 +130,23 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
     Unpack the members of a ZIP whose file names match the patterns to a folder that nobody else writes to, without the
     folders in their names. Hidden files are ignored.
 
-    Raises `InputError` if the file is damaged, unpacks to more than a hundred times its size (or 64 MB), or has two
-    members of the same file name.
+    Raises `InputError` if the file is damaged, encrypted, unpacks to more than a hundred times its size (or 64 MB), has
+    more than 10,000 members, one that is compressed otherwise than by deflate, or two of the same file name.
     """
     try:
+        require_regular(source)
         with zipfile.ZipFile(source) as archive:
             members = [
                 one for one in archive.infolist() if _is_known(_file_name(one), names)
             ]
+            if len(members) > _MOST_MEMBERS:
+                raise ValueError(f"expected at most {_MOST_MEMBERS:,} files")
+            for member in members:  # LZMA allocates as much memory as the file says
+                if member.compress_type not in (
+                    zipfile.ZIP_STORED,
+                    zipfile.ZIP_DEFLATED,
+                ):
+                    raise ValueError(f"{member.filename!r:.100} is not deflated")
             size = sum(
                 member.file_size for member in members
             )  # no member unpacks to more than that
@@ -155,24 +170,11 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
         ) from None
 
 
-def _unpack(
-    archive: tarfile.TarFile, folder: Path, names: Sequence[str], file: str | Path
-) -> None:
-    for number, member in enumerate(archive):
-        is_plain = member.isdir() or (
-            member.isreg() and not member.issparse() and member.size >= 0
-        )
-        if number == _MOST_MEMBERS or not is_plain:
-            problem = f"expected at most {_MOST_MEMBERS:,} files and folders in the archive, no links and devices"
-            raise InputError(
-                f"{problem}, got {member.name!r:.100}", file=file, hint=_HINT
-            )
-        name = member.name.removeprefix("./")
-        content = archive.extractfile(member) if _is_known(name, names) else None
-        if content is not None:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            with (folder / name).open("wb") as out:
-                shutil.copyfileobj(content, out, 2**20)
+def _write(content: Iterable[bytes], target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as out:
+        for part in content:
+            out.write(part)
 
 
 def _is_known(name: str, patterns: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs
+from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.host import load_allennlp
 from elmo_tasks.tasks import TASKS, task_of
 
@@ -39,9 +40,10 @@ class TaskComponent:
         import elmo_tasks.plugin  # noqa: F401
         from elmo_tasks.training.archives import load_archive
 
-        return Predictor.from_archive(
-            load_archive(self.archive, cuda_device=self.cuda_device)
-        )
+        with downloads(allowed=False):
+            return Predictor.from_archive(
+                load_archive(self.archive, cuda_device=self.cuda_device)
+            )
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))

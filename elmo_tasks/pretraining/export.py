@@ -12,11 +12,12 @@ import numpy as np
 import torch
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.locations import is_whole_model, local_path
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.formats.fetch import is_whole_model, local_path
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
+from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
@@ -147,6 +148,7 @@ def _options(folder: Path) -> BiLMOptions:
 
 def _load_weights(model: BiLanguageModel, weights: Path) -> None:
     try:
+        check_tensor_file(weights)
         state = torch.load(weights, map_location="cpu", weights_only=True)
         own = {
             key.removeprefix(_PREFIX): value
@@ -154,7 +156,10 @@ def _load_weights(model: BiLanguageModel, weights: Path) -> None:
             if key.startswith(_PREFIX)
         }
         model.load_state_dict(own)
-    except (RuntimeError, OSError, pickle.UnpicklingError, AttributeError) as error:
+    except (
+        *(RuntimeError, OSError, ValueError),
+        *(pickle.UnpicklingError, AttributeError),
+    ) as error:
         raise InputError(
             f"it does not have this model's weights: {error}", file=weights
         ) from None

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,14 +13,18 @@ from typing import Any
 
 import torch
 from allennlp.common import Params, Registrable
-from allennlp.common.file_utils import cached_path
 from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
 from allennlp.models import archival
-from allennlp.models.archival import CONFIG_NAME, Archive
+from allennlp.models.archival import CONFIG_NAME, META_NAME, Archive
+from torch import Tensor
 
+from elmo_tasks.elmo.allocation import parameters_of_at_most
+from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import downloads, local_path
+from elmo_tasks.formats.tensor_files import check_tensor_file, is_zip
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
 from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
@@ -33,6 +36,10 @@ HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
 DATA_LOADERS = ("data_loader", "validation_data_loader")
 
+_MOST_JSON = 2**20  # bytes
+_FEW_WORDS = 100_000
+_SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
+
 
 def load_archive(
     file: str | Path,
@@ -40,17 +47,26 @@ def load_archive(
     cuda_device: int = -1,
     overrides: str = "",
     weights_file: str | None = None,
+    allow_downloads: bool = False,
 ) -> Archive:
     """
     AllenNLP's `load_archive`, which also constructs any class that a config names, executes its Jsonnet, and unpacks to
-    any path. Raises `InputError` if the archive is damaged or unsafe, or the overrides do not fit.
+    any path. What the config names is fetched with `allow_downloads` alone; what was fetched before is used. Raises
+    `InputError` if the archive is damaged or unsafe, needs a download, or the overrides do not fit.
     """
     if weights_file:
         require_regular(weights_file)
-    with unpacked(file) as folder, explained(file), _no_standard_input():
+    with (
+        unpacked(file) as folder,
+        explained(file),
+        _no_standard_input(),
+        downloads(allowed=allow_downloads),
+    ):
         require_namespaces(Path(folder), file)
-        _require_state(Path(weights_file or archival.get_weights_path(folder)), file)
-        return archival.load_archive(folder, cuda_device, overrides, weights_file)
+        weights = Path(weights_file or archival.get_weights_path(folder))
+        size, count = _require_state(weights, file)
+        with parameters_of_at_most(2 * size + _SMALL_MODEL, 4 * count + 1000):
+            return archival.load_archive(folder, cuda_device, overrides, weights_file)
 
 
 def data_loader(
@@ -117,7 +133,10 @@ def unpacked(file: str | Path) -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp())
     try:
-        _gather(Path(cached_path(file)), folder)
+        source = local_path(file)
+        if not source.exists():
+            raise FileNotFoundError(f"file {file} not found")
+        _gather(source, folder)
         config = folder / CONFIG_NAME
         config.write_text(archived_config(config.read_bytes(), file), "utf-8")
         yield folder
@@ -145,6 +164,24 @@ def _gather(source: Path, folder: Path) -> None:
         raise InputError(
             f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT
         )
+    for name in (CONFIG_NAME, META_NAME):
+        if (folder / name).is_file() and (folder / name).stat().st_size > _MOST_JSON:
+            problem = f"expected a {name} of at most {_MOST_JSON:,} bytes"
+            raise InputError(f"{problem} in the archive, got more", file=source)
+    if source.is_file():
+        _require_few_words(folder / "vocabulary", source)
+
+
+def _require_few_words(vocabulary: Path, source: Path) -> None:
+    """Raises `InputError` for a vocabulary of more lines than the archive has bytes: each takes AllenNLP 100 bytes."""
+    most, lines = max(_FEW_WORDS, source.stat().st_size), 0
+    for file in vocabulary.iterdir():
+        with file.open("rb") as opened:
+            while part := opened.read(2**20):
+                lines += part.count(b"\n")
+    if lines > most:
+        problem = f"expected vocabularies of at most {most:,} words, got {lines:,}"
+        raise InputError(problem, file=source)
 
 
 def _archived(run: Path) -> Iterator[Path]:
@@ -232,17 +269,27 @@ def _no_standard_input() -> Iterator[None]:
         os.close(saved)
 
 
-def _require_state(weights: Path, file: str | Path) -> None:
-    """Raises `InputError` unless the weights of the archive `file` are a state dictionary."""
+def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
+    """
+    The bytes of the tensors in the weights of the archive `file`, and their number. Raises `InputError` unless they are
+    a state dictionary.
+    """
     try:
-        is_zip = zipfile.is_zipfile(
-            weights
-        )  # else an older format, which cannot be memory-mapped
-        state = torch.load(weights, map_location="cpu", mmap=is_zip, weights_only=True)
+        check_tensor_file(weights)
+        state = torch.load(
+            weights, map_location="cpu", mmap=is_zip(weights), weights_only=True
+        )
         if not isinstance(state, Mapping) or not all(
             isinstance(key, str) for key in state
         ):
             raise TypeError(f"expected tensors by name, got {type(state).__name__}")
+        for key, value in state.items():
+            if Path(file).is_file() and key.endswith(STATE_KEY):
+                SourceFiles.from_state(value).require_bounded(Path(file).stat().st_size)
+        tensors = [value for value in state.values() if isinstance(value, Tensor)]
+        return sum(tensor.nbytes for tensor in tensors), len(tensors)
+    except InputError as error:
+        raise InputError(f"the archive's {weights.name}: {error}", file=file) from None
     except FileNotFoundError:
         raise InputError("the archive lacks weights.th", file=file, hint=HINT) from None
     except (
@@ -253,7 +300,10 @@ def _require_state(weights: Path, file: str | Path) -> None:
             file=file,
             hint=HINT,
         ) from error
-    except (RuntimeError, OSError, EOFError, TypeError, ValueError) as error:
+    except (
+        *(RuntimeError, OSError, EOFError, MemoryError),
+        *(TypeError, ValueError, LookupError, AttributeError),
+    ) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
         raise InputError(
             f"the archive's {weights.name} is damaged: {reason}", file=file, hint=HINT

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.common import Params
-from allennlp.common.file_utils import cached_path
 from allennlp.common.params import (
     _environment_variables,
     evaluate_file,
@@ -16,6 +15,7 @@ from allennlp.common.params import (
 )
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
 from elmo_tasks.training.checks.files import strings
 from elmo_tasks.training.checks.problem import mapped, nearest
@@ -87,7 +87,9 @@ def evaluate(
     `code` has the Jsonnet of other external variables. Raises `InputError` if it needs the data root and there is none;
     `RuntimeError` for Jsonnet's errors.
     """
-    path, given = os.path.abspath(cached_path(file)), _variables() | variables
+    path, given = os.path.abspath(local_path(os.fspath(file))), _variables() | variables
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"file {file} not found")
     try:
         return mapped(
             json.loads(evaluate_file(path, ext_vars=given, ext_codes=code or {})),

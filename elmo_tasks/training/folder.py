@@ -15,9 +15,10 @@ from allennlp.models.archival import CONFIG_NAME
 from allennlp.training import util as training_util
 from filelock import FileLock, Timeout
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write
 from elmo_tasks.temporary import remove_leftovers
+from elmo_tasks.training.checks.problem import mapped
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.run_folder import LOCK, VOCABULARY, RunFolder
 
@@ -74,9 +75,10 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
         _require_empty(run, force=force)
     remove_leftovers(folder)
     Meta.new().to_file(folder / META_NAME)
-    if _stored(config) != params.as_dict(quiet=True):
+    stored = _portable(params.as_dict(quiet=True))
+    if _stored(config) != stored:
         with atomic_write(config) as aside:
-            params.to_file(str(aside))
+            Params(stored).to_file(str(aside))
 
 
 def _require_empty(run: RunFolder, *, force: bool) -> None:
@@ -156,10 +158,17 @@ def require_same(
     stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
 ) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    if found := differences(stored, given):
+    if found := differences(_portable(stored), _portable(given)):
         hint = "--recover resumes with the config in this file; for another config give -s another folder, or remove"
         problem = f"the run has another config: {'; '.join(found)}"
         raise InputError(problem, file=file, hint=f"{hint} this run with --force")
+
+
+def _portable(config: Mapping[str, Any]) -> Any:
+    """A config without keys in its URLs, and with `~` for the user's home folder."""
+    return mapped(
+        dict(config), lambda value: portable(value) if isinstance(value, str) else value
+    )
 
 
 def _stored(config: Path) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
 from allennlp.training.callbacks.log_writer import LogWriterCallback
 from tensorboardX import SummaryWriter
 
-from elmo_tasks.errors import log_to_files
+from elmo_tasks.errors import log_to_files, portable_logs
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,8 @@ def logged(folder: Path, *, lines: bool) -> Iterator[None]:
     """
     AllenNLP prints all that it logs. Here stdout gets what this package logs, or with `lines` false nothing; `out.log`
     still gets everything, and the traceback of an error. AllenNLP's own handlers, which a training makes, are limited
-    to warnings. At the end everything is as before.
+    to warnings. Whoever logs them, messages have no keys of URLs and no path of the user's home folder. At the end
+    everything is as before.
     """
     file = logging.FileHandler(folder / "out.log")
     file.setFormatter(logging.Formatter(FORMAT))
@@ -38,7 +39,7 @@ def logged(folder: Path, *, lines: bool) -> Iterator[None]:
     }
     if lines:
         handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
-    with _restored(file):
+    with portable_logs(), _restored(file):
         os.environ[LEVEL_VARIABLE] = "WARNING"
         for (
             shown_before

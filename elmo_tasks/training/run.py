@@ -21,8 +21,9 @@ from allennlp.models.archival import CONFIG_NAME, META_NAME, verify_include_in_a
 from allennlp.training import GradientDescentTrainer, Trainer
 from torch.distributed import TCPStore
 
-from elmo_tasks.errors import InputError, Interrupted
+from elmo_tasks.errors import InputError, Interrupted, portable
 from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.processes import keep_freed_memory
 from elmo_tasks.training.archives import archived_config
 from elmo_tasks.training.checks.training import VERIFIED, check_config, describe
@@ -84,7 +85,7 @@ def train(
         )
     with exclusive(folder):
         prepare(folder, params, recover=recover, force=force)
-        sys.stdout.write(f"{describe(config, scale)}\n")
+        sys.stdout.write(f"{portable(describe(config, scale))}\n")
         with nullcontext() if config.get("distributed") else logged(folder, lines=True):
             try:
                 _start(params, folder, group, packages=list(packages))
@@ -226,5 +227,5 @@ def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
             *members.items(),
             *((path, str(path.relative_to(folder))) for path in included),
         ]:
-            file.add(path, arcname=name)
+            file.add(path, arcname=name, filter=without_owner)
     return archive

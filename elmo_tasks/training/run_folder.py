@@ -15,8 +15,8 @@ from allennlp.data import Vocabulary
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, NAMESPACE_PADDING_FILE
 from allennlp.models.archival import CONFIG_NAME
 
-from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.files import write_text
+from elmo_tasks.formats.fetch import file_sha256
 from elmo_tasks.temporary import leftovers
 
 LOCK = ".training.lock"

@@ -9,6 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.training.archives import load_archive
@@ -20,10 +21,11 @@ class ServedModel:
     damaged, or of another task.
     """
 
-    def __init__(self, archive: Path) -> None:
-        loaded = load_archive(archive)
+    def __init__(self, archive: Path, *, allow_downloads: bool = False) -> None:
+        loaded = load_archive(archive, allow_downloads=allow_downloads)
         try:
-            self.predictor: Any = Predictor.from_archive(loaded)
+            with downloads(allowed=allow_downloads):
+                self.predictor: Any = Predictor.from_archive(loaded)
             task = task_of(self.predictor)
         except (ValueError, ConfigurationError):
             task = None

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
         listening,
         suppress(KeyboardInterrupt),
     ):  # who connects before uvicorn accepts waits
-        _serve(listening, _models(args.archives), args)
+        _serve(listening, _models(args.archives, args.allow_downloads), args)
 
 
 def _serve(
@@ -65,7 +65,7 @@ def _serve(
     uvicorn.Server(config).run([listening])
 
 
-def _models(archives: list[str]) -> dict[str, ServedModel]:
+def _models(archives: list[str], allow_downloads: bool) -> dict[str, ServedModel]:
     """The models of `[NAME=]FILE`, loaded. Raises `InputError` if two have the same name."""
     models: dict[str, ServedModel] = {}
     for one in archives:
@@ -79,7 +79,8 @@ def _models(archives: list[str]) -> dict[str, ServedModel]:
             )
         sys.stderr.write(f"loading {name} ({file})\n")
         models[name] = ServedModel(
-            Path(file) / ARCHIVE if Path(file).is_dir() else Path(file)
+            Path(file) / ARCHIVE if Path(file).is_dir() else Path(file),
+            allow_downloads=allow_downloads,
         )
     return models
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import file_sha256
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 from tests.hdf5_elsewhere import ELSEWHERE, move
 

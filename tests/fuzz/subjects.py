@@ -231,11 +231,11 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     return b"" if file is None else file.read()
 
 
-def with_member(name: str, content: bytes | None) -> bytes:
-    """The stored archive without one of its members, or with another file in its place."""
+def with_member(name: str, content: bytes | None, archived: Path = ARCHIVE) -> bytes:
+    """A stored archive without one of its members, or with another file in its place."""
     packed = io.BytesIO()
     with (
-        tarfile.open(ARCHIVE) as sound,
+        tarfile.open(archived) as sound,
         tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive,
     ):
         for member in sound.getmembers():

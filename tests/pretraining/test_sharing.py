@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.locations import local_path
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.pretraining import toy
 

@@ -17,6 +17,7 @@ from elmo_tasks.training.archives import archived_config, load_archive, unpacked
 from tests.fuzz.subjects import ARCHIVE as SOUND
 from tests.fuzz.subjects import with_member
 from tests.system import require_path
+from tests.web_server import serving
 
 DATA = SOUND.read_bytes()
 
@@ -206,3 +207,63 @@ def test_folder_with_a_device(name: str, tmp_path: Path) -> None:
     (tmp_path / "run" / name).symlink_to("/dev/zero")
     with pytest.raises(InputError, match="expected a regular file"):
         load_archive(tmp_path / "run")
+
+
+def fetching(model: dict[str, Any], reader: dict[str, Any] | None = None) -> bytes:
+    """A sound archive whose config names what must be fetched."""
+    with unpacked(SOUND) as folder:
+        config = json.loads((folder / "config.json").read_text())
+    config["model"] |= model
+    config["dataset_reader"] |= reader or {}
+    return with_member("config.json", json.dumps(config).encode())
+
+
+def words(**keys: Any) -> dict[str, Any]:
+    return {"text_field_embedder": {"token_embedders": {"tokens": keys}}}
+
+
+FETCHING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "a biLM": (
+        {"elmo": {"weight_file": "URL/w.hdf5", "options_file": "URL/o.json"}},
+        {},
+    ),
+    "a ZIP": ({"elmo": {"weight_file": "URL/x.zip"}}, {}),
+    "a published biLM": ({"elmo": {"weight_file": "elmo-small"}}, {}),
+    "a biLM of the hub": ({"elmo": {"weight_file": "hf://owner/name"}}, {}),
+    "a transformer": ({"elmo": {"source": "transformer", "model": "owner/name"}}, {}),
+    "AllenNLP's transformer": (
+        words(type="pretrained_transformer", model_name="owner/name"),
+        {},
+    ),
+    "AllenNLP's tokenizer": (
+        {},
+        {
+            "token_indexers": {
+                "x": {"type": "pretrained_transformer", "model_name": "o/n"}
+            }
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FETCHING)
+def test_an_archive_fetches_nothing(name: str, tmp_path: Path) -> None:
+    with serving() as server:
+        model, reader = json.loads(
+            json.dumps(FETCHING[name]).replace("URL", f"{server.address}/gone")
+        )
+        (tmp_path / "a").write_bytes(fetching(model, reader))
+        with pytest.raises(InputError) as error:
+            load_archive(tmp_path / "a")
+        assert not server.requests
+    assert "--allow-downloads" in str(error.value)
+
+
+def test_an_archive_fetches_what_it_is_allowed_to(tmp_path: Path) -> None:
+    with serving() as server:
+        file = f"{server.address}/gone/w.hdf5"
+        elmo = {"weight_file": file, "options_file": file}
+        (tmp_path / "a").write_bytes(fetching({"elmo": elmo}))
+        with pytest.raises(InputError, match="HTTP Error 404"):
+            load_archive(tmp_path / "a", allow_downloads=True)
+        assert server.requests

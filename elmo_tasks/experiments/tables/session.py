@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from elmo_tasks import resources
+from elmo_tasks.errors import portable
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import (
@@ -127,7 +128,7 @@ class Session:
             ):
                 with atomic_write(self.folder / name) as aside:
                     aside.write_text(
-                        text, "utf-8", "backslashreplace"
+                        portable(text), "utf-8", "backslashreplace"
                     )  # names of files may be no UTF-8
         return summary
 

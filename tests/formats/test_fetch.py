@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from elmo_tasks.bilm import BiLM
-from elmo_tasks.bilm.locations import local_path, model_path
-from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import file_sha256, local_path, model_path
 from elmo_tasks.formats.models import MODELS, PublishedModel
 from elmo_tasks.pretraining.export import load_start
 from tests.elmo.samples import random_bilm, write_bilm

@@ -1,0 +1,43 @@
+"""What the commands show of downloads: a bar for each file, on a terminal."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import downloads
+
+
+@contextmanager
+def download_bars(limit_gb: float | None) -> Iterator[None]:
+    """Inside, downloads are shown, where stderr is a terminal and tqdm is installed, and limited."""
+    if limit_gb is not None and not limit_gb > 0:
+        raise InputError(f"--download-limit: expected a number above 0, got {limit_gb}")
+    bars: dict[str, Any] = {}
+
+    def progress(name: str, done: int, size: int | None) -> None:
+        if name not in bars:
+            bars[name] = _new_bar(name, size)
+        if (bar := bars[name]) is not None:
+            bar.update(done - bar.n)
+
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    settings: dict[str, Any] = {"progress": progress} if is_terminal else {}
+    try:
+        with downloads(limit_gb=limit_gb, **settings):
+            yield
+    finally:
+        for bar in bars.values():
+            if bar is not None:
+                bar.close()
+
+
+def _new_bar(name: str, size: int | None) -> Any:
+    """`None` without the package tqdm."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    file = name.rpartition("/")[2].partition("?")[0]
+    return tqdm(desc=file, total=size, unit="B", unit_scale=True, leave=False)

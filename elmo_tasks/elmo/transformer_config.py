@@ -1,0 +1,197 @@
+"""
+The settings of a transformer that may come from anywhere: known keys of known architectures, and nothing else.
+
+The keys of a `config.json` and a `tokenizer_config.json` can name Python files, kernels, other repositories and files
+outside of the folder, and more of them in each version of transformers. Only what describes a model is passed on.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.formats.text_files import read_json
+
+CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
+_SPECIAL_TOKENS = "special_tokens_map.json"
+_INDEX = (
+    ".index.json"  # ends the name of the file that says which file has which weights
+)
+
+MODEL_TYPES = {
+    "bert": "BERT",
+    "roberta": "RoBERTa",
+    "distilbert": "DistilBERT",
+    "deberta-v2": "DeBERTa-v2",
+    "modernbert": "ModernBERT",
+    "electra": "ELECTRA",
+    "gpt2": "GPT-2",
+}
+
+_SIZES = """
+vocab_size type_vocab_size pad_token_id bos_token_id eos_token_id cls_token_id sep_token_id hidden_size embedding_size
+dim n_embd num_hidden_layers n_layer n_layers num_attention_heads n_heads n_head attention_head_size intermediate_size
+hidden_dim n_inner max_position_embeddings n_positions n_ctx
+"""
+_LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
+_FUNCTIONS = """
+hidden_act hidden_activation activation activation_function layer_norm_eps layer_norm_epsilon norm_eps norm_bias
+hidden_dropout_prob attention_probs_dropout_prob dropout attention_dropout embedding_dropout mlp_dropout resid_pdrop
+embd_pdrop attn_pdrop initializer_range initializer_cutoff_factor attention_bias mlp_bias
+"""
+_POSITIONS = """
+position_embedding_type relative_attention max_relative_positions position_buckets norm_rel_ebd share_att_key
+pos_att_type position_biased_input legacy conv_kernel_size conv_act conv_groups scale_attn_weights
+scale_attn_by_inverse_layer_idx reorder_and_upcast_attn global_rope_theta local_rope_theta rope_parameters
+global_attn_every_n_layers local_attention layer_types
+"""
+_KEYS = frozenset((_SIZES + _FUNCTIONS + _POSITIONS).split())
+
+_TOKENIZATION = """
+model_max_length do_lower_case strip_accents tokenize_chinese_chars do_basic_tokenize never_split trim_offsets errors
+clean_up_tokenization_spaces split_by_punct vocab_type added_tokens_decoder additional_special_tokens
+extra_special_tokens tokenizer_class
+"""
+_TOKENIZER_KEYS = frozenset(_TOKENIZATION.split())
+_TOKEN = re.compile(r"(bos|eos|unk|sep|pad|cls|mask)_token")
+_TOKENIZER_CLASS = re.compile(
+    r"(PreTrained|Bert|Roberta|DistilBert|DebertaV2|Electra|GPT2)Tokenizer(Fast)?|TokenizersBackend"
+)
+_WORD = re.compile(r"[\w.+-]{0,64}")
+
+_MOST_LAYERS = 1000
+_MOST_SIZE = 10**7
+_MOST_BUFFERS = 2**30  # elements of the masks that a model makes for its positions
+
+
+def require_sound_version(version: str) -> None:
+    """Raises `InputError` for a version of transformers with a hole that our checks alone should not have to close."""
+    found = tuple(map(int, re.findall(r"\d+", version)[:2]))
+    if (4, 48) <= found < (4, 56) or found >= (5, 3):
+        return
+    hole = "4.56 to 5.2 can load kernels that a model's config names (CVE-2026-4372), those before 4.48 run pickles"
+    raise InputError(
+        f"expected transformers 4.48 to 4.55, or 5.3 and later, got {version}: {hole}",
+        hint="pip install 'transformers>=4.48,<4.50'",
+    )
+
+
+def safe_copy(folder: Path, files: Iterable[Path], target: Path) -> dict[str, Any]:
+    """
+    Links to the files of a transformer in an empty folder, but for the files of settings, which are written there with
+    the keys that are passed on. Returns the model's settings. Raises `InputError` if the model is of an architecture
+    that is not documented, a value is invalid, or a pickle has more than tensors.
+    """
+    config = _model_settings(folder / CONFIG)
+    for file in files:
+        name = file.name
+        if name == CONFIG:
+            written: Any = config
+        elif name == TOKENIZER_CONFIG:
+            written = _tokenizer_settings(file)
+        elif name == _SPECIAL_TOKENS:
+            found = _object(file)
+            written = {key: found[key] for key in found if _TOKEN.fullmatch(key)}
+        elif name.endswith(_INDEX):
+            written = _index(file)
+        else:
+            if file.suffix == ".bin":
+                _check_pickle(file)
+            (target / name).symlink_to(file.resolve())
+            continue
+        (target / name).write_text(json.dumps(written), "utf-8")
+    return config
+
+
+def require_held(model: Any, size: int, folder: Path) -> None:
+    """Raises `InputError` if a model without memory would need more parameters than weights of `size` bytes hold."""
+    needed = sum(parameter.numel() for parameter in model.parameters())
+    masks = sum(buffer.numel() for buffer in model.buffers())
+    if needed > size or masks > _MOST_BUFFERS:
+        problem = f"it describes {needed:,} parameters, got weights of {size:,} bytes"
+        raise _wrong(folder / CONFIG, problem)
+
+
+def _wrong(file: Path, problem: str) -> InputError:
+    return InputError(f"{file.name}: {problem}", file=file.parent)
+
+
+def _object(file: Path) -> dict[str, Any]:
+    found = read_json(file, "the settings of a transformer")
+    if not isinstance(found, dict):
+        raise _wrong(file, f"expected an object, got {shown(found)}")
+    return found
+
+
+def _model_settings(file: Path) -> dict[str, Any]:
+    found = _object(file)
+    kind = found.get("model_type")
+    if not isinstance(kind, str) or kind not in MODEL_TYPES:
+        known = ", ".join(f"{name} ({kind})" for kind, name in MODEL_TYPES.items())
+        problem = f"expected the model_type of {known}, got {shown(kind)}"
+        if "auto_map" in found:
+            problem += (
+                "; it needs the code in its own files (auto_map), which is never run"
+            )
+        raise _wrong(file, problem)
+    if found.get("quantization_config"):
+        raise _wrong(
+            file, "expected a model that is not quantized, got quantization_config"
+        )
+    settings = {key: found[key] for key in found if key in _KEYS}
+    for key, value in settings.items():
+        if not _is_plain(value):
+            raise _wrong(file, f"{key}: expected numbers or names, got {shown(value)}")
+    for key in _LAYERS:
+        if isinstance(settings.get(key), int) and settings[key] > _MOST_LAYERS:
+            problem = f"expected at most {_MOST_LAYERS} layers, got {settings[key]}"
+            raise _wrong(file, problem)
+    return {"model_type": kind, **settings}
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is a number, a name that is no path, or a list or an object of such."""
+    if isinstance(value, str):
+        return _WORD.fullmatch(value) is not None
+    if isinstance(value, list):
+        return len(value) <= _MOST_LAYERS and all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return _is_plain(list(value)) and _is_plain(list(value.values()))
+    return value is None or abs(value) <= _MOST_SIZE
+
+
+def _tokenizer_settings(file: Path) -> dict[str, Any]:
+    found = _object(file)
+    kind = found.get("tokenizer_class")
+    if kind is not None and not _TOKENIZER_CLASS.fullmatch(str(kind)):
+        known = ", ".join(MODEL_TYPES.values())
+        raise _wrong(file, f"expected a tokenizer of {known}, got {shown(kind)}")
+    known_keys = [
+        key for key in found if key in _TOKENIZER_KEYS or _TOKEN.fullmatch(key)
+    ]
+    return {key: found[key] for key in known_keys}
+
+
+def _index(file: Path) -> dict[str, Any]:
+    """Which file of the folder has which weights."""
+    places = _object(file).get("weight_map")
+    if not isinstance(places, dict) or not all(map(_is_file_name, places.values())):
+        raise _wrong(file, "expected weight_map with names of files")
+    return {"metadata": {}, "weight_map": places}
+
+
+def _is_file_name(value: Any) -> bool:
+    return isinstance(value, str) and Path(value).name == value
+
+
+def _check_pickle(file: Path) -> None:
+    try:
+        check_tensor_file(file)
+    except InputError:
+        raise
+    except Exception as error:  # damaged files raise errors of any kind
+        problem = f"cannot load the transformer: {file.name}: {error}"
+        raise InputError(problem, file=file.parent) from None

@@ -1,0 +1,420 @@
+"""A file of a web server -> a path: within bounds of size and time, resumed where it was cut, whole or not at all."""
+
+import base64
+import hashlib
+import http.client
+import json
+import logging
+import os
+import shutil
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+)
+
+from filelock import FileLock, Timeout
+
+from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.files import atomic_write
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with the name of a file, its bytes so far, and how many it has, if that is known."""
+
+_SCHEMES = ("http", "https")
+_ATTEMPTS = 5  # without a megabyte more
+_ENOUGH = 10**6
+_LEAST = 1000  # bytes a second
+_MOST_REDIRECTS = 10
+_REDIRECTS = (301, 302, 303, 307, 308)
+_TEMPORARY = (408, 425, 429)  # and 500 or more
+_PART = 2**18
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """
+    `size` in bytes; `seconds` in which a connection brings a thousand bytes for each, or is stalled; `wait`, seconds
+    before the second of five attempts, which doubles.
+    """
+
+    size: int
+    seconds: float = 60.0
+    wait: float = 1.0
+
+
+class _Cut(Exception):
+    """The connection ended before the file did; another attempt may bring the rest."""
+
+
+def download(
+    url: str,
+    target: Path,
+    bounds: Bounds,
+    *,
+    sha256: str | None = None,
+    progress: Progress = lambda name, done, size: None,
+) -> None:
+    """
+    Download a URL of http or https to `target`, if it is not there. Where a download was cut, this process or another
+    one goes on from there, unless the file has changed on the server. Several processes may call this at once.
+
+    Raises `InputError` if the file cannot be fetched, is larger than the bounds, has another digest than `sha256`, or
+    if the disk is full; `target` does not exist then.
+    """
+    name = without_secrets(url)
+    require_web(url)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(target, name) as is_locked:
+            if target.is_file():
+                return
+            part = _Part(target, alone=is_locked)
+            try:
+                _fetch(url, part, bounds, progress)
+                _require_digest(part.file, sha256, name)
+                with atomic_write(target) as aside:
+                    part.file.rename(aside)
+            finally:
+                part.close()
+    except OSError as error:
+        problem = error.strerror or error
+        raise InputError(f"cannot write: {problem}", file=target) from None
+
+
+def require_web(url: str) -> SplitResult:
+    """The parts of a URL. Raises `InputError` if its scheme is neither http nor https."""
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.scheme in _SCHEMES and bool(parts.hostname)
+        is_valid = is_valid and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        problem = (
+            "expected a path, or an address that begins with https://, http:// or hf://"
+        )
+        shown = without_secrets(url) if "://" in url else url.partition("?")[0]
+        raise InputError(f"{problem}, got {shown}")
+    return parts
+
+
+class _Part:
+    """What has come of a file so far, and what of its headers says later whether the server still has the same one."""
+
+    def __init__(self, target: Path, *, alone: bool) -> None:
+        # A file system without locks: another process may write, so that nothing is resumed.
+        self._resumes = alone
+        suffix = ".part" if alone else f".{os.getpid()}.part"
+        self.file = target.with_name(f".{target.name}{suffix}")
+        self._about = self.file.with_suffix(".json")
+        self.done = 0
+        self.validator = ""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            self.validator = str(json.loads(self._about.read_text())["validator"])
+            self.done = self.file.stat().st_size
+
+    def restart(self, validator: str) -> None:
+        """Forget what has come, before a new start."""
+        self.done, self.validator = 0, validator
+        self.file.unlink(missing_ok=True)
+        self._about.write_text(json.dumps({"validator": validator}))
+
+    def close(self) -> None:
+        """Remove what no later call can resume."""
+        resumable = self._resumes and self.validator and self.file.is_file()
+        if not resumable:
+            self.file.unlink(missing_ok=True)
+            self._about.unlink(missing_ok=True)
+
+    def write(self, data: bytes) -> None:
+        try:
+            with self.file.open("ab") as out:
+                out.write(data)
+        except OSError:  # such as a full disk, on which it should not stay
+            self.validator = ""
+            raise
+        self.done += len(data)
+
+
+def _fetch(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
+    """Receive the whole file, in several attempts if need be."""
+    failures, name = 0, without_secrets(url)
+    while True:
+        before = part.done
+        try:
+            _receive(url, part, bounds, progress)
+            return
+        except _Cut as cut:
+            failures = 1 if part.done - before > _ENOUGH else failures + 1
+            if failures == _ATTEMPTS:
+                hint = "the same call resumes it" if part.validator else None
+                raise InputError(f"cannot fetch {name}: {cut}", hint=hint) from None
+            logger.warning("%s: %s; trying again", name, cut)
+            time.sleep(bounds.wait * 2 ** (failures - 1))
+
+
+def _receive(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
+    """One attempt: appends to the part, or begins it again where the server cannot resume. Raises `_Cut`."""
+    headers = {"User-Agent": "elmo-tasks", "Accept-Encoding": "identity"}
+    if part.done and part.validator:
+        headers |= {"Range": f"bytes={part.done}-", "If-Range": part.validator}
+    name = without_secrets(url)
+    with _watched(bounds.seconds) as watch, _network(name, watch):
+        answer = _open(url, headers, watch, bounds.seconds)
+        with answer:
+            total = _begin(answer, part, bounds, name)
+            _require_room(part, total)
+            while data := answer.read1(_PART):
+                watch.received += len(data)
+                if part.done + len(data) > bounds.size:
+                    raise _too_large(name, bounds)
+                part.write(data)
+                progress(name, part.done, total)
+        if watch.is_stalled:
+            raise _Cut("the connection stalls")
+        if total is not None and part.done != total:
+            raise _Cut(f"expected {total} bytes, got {part.done}")
+
+
+def _begin(answer: Any, part: _Part, bounds: Bounds, name: str) -> int | None:
+    """The size of the whole file, if the server says it. Begins the part again unless the answer continues it."""
+    validator = _validator(answer.headers)
+    length = answer.headers.get("Content-Length", "")
+    size = int(length) if length.isdecimal() and len(length) < 20 else None
+    if answer.status == 206:
+        unit, _, rest = answer.headers.get("Content-Range", "").partition(" ")
+        place, _, of_all = rest.partition("/")
+        is_next = unit == "bytes" and place.partition("-")[0] == str(part.done)
+        if not is_next or validator not in ("", part.validator):
+            part.restart("")
+            raise _Cut("the server sends another part than it was asked for")
+        size = int(of_all) if of_all.isdecimal() and len(of_all) < 20 else None
+    elif answer.status == 200:
+        part.restart(validator)
+    else:
+        raise InputError(f"cannot fetch {name}: HTTP status {answer.status}")
+    if size is not None and size > bounds.size:
+        raise _too_large(name, bounds, size)
+    return size
+
+
+def _validator(headers: Any) -> str:
+    """What names this version of the file, for `If-Range`: an ETag, unless it is weak, or the time of its change."""
+    tag = headers.get("ETag", "")
+    found: str = tag if tag.startswith('"') else headers.get("Last-Modified", "")
+    return found if found.isprintable() else ""
+
+
+def _too_large(name: str, bounds: Bounds, size: int | None = None) -> InputError:
+    got = "more" if size is None else f"{size:,}"
+    return InputError(
+        f"cannot fetch {name}: expected at most {bounds.size:,} bytes, got {got}",
+        hint="--download-limit raises the limit",
+    )
+
+
+def _require_room(part: _Part, total: int | None) -> None:
+    if total is None:
+        return
+    free = shutil.disk_usage(part.file.parent).free
+    if total - part.done > free:
+        problem = (
+            f"expected {total - part.done:,} bytes of free disk space, got {free:,}"
+        )
+        raise InputError(problem, file=part.file.parent)
+
+
+def _require_digest(file: Path, sha256: str | None, name: str) -> None:
+    if sha256 is None:
+        return
+    with file.open("rb") as opened:
+        found = hashlib.file_digest(opened, "sha256").hexdigest()
+    if found != sha256:
+        file.unlink()
+        raise InputError(f"expected sha256={sha256}, got {found}", file=name)
+
+
+@contextmanager
+def _locked(target: Path, name: str) -> Iterator[bool]:
+    """Holds the lock of a download; `False` if the file system has none."""
+    lock = FileLock(target.with_name(f".{target.name}.lock"))
+    is_locked = True
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        logger.warning("%s: waiting for another process that downloads it", name)
+        lock.acquire()
+    except NotImplementedError:
+        is_locked = False
+    try:
+        yield is_locked
+    finally:
+        lock.release()
+
+
+class _Watch:
+    """The connection of an attempt, and how much of the file it has brought."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        self.is_stalled = False
+        self._socket: socket.socket | None = None
+
+    def opened(self, connection: socket.socket) -> None:
+        self._socket = connection
+        if self.is_stalled:
+            self.stop()
+
+    def stop(self) -> None:
+        """Ends the connection, so that what reads from it returns."""
+        self.is_stalled = True
+        if self._socket is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+@contextmanager
+def _watched(seconds: float) -> Iterator[_Watch]:
+    """
+    Stops a connection over which too little comes. The timeout of a socket bounds a single read, so that a server which
+    sends a byte a minute, or headers for ever, would not end.
+    """
+    watch, ended = _Watch(), threading.Event()
+
+    def look() -> None:
+        before = 0
+        while not ended.wait(seconds):
+            if watch.received - before < _LEAST * seconds:
+                watch.stop()
+                return
+            before = watch.received
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield watch
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def _network(name: str, watch: _Watch) -> Iterator[None]:
+    """Raises `_Cut` for errors that may pass, `InputError` for others of the connection."""
+    try:
+        yield
+    except InputError:
+        raise
+    except HTTPError as error:
+        error.close()
+        problem = f"HTTP Error {error.code}: {error.reason}"
+        if error.code in _TEMPORARY or error.code >= 500:
+            raise _Cut(problem) from None
+        raise InputError(f"cannot fetch {name}: {problem}") from None
+    except URLError as error:
+        reason = error.reason
+        if isinstance(reason, socket.gaierror | ssl.SSLCertVerificationError):
+            raise InputError(f"cannot fetch {name}: {reason}") from None
+        raise _Cut(str(reason)) from None
+    except http.client.InvalidURL as error:
+        raise InputError(f"cannot fetch {name}: {error}") from None
+    except (
+        http.client.HTTPException,
+        ConnectionError,
+        TimeoutError,
+        ssl.SSLError,
+    ) as error:
+        reason = "the connection stalls" if watch.is_stalled else str(error)
+        raise _Cut(reason or type(error).__name__) from None
+    except ValueError as error:  # of an address that is none
+        raise InputError(f"cannot fetch {name}: {error}") from None
+
+
+def _open(url: str, headers: dict[str, str], watch: _Watch, seconds: float) -> Any:
+    """
+    The answer of a server, after redirections to http and https alone, and never from https to http. The login of a URL
+    is sent to its own server alone. Raises `HTTPError` for statuses of 400 and more.
+    """
+    opener, parts = _opener(watch), require_web(url)
+    login, origin = _login(parts), (parts.scheme, parts.netloc)
+    for _ in range(_MOST_REDIRECTS):
+        request = Request(_without_login(parts), headers=headers)
+        if login and (parts.scheme, parts.netloc) == origin:
+            request.add_header("Authorization", login)
+        try:
+            return opener.open(request, timeout=seconds)
+        except HTTPError as error:
+            place = error.headers.get("Location") if error.headers else None
+            if error.code not in _REDIRECTS or place is None:
+                raise
+            error.close()
+        secure = parts.scheme == "https"
+        parts = require_web(urljoin(_without_login(parts), place))
+        if secure and parts.scheme != "https":
+            raise InputError(
+                f"cannot fetch {without_secrets(url)}: it is redirected from https to http"
+            )
+    raise InputError(f"cannot fetch {without_secrets(url)}: too many redirections")
+
+
+def _opener(watch: _Watch) -> OpenerDirector:
+    """Speaks http and https, by a proxy if the environment names one, and nothing else."""
+
+    class Connection(http.client.HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            watch.opened(self.sock)
+
+    class SecureConnection(http.client.HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            watch.opened(self.sock)
+
+    class Http(HTTPHandler):
+        def http_open(self, request: Request) -> http.client.HTTPResponse:
+            return self.do_open(Connection, request)
+
+    class Https(HTTPSHandler):
+        def https_open(self, request: Request) -> http.client.HTTPResponse:
+            context = ssl.create_default_context()
+            return self.do_open(SecureConnection, request, context=context)
+
+    opener = OpenerDirector()
+    for handler in (
+        *(ProxyHandler(), Http(), Https()),
+        *(HTTPDefaultErrorHandler(), HTTPErrorProcessor()),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _login(parts: SplitResult) -> str | None:
+    """The header for the name and the password of a URL."""
+    if parts.username is None:
+        return None
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
+def _without_login(parts: SplitResult) -> str:
+    return urlunsplit(
+        parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
+    )

@@ -1,0 +1,345 @@
+"""Where models are: names of published ones, URLs, addresses of the Hugging Face hub, ZIPs -> paths on this machine."""
+
+import hashlib
+import logging
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.errors import InputError, needs, without_secrets
+from elmo_tasks.files import write_text
+from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.download import Bounds, Progress, download, require_web
+from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.unpacking import unzip
+
+logger = logging.getLogger(__name__)
+
+NAMES = {
+    "options_file": ("options.json", "*options*.json"),
+    "weight_file": ("weights.hdf5", "model.hdf5", "*weights*.hdf5"),
+}
+"""The names of a biLM's files in a folder, by their keys in a config; the first also in a repository of the hub."""
+
+UNPACKED = ("*.json", "*.hdf5", "*.dic", "*.pkl")  # members of a model's ZIP
+
+HUB = "hf://"
+_HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
+_SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
+
+_WITHOUT_KEY = re.compile(r"[?&=]~[0-9a-f]{8}")
+
+GIGABYTE = 10**9
+MOST_GB = 4.0
+"""The size of a download whose size is not known from the list of models."""
+
+
+@dataclass(frozen=True)
+class Downloads:
+    """Whether and how files are fetched; see `downloads`."""
+
+    allowed: bool = True
+    limit_gb: float | None = None
+    seconds: float = 60.0
+    wait: float = 1.0
+    progress: Progress = lambda name, done, size: None
+    refused: list[str] = field(default_factory=list)
+
+
+_DEFAULT = Downloads()
+_CHOSEN: ContextVar[Downloads] = ContextVar("downloads", default=_DEFAULT)
+
+
+@contextmanager
+def downloads(**settings: Any) -> Iterator[None]:
+    """
+    Inside, files are fetched so. A setting that is not given stays as it is outside. Raises `InputError` if something
+    was refused, in place of the error that came of it.
+
+    # Parameters
+
+    - `allowed`: if false, only what was fetched before is used, and this thread opens no connection and starts no
+      program, whichever library tries to.
+    - `limit_gb`: the largest file, in 10^9 bytes; `None` for what the list of models says, else 4.
+    - `seconds`: a connection that brings less than 1,000 bytes a second for so long is stalled, and tried again.
+    - `wait`: seconds before the second of five attempts, which doubles.
+    - `progress`: called with the name of a file, its bytes so far, and its size or `None`.
+    """
+    chosen = replace(_CHOSEN.get(), **settings, refused=[])
+    if not chosen.allowed:
+        _watch_connections()
+    token = _CHOSEN.set(chosen)
+    try:
+        yield
+    except Exception as error:
+        if chosen.refused and not isinstance(error, InputError):
+            raise _not_allowed(chosen.refused[0]) from error
+        raise
+    finally:
+        _CHOSEN.reset(token)
+
+
+def require_allowed(what: str) -> None:
+    """Raises `InputError` where nothing may be fetched."""
+    if not _CHOSEN.get().allowed:
+        raise _not_allowed(what)
+
+
+def _not_allowed(what: str) -> InputError:
+    problem = "expected files of this machine, got what must be fetched, which a trained model may not ask for"
+    return InputError(problem, file=what, hint="--allow-downloads allows it")
+
+
+@cache
+def _watch_connections() -> None:
+    """Has Python ask `_on_event` before any library opens a connection or starts a program. This cannot be undone."""
+    sys.addaudithook(_on_event)
+
+
+def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "socket.connect" and isinstance(arguments[1], tuple):
+        what = str(arguments[1][0])
+    elif event in ("socket.getaddrinfo", "subprocess.Popen"):
+        what = str(arguments[0])
+    else:
+        return
+    chosen = _CHOSEN.get()
+    if not chosen.allowed:
+        chosen.refused.append(what)
+        raise _not_allowed(what)
+
+
+def bilm_file(given: str | Path, key: str) -> Path:
+    """
+    The file `options_file` or `weight_file` of a biLM, from its path or URL, or from a whole model: the name of a
+    published one, a folder, a ZIP (as in the NLPL repository), or `hf://owner/name`. Raises `InputError` as
+    `local_path` does, or if a folder or ZIP lacks the file.
+    """
+    text, names = os.fspath(given), NAMES[key]
+    if text in MODELS and MODELS[text].is_bilm:
+        return local_path(MODELS[text].files[list(NAMES).index(key)])
+    if _HUB_REPOSITORY.fullmatch(text):
+        return local_path(f"{text.removesuffix('/')}/{names[0]}")
+    path = model_path(text)
+    if not path.is_dir():
+        return path
+    found = next((file for name in names for file in sorted(path.glob(name))), None)
+    if found is None:
+        raise InputError(
+            f"expected a biLM with {' or '.join(names)}, got none", file=given
+        )
+    return found
+
+
+def is_whole_model(given: str | Path) -> bool:
+    """Whether a path, URL or name is that of a whole model instead of one file of it."""
+    text = os.fspath(given)
+    address = re.split("[?#]", text)[0] if "://" in text else text.partition("#")[0]
+    return (
+        text in MODELS
+        or address.lower().endswith(".zip")
+        or bool(_HUB_REPOSITORY.fullmatch(text))
+        or os.path.isdir(os.path.expanduser(text))
+    )
+
+
+def model_path(given: str) -> Path:
+    """The folder of a model; a ZIP, also of a URL or published by this name, is unpacked once. Else `local_path`."""
+    published = MODELS.get(given)
+    path = local_path(given if published is None else published.files[-1])
+    return _unpacked(path) if os.path.isfile(path) and _is_zip(path) else path
+
+
+def local_path(path_or_url: str | Path) -> Path:
+    """
+    A path as `located` finds it; a URL of http or https is downloaded once to the local
+    cache, which also works offline later. `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the
+    Hugging Face hub. If a URL ends in `#sha256=HEX`, the digest is checked. Raises `InputError` if a URL cannot be
+    fetched or has another scheme, the file is too large, or its digest differs; see `downloads`.
+    """
+    text = str(path_or_url)
+    if "://" not in text:
+        return Path(located(text))
+    url, _, fragment = text.partition("#")
+    digest = _SHA256.fullmatch(fragment)
+    if url != text and digest is None:
+        raise InputError(
+            f"expected #sha256= and 64 hexadecimal digits after it, got #{fragment}",
+            file=url,
+        )
+    sha256 = None if digest is None else digest[1].lower()
+    path = _hub_file(url) if url.startswith(HUB) else _downloaded(url, sha256)
+    if sha256 is not None and file_sha256(path) != sha256:
+        hint = f"remove {path} to download it again"
+        problem = f"expected sha256={sha256}, got {file_sha256(path)}"
+        raise InputError(problem, file=url, hint=hint)
+    return path
+
+
+def hub_model(name: str, patterns: Sequence[str]) -> Path:
+    """
+    The folder with those files of a model of the hub that match the patterns, downloaded unless `HF_HUB_OFFLINE` is
+    set. Raises `InputError` if the hub has no such model, or they are too large together.
+    """
+    from huggingface_hub import HfApi, snapshot_download
+
+    def known() -> Path:
+        return Path(
+            snapshot_download(name, allow_patterns=[*patterns], local_files_only=True)
+        )
+
+    def fetched() -> Path:
+        about = HfApi().model_info(name, files_metadata=True)
+        sizes = [
+            file.size or 0
+            for file in about.siblings or ()
+            if any(fnmatch(file.rfilename, pattern) for pattern in patterns)
+        ]
+        _require_size(name, sum(sizes))
+        return Path(snapshot_download(name, allow_patterns=[*patterns]))
+
+    return _from_hub(name, known, fetched)
+
+
+def cache_folder() -> Path:
+    """Where downloads and unpacked ZIPs are: `elmo_tasks` in `XDG_CACHE_HOME`, by default `~/.cache`."""
+    return (
+        Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "elmo_tasks"
+    )
+
+
+def file_sha256(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _downloaded(url: str, sha256: str | None) -> Path:
+    """A URL's file in the cache, at a place that does not depend on the URL's key: an archive, without it, finds it."""
+    parts, known = require_web(url), without_secrets(url)
+    place = hashlib.sha256(known.encode()).hexdigest()[:16]
+    name = Path(parts.path).name or "file"
+    target = cache_folder() / "downloads" / place / name
+    if target.is_file():
+        return target
+    require_allowed(url)
+    if _WITHOUT_KEY.search(url):
+        hint = 'an archive has no keys; give the whole address: -o \'{"model.elmo.weight_file": "URL"}\''
+        raise InputError("expected an address with its key", file=url, hint=hint)
+    chosen = _CHOSEN.get()
+    logger.warning("downloading %s to %s", known, target)
+    bounds = Bounds(_most_bytes(url), chosen.seconds, chosen.wait)
+    is_open = parts.scheme == "http" and sha256 is None
+    first = cache_folder() / "first" / place
+    expected = first.read_text("utf-8") if is_open and first.is_file() else sha256
+    try:
+        download(url, target, bounds, sha256=expected, progress=chosen.progress)
+    except InputError as error:
+        if is_open and expected is not None and "expected sha256=" in str(error):
+            hint = f"{error}; if this is right, remove {first}"
+            raise InputError(
+                "it differs from the first download", file=url, hint=hint
+            ) from None
+        raise
+    if is_open and expected is None:
+        found = file_sha256(target)
+        write_text(first, found)
+        problem = (
+            "came without encryption and checksum; its sha256 is compared from now on"
+        )
+        logger.warning("%s %s: %s", known, problem, found)
+    return target
+
+
+def _most_bytes(url: str) -> int:
+    chosen = _CHOSEN.get().limit_gb
+    if chosen is not None:
+        return int(chosen * GIGABYTE)
+    for model in MODELS.values():
+        for file in model.files:
+            if file.partition("#")[0] == url and (most := model.most_bytes(file)):
+                return most
+    return int(MOST_GB * GIGABYTE)
+
+
+def _require_size(name: str, size: int) -> None:
+    if size > (most := _most_bytes(name)):
+        problem = f"expected at most {most:,} bytes, got {size:,}"
+        raise InputError(problem, file=name, hint="--download-limit raises the limit")
+
+
+def _hub_file(url: str) -> Path:
+    owner, _, rest = url.removeprefix(HUB).partition("/")
+    repository, _, name = rest.partition("/")
+    repository, _, revision = repository.partition("@")
+    if not (owner and repository and name):
+        raise InputError(f"cannot fetch {url}: expected hf://owner/name/file")
+    with needs("'elmo-tasks[tasks]'"):
+        from huggingface_hub import (
+            get_hf_file_metadata,
+            hf_hub_download,
+            hf_hub_url,
+        )
+    which: dict[str, Any] = {"repo_id": f"{owner}/{repository}", "filename": name}
+    which["revision"] = revision or None
+
+    def fetched() -> Path:
+        _require_size(url, get_hf_file_metadata(hf_hub_url(**which)).size or 0)
+        return Path(hf_hub_download(**which))
+
+    return _from_hub(
+        url, lambda: Path(hf_hub_download(**which, local_files_only=True)), fetched
+    )
+
+
+def _from_hub(
+    name: str, known: Callable[[], Path], fetched: Callable[[], Path]
+) -> Path:
+    """What `fetched` fetches, where that is allowed and works; else what was fetched before, as `known` finds it."""
+    failure: Exception | None = None
+    if _CHOSEN.get().allowed:
+        try:
+            return fetched()
+        except InputError:
+            raise
+        except Exception as error:  # the hub's errors have many types
+            failure = error
+    try:
+        return known()
+    except Exception as error:
+        require_allowed(name)
+        reason = str(failure or error).strip().split("\n")[0]
+        raise InputError(f"cannot fetch {name}: {reason}") from None
+
+
+def _is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
+
+
+def _unpacked(file: Path) -> Path:
+    """The folder in the cache with the members of a ZIP, which appears when it is complete."""
+    folder = cache_folder() / "unpacked" / file_sha256(file)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+            if not folder.is_dir():
+                aside = Path(temporary) / "model"
+                aside.mkdir()
+                unzip(file, aside, UNPACKED)
+                aside.rename(folder)
+    except OSError as error:
+        if not folder.is_dir():  # else another process was faster
+            raise InputError(
+                f"cannot write: {error.strerror or error}", file=folder
+            ) from None
+    return folder

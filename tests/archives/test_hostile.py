@@ -1,0 +1,369 @@
+"""Any archive of a megabyte is read, or rejected in one line, in bounded time and memory: each in its own process."""
+
+import gzip
+import io
+import json
+import os
+import pickle
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.sources import SourceFiles
+from elmo_tasks.formats.unpacking import unpack
+from elmo_tasks.training.archives import load_archive
+from tests.fuzz.subjects import ARCHIVE, with_member
+from tests.hostile import header, member, negative, outcome, pax
+
+MEGABYTE = 10**6
+END = bytes(1024)
+ZEROS = bytes(90 * MEGABYTE)
+DIGITS = b"1" * 2**20
+TH = b"weights.th"
+
+
+def extended(content: bytes, kind: bytes = b"x") -> bytes:
+    return member(b"PaxHeader", content, kind)
+
+
+def sparse_map() -> bytes:
+    """A sparse file of GNU's format 1.0, whose content begins with a list of holes."""
+    keys = [(b"GNU.sparse.major", b"1"), (b"GNU.sparse.minor", b"0")]
+    keys += [(b"GNU.sparse.name", TH), (b"GNU.sparse.realsize", b"1")]
+    return extended(pax(*keys)) + member(TH, b"30000000\n" + b"1\n" * 3 * 10**7)
+
+
+def sparse_headers() -> bytes:
+    """A sparse file of GNU's old format, whose header goes on in further blocks."""
+    block = bytearray(header(TH, 0, b"S"))
+    block[482] = 1  # more follows
+    return bytes(block) + (b"0" * 504 + b"\1" + bytes(7)) * 100_000
+
+
+TARS: dict[str, Callable[[], bytes]] = {
+    "digits in a pax header": lambda: extended(DIGITS) + member(TH, b""),
+    "digits in a global pax header": lambda: extended(DIGITS, b"g"),
+    "digits in Solaris' pax header": lambda: extended(DIGITS, b"X"),
+    "digits in many small pax headers": lambda: extended(DIGITS[:60_000]) * 1000,
+    "digits as a value": lambda: extended(pax((b"a", DIGITS[:60_000]))) * 1000,
+    "digits as a length": lambda: extended(DIGITS[:60_000] + b" a=b\n") * 1000,
+    "many records": lambda: extended(b"5 a=\n" * 12_000) * 1000,
+    "a chain of pax headers": lambda: extended(pax((b"a", b"b"))) * 80_000,
+    "a chain of long names": lambda: member(b"l", b"n" * 99, b"L") * 80_000,
+    "a chain of long links": lambda: member(b"l", b"n" * 99, b"K") * 80_000,
+    "a chain of empty long names": lambda: header(b"l", 0, b"L") * 150_000,
+    "a long name": lambda: member(b"l", b"n" * 2**25, b"L") + member(TH, b""),
+    "long names": lambda: (
+        (member(b"l", b"vocabulary/" + b"n" * 60_000, b"L") + member(b"x", b"")) * 1000
+    ),
+    "a long pax name": lambda: (
+        extended(pax((b"path", b"n" * 60_000))) + member(TH, b"")
+    ),
+    "a name with a NUL": lambda: extended(pax((b"path", b"a\0b"))) + member(TH, b""),
+    "a name of surrogates": lambda: member(b"vocabulary/\xff\xfe", b"x"),
+    "many members": lambda: header(b"x") * 150_000,
+    "many vocabularies": lambda: b"".join(
+        header(b"vocabulary/%d" % number) for number in range(20_000)
+    ),
+    "holes": sparse_map,
+    "a chain of holes": sparse_headers,
+    "holes of version 0": lambda: (
+        extended(pax((b"GNU.sparse.map", b"1," * 20_000), (b"GNU.sparse.size", b"1")))
+        + member(TH, b"")
+    ),
+    "a negative size": lambda: header(TH, negative(-512)) + END,
+    "a large negative size": lambda: header(TH, negative(-(2**80))) + END,
+    "a negative extension": lambda: header(b"x", negative(-1024), b"x") + END,
+    "a huge size": lambda: header(TH, negative(2**80)) + ZEROS,
+    "a huge size of a folder": lambda: header(b"x", negative(2**80), b"5") + ZEROS,
+    "a huge extension": lambda: header(b"x", negative(2**70), b"x") + ZEROS,
+    "a size of letters": lambda: header(TH, b"zzzzzzzzzzzz") + END,
+    "a pax size of digits": lambda: (
+        extended(pax((b"size", DIGITS[:60_000]))) + member(TH, b"")
+    ),
+    "a negative pax size": lambda: extended(pax((b"size", b"-512"))) + member(TH, b""),
+    "a huge pax size": lambda: extended(pax((b"size", b"9" * 19))) + member(TH, b""),
+    "a global pax size": lambda: extended(pax((b"size", b"0")), b"g") + member(TH, b""),
+    "an unknown kind": lambda: member(TH, b"x", b"Z") + END,
+    "nested gzip": lambda: gzip.compress(gzip.compress(member(TH, ZEROS))),
+    "zeros": lambda: ZEROS,
+    "a bomb as config": lambda: member(b"config.json", b"[" * len(ZEROS)),
+    "a bomb as meta": lambda: with_members(meta=b"[" * len(ZEROS)),
+    "a bomb as vocabulary": lambda: with_members(words=b"\n" * len(ZEROS)),
+    "a bomb as weights": lambda: with_members(weights=ZEROS),
+    "pickled lists": lambda: with_members(weights=b"\x80\x02" + b"]" * len(ZEROS)),
+    "truncated": lambda: ARCHIVE.read_bytes()[:-999],
+}
+
+
+def with_members(
+    *, meta: bytes = b"", words: bytes = b"", weights: bytes = b""
+) -> bytes:
+    """The members of a sound archive, some of them replaced."""
+    config = json.dumps(CONFIG).encode()
+    found = member(b"config.json", config) + member(b"vocabulary/tokens.txt", words)
+    found += member(b"vocabulary/non_padded_namespaces.txt", b"labels\n")
+    return found + member(b"meta.json", meta) + member(TH, weights) + END
+
+
+CONFIG = {
+    "dataset_reader": {"type": "elmo_tasks_sst"},
+    "model": {"type": "elmo_tasks_sst"},
+}
+
+
+@pytest.mark.parametrize("name", TARS)
+def test_tar_files(name: str, tmp_path: Path) -> None:
+    for compress in (True, False):
+        data = TARS[name]()
+        is_packed = data.startswith(b"\x1f\x8b")
+        if compress:
+            data = data if is_packed else gzip.compress(data, 6)
+        (tmp_path / "a").write_bytes(data)
+        message = outcome(lambda: load_archive(tmp_path / "a"))
+        assert message is not None and str(tmp_path / "a") in message
+        if is_packed or len(data) > 2 * MEGABYTE:
+            break
+
+
+def saved(state: Any) -> bytes:
+    file = io.BytesIO()
+    torch.save(state, file)
+    return file.getvalue()
+
+
+def pickled(data: bytes, **records: bytes) -> bytes:
+    """A file of torch with this pickle."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a/data.pkl", data)
+        archive.writestr("a/version", "3\n")
+        archive.writestr("a/byteorder", "little")
+        for name, content in records.items():
+            archive.writestr(f"a/data/{name}", content)
+    return file.getvalue()
+
+
+def tensor(numel: int, size: int, stride: int) -> bytes:
+    """A pickle of a dictionary with a tensor of bytes that claims these sizes."""
+    storage = b"(X\7\0\0\0storagectorch\nByteStorage\nX\1\0\0\0aX\3\0\0\0cpu"
+    storage += b"J" + numel.to_bytes(4, "little") + b"tQ"
+    shape = b"K\0" + long(size) + b"\x85" + long(stride) + b"\x85\x89"
+    made = b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + shape
+    return b"\x80\x02}X\1\0\0\0w" + made + b"ccollections\nOrderedDict\n)RtRs."
+
+
+def long(number: int) -> bytes:
+    return b"\x8a\x08" + number.to_bytes(8, "little")
+
+
+def compressed() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/data.pkl", b"\x80\x02}" + b"0" * 50 * MEGABYTE)
+        archive.writestr("a/version", "3\n")
+    return file.getvalue()
+
+
+def overlapping() -> bytes:
+    """A ZIP whose directory names one record a thousand times."""
+    data = bytes(MEGABYTE)
+    local = b"PK\3\4" + bytes(14) + len(data).to_bytes(4, "little") * 2
+    local += b"\1\0\0\0x"
+    entry = b"PK\1\2" + bytes(16) + len(data).to_bytes(4, "little") * 2
+    entry += b"\1\0" + bytes(16) + b"x"
+    end = (
+        b"PK\5\6" + bytes(4) + b"\xe8\3" * 2 + (1000 * len(entry)).to_bytes(4, "little")
+    )
+    end += (len(local) + len(data)).to_bytes(4, "little") + bytes(2)
+    return local + data + entry * 1000 + end
+
+
+def tar_polyglot() -> bytes:
+    """A tar file that begins as a pickle of torch."""
+    name = pickle.dumps(0x1950A86A20F9469CFC6C, 2)
+    return header(name, len(DIGITS), b"x") + DIGITS
+
+
+WEIGHTS: dict[str, Callable[[], bytes]] = {
+    "many objects": lambda: pickled(b"\x80\x02" + b"]" * 50 * MEGABYTE + b"."),
+    "many texts": lambda: pickled(b"\x80\x02" + b"X\1\0\0\0a" * 8 * MEGABYTE + b"."),
+    "bytearray": lambda: pickled(
+        b"\x80\x02cbuiltins\nbytearray\n" + long(10**10) + b"\x85R."
+    ),
+    "Tensor": lambda: pickled(b"\x80\x02ctorch\nTensor\n" + long(10**10) + b"\x85R."),
+    "sparse": lambda: pickled(
+        b"\x80\x02ctorch._utils\n_rebuild_sparse_tensor\n" + long(10**10) + b"\x85R."
+    ),
+    "memo": lambda: pickled(b"\x80\x02}r\xff\xff\xff\xff."),
+    "code": lambda: saved({"a": os.getcwd}),
+    "more than its record": lambda: pickled(tensor(2**30, 2**30, 1), a=b"x"),
+    "one byte as many": lambda: pickled(tensor(1, 10**10, 0), a=b"x"),
+    "compressed": compressed,
+    "overlapping records": overlapping,
+    "tar": lambda: extended(DIGITS),
+    "tar and pickle": tar_polyglot,
+    "legacy": lambda: (
+        pickle.dumps(0x1950A86A20F9469CFC6C, 2)
+        + pickle.dumps(1001, 2)
+        + b"\x80\x02"
+        + b"]" * 50 * MEGABYTE
+    ),
+    "a ZIP with nothing": lambda: b"PK\5\6" + bytes(18),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(with_member("weights.th", WEIGHTS[name]()))
+    message = outcome(lambda: load_archive(tmp_path / "a"))
+    assert message is not None
+    message = outcome(
+        lambda: Elmo.from_files().embed(["A b"], layers=str(tmp_path / "a"))
+    )
+    assert message is not None
+
+
+def stored() -> dict[str, Any]:
+    """The state of a stored model, which has its biLM inside."""
+    with tarfile.open(ARCHIVE) as archive:
+        found = archive.extractfile("weights.th")
+        return dict(torch.load(io.BytesIO(found.read()), weights_only=True))  # type: ignore[union-attr]
+
+
+def with_contents(change: Callable[[dict[str, Any]], None]) -> bytes:
+    """The stored archive with other files of its biLM."""
+    state = stored()
+    for key in state:
+        if key.endswith("_extra_state"):
+            state[key] = SourceFiles.from_state(state[key]).to_state()
+            change(state[key]["contents"])
+    return with_member("weights.th", saved(state))
+
+
+def bytes_of(data: bytes) -> torch.Tensor:
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+
+def other_options(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    def change(contents: dict[str, Any]) -> None:
+        options = json.loads(contents["options_file"].numpy().tobytes())
+        options["lstm"] |= changes
+        contents["options_file"] = bytes_of(json.dumps(options).encode())
+
+    return change
+
+
+def other_weights(
+    change: Callable[[h5py.File, str], None],
+) -> Callable[[dict[str, Any]], None]:
+    """Another projection of the first layer in the biLM's weights."""
+    name = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_P_0"
+
+    def write(contents: dict[str, Any]) -> None:
+        image = io.BytesIO(contents["weight_file"].numpy().tobytes())
+        with h5py.File(image, "r+") as file:
+            shape = file[name].shape
+            del file[name]
+            change(file, name, shape)  # type: ignore[call-arg]
+        contents["weight_file"] = bytes_of(image.getvalue())
+
+    return write
+
+
+def chunk_bomb(file: h5py.File, name: str, shape: tuple[int, int]) -> None:
+    dataset = file.create_dataset(
+        name, shape, "f4", chunks=shape, compression="gzip", shuffle=False
+    )
+    bomb = zlib.compress(bytes(2**29), 9)
+    dataset.id.write_direct_chunk((0, 0), bomb)
+
+
+def large_chunk(file: h5py.File, name: str, shape: tuple[int, int]) -> None:
+    file.create_dataset(name, shape, "f4", maxshape=(None, None), chunks=(2**14, 2**14))
+    file[name][0, 0] = 1
+
+
+CONTENTS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "one byte as many": lambda contents: contents.update(
+        weight_file=torch.zeros(1, dtype=torch.uint8).expand(10**11)
+    ),
+    "floats": lambda contents: contents.update(weight_file=torch.zeros(9)),
+    "no tensor": lambda contents: contents.update(weight_file="text"),
+    "long options": lambda contents: contents.update(
+        options_file=bytes_of(b"[" * 50 * MEGABYTE)
+    ),
+    "a huge biLM": other_options(dim=10**6, projection_dim=10**6),
+    "a large biLM": other_options(dim=2**13, projection_dim=2**12),
+    "many layers": other_options(n_layers=10**9),
+    "weights as a tar file": lambda contents: contents.update(
+        weight_file=bytes_of(extended(DIGITS))
+    ),
+    "zeros": lambda contents: contents.update(weight_file=bytes_of(ZEROS)),
+    "a dataset without values": other_weights(
+        lambda file, name, shape: file.create_dataset(name, (10**6, 10**6), "f4")  # type: ignore[misc]
+    ),
+    "a bomb as chunk": other_weights(chunk_bomb),  # type: ignore[arg-type]
+    "a large chunk": other_weights(large_chunk),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_bilm_inside(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(with_contents(CONTENTS[name]))
+    message = outcome(lambda: load_archive(tmp_path / "a"))
+    assert message is not None and "\n" not in message[:60]
+
+
+PARTS = st.sampled_from(
+    [b"1", b"0", b"\n", b" ", b"=", b"1 ", b"\0", b"\xff", b"12 path=abc\n", b"[", b"]"]
+)
+KINDS = st.sampled_from(
+    [b"0", b"5", b"x", b"g", b"X", b"L", b"K", b"S", b"2", b"\0", b"Z"]
+)
+SIZES = st.integers(-(2**95), 2**95) | st.integers(0, 2**17)
+NAMES = st.sampled_from([b"config.json", TH, b"vocabulary/a", b"../x", b"\xff", b"a/"])
+
+
+@st.composite
+def tar_files(draw: st.DrawFn) -> bytes:
+    """Headers and contents that need not fit, repeated, compressed, cut off."""
+    data = b""
+    for _ in range(draw(st.integers(1, 5))):
+        content = draw(PARTS) * draw(st.integers(0, 70_000))
+        name, kind = draw(NAMES), draw(KINDS)
+        block = header(name, negative(draw(SIZES)), kind)
+        block = draw(st.sampled_from([block, header(name, len(content), kind)]))
+        part = block + content + bytes(-len(content) % 512)
+        data += part * draw(st.sampled_from([1, 1, 20, 1 + MEGABYTE * 40 // len(part)]))
+    data = data[: draw(st.sampled_from([len(data)] * 3 + [len(data) // 2]))]
+    for _ in range(draw(st.sampled_from([0, 1, 1, 2]))):
+        data = gzip.compress(data, 1)
+    return data
+
+
+@settings(
+    max_examples=int(os.environ.get("FUZZ_COUNT", 60)) // 2,
+    deadline=None,
+    derandomize="FUZZ_COUNT" not in os.environ,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(tar_files())
+def test_generated_tar_files(tmp_path_factory: Any, data: bytes) -> None:
+    folder = tmp_path_factory.mktemp("tar")
+    (folder / "a").write_bytes(data)
+    names = ("config.json", "*.th", "vocabulary/*")
+    outcome(lambda: unpack(folder / "a", folder / "to", names, file="a"))
+    assert {path.name for path in folder.iterdir()} <= {"a", "to"}
+    (folder / "a").unlink()

@@ -1,0 +1,227 @@
+"""Keys of URLs, login names and the home folder's path stand in nothing that is written or printed."""
+
+import gzip
+import io
+import json
+import logging
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import h5py
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_tasks.cli.main import main
+from elmo_tasks.errors import InputError, portable, portable_logs, without_secrets
+from elmo_tasks.formats.fetch import downloads
+from tests.tiny import SAMPLES, bilm_files
+
+HOME = "marked-home"
+KEYS = ("SECRET",)
+
+
+Command = Callable[..., tuple[int, str]]
+"""Calls a command in the home folder: its exit status, and all that it prints and logs."""
+
+
+@pytest.fixture
+def command(
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> Command:
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.chdir(home)
+
+    def call(*arguments: object) -> tuple[int, str]:
+        caplog.clear()
+        capfd.readouterr()
+        status = 0
+        try:
+            main(list(map(str, arguments)))
+        except SystemExit as end:
+            status = 1
+            sys.stderr.write(str(end.code))
+        shown = capfd.readouterr()
+        return status, shown.out + shown.err + caplog.text
+
+    return call
+
+
+def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of all files of a folder, and of what is in their archives."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        data = path.read_bytes()
+        yield str(path.relative_to(folder)), data
+        if data.startswith(b"\x1f\x8b"):
+            yield f"{path.name}, unpacked", gzip.decompress(data)
+            with tarfile.open(path) as archive:
+                for member in archive.getmembers():
+                    owner = (member.uid, member.gid, member.uname, member.gname)
+                    assert owner == (0, 0, "", "")
+        if path.suffix == ".hdf5":
+            with h5py.File(path) as file:
+                yield f"{path.name}, attributes", repr(dict(file.attrs)).encode()
+
+
+def assert_nothing(where: str, text: bytes) -> None:
+    for mark in (HOME, *KEYS):
+        place = text.find(mark.encode())
+        assert place < 0, f"{where}: {text[max(0, place - 300) : place + 100]!r}"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / HOME
+    (home / "data").mkdir(parents=True)
+    (home / "data/ner.txt").write_bytes(SAMPLES["ner"].read_bytes())
+    (home / "in.jsonl").write_text('{"sentence": "Mira left ."}\n')
+    (home / "in.txt").write_text("Mira left .\n")
+    return home
+
+
+def test_a_training_with_keys_and_what_is_made_of_it(
+    home: Path, serve: Callable[[Path], ThreadingHTTPServer], command: Command
+) -> None:
+    bilm_files(home.parent / "web")
+    server = serve(home.parent / "web")
+    address = f"http://SECRETNAME:SECRETWORD@127.0.0.1:{server.server_port}"
+    files = {
+        "options_file": f"{address}/options.json?sig=SECRETKEY",
+        "weight_file": f"{address}/weights.hdf5?v=1&token=hf_SECRETKEYSECRETKEY",
+    }
+    overrides = {f"model.elmo.{key}": url for key, url in files.items()}
+    overrides |= {"model.elmo.archive": False, "trainer.num_epochs": 1}
+    overrides |= {
+        f"{split}_data_path": str(home / "data/ner.txt")
+        for split in ("train", "validation")
+    }
+    run, archive = home / "out/run", home / "out/run/model.tar.gz"
+    call = ("train", "ner_elmo", "-s", run, "-o", json.dumps(overrides))
+    options = [f"--{key.replace('_', '-')}={url}" for key, url in files.items()]
+    calls = [
+        call,
+        (*call, "--recover"),
+        ("evaluate", archive, home / "data/ner.txt"),
+        ("predict", archive, "in.jsonl", "--output-file", home / "out/p.jsonl"),
+        ("elmo", home / "in.txt", home / "out/v.hdf5", *options),
+        ("elmo", home / "in.txt", home / "out/m.hdf5", "--mix", archive, *options),
+        ("elmo", home / "in.txt", home / "out/shards", "--shards", 1, *options),
+    ]
+    for words in calls:
+        status, printed = command(*words)
+        assert status == 0, printed
+        assert_nothing(f"printed by {words[0]}", printed.encode())
+    url = files["weight_file"]
+    for bad in (
+        url.replace("weights", "gone"),
+        url.replace("http", "ftp"),
+        url.replace("127.0.0.1", "["),
+        url.replace(f"127.0.0.1:{server.server_port}", "127.0.0.1:1"),
+        url.replace("SECRETWORD", "SECRET/WORD"),
+        "s3://SECRETNAME:SECRET/WORD@bucket/x?sig=SECRETKEY",
+    ):
+        words = ("elmo", "in.txt", "out/no.hdf5", "--weight-file", bad, options[0])
+        with downloads(wait=0.01):
+            status, printed = command(*words)
+        assert status == 1 and "Traceback" not in printed
+        assert_nothing("printed as error", printed.encode())
+    for name, data in contents(home / "out"):
+        assert_nothing(name, data)
+
+
+def test_a_local_bilm_is_found_from_other_folders(
+    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its digest: neither the archive nor the run's folder has its path."""
+    (home / "work").mkdir()
+    bilm_files(home / "work/bilm")
+    overrides = {
+        "model.elmo.options_file": "work/bilm/options.json",
+        "model.elmo.weight_file": str(home / "work/bilm/weights.hdf5"),
+        "trainer.num_epochs": 1,
+        "train_data_path": str(SAMPLES["ner"]),
+        "validation_data_path": str(SAMPLES["ner"]),
+    }
+    call = ("train", "ner_elmo", "-s", "out/run", "-o", json.dumps(overrides))
+    status, printed = command(*call)
+    assert status == 0, printed
+    for name, data in contents(home / "out"):
+        assert_nothing(name, data)
+    (home / "moved").mkdir()
+    (home / "out/run/model.tar.gz").rename(home / "moved/a.tar.gz")
+    (home / "elsewhere").mkdir()
+    monkeypatch.chdir(home / "elsewhere")
+    status, printed = command("predict", home / "moved/a.tar.gz", home / "in.jsonl")
+    assert status == 0, printed
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://ann:word@host/x", "http://host/x"),
+        ("http://ann:wo/rd@host:80/x", "http://host:80/x"),
+        ("s3://AKIA123:12/ab+c@bucket/x", "s3://bucket/x"),
+        ("http://host:80/a@b", "http://host:80/a@b"),
+        ("hf://owner/name@v1/file", "hf://owner/name@v1/file"),
+        ("https://h/x#sha256=00", "https://h/x#sha256=00"),
+        ("token hf_abcdefghijklmnop ends", "token hf_... ends"),
+        ("a?b=c and d@e.f", "a?b=c and d@e.f"),
+        ("http://h/x?~0123abcd: no", "http://h/x?~0123abcd: no"),
+        ("(http://h/x?a=~0123abcd).", "(http://h/x?a=~0123abcd)."),
+    ],
+)
+def test_secrets_of_addresses(text: str, expected: str) -> None:
+    assert without_secrets(text) == expected
+
+
+@given(
+    st.text("abz019%+/=._~-", min_size=6, max_size=20).filter(
+        lambda text: not text.strip("~").isalnum() or len(text) > 12
+    ),
+    st.sampled_from(
+        [
+            "https://h/x?sig={}",
+            "https://h/x?{}",
+            "https://h/x?a=1&sig={}#sha256=00",
+            'error: "https://h/x?sig={}" was refused',
+            "(https://h/x?sig={})",
+            "http://ann:p{}@h/x",
+            "s3://AKIA0:{}@bucket/x?region=y",
+        ]
+    ),
+)
+def test_no_value_of_an_address_stays(secret: str, form: str) -> None:
+    text = form.replace("{}", secret)
+    found = without_secrets(text)
+    assert secret not in found.replace("sha256", "") and without_secrets(found) == found
+
+
+def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert portable("/home/ann/x and '/home/ann'") == "~/x and '~'"
+    assert portable("/data/home/ann/x /home/anna") == "/data/home/ann/x /home/anna"
+    assert str(InputError("no", file="/home/ann/x")) == "~/x: no"
+    stream = io.StringIO()
+    handler, logger = logging.StreamHandler(stream), logging.getLogger("other")
+    logger.addHandler(handler)
+    with portable_logs():
+        logger.error("at %s", "/home/ann/x")
+        try:
+            word = "hidden"
+            raise ValueError(f"http://u:{word}@h")
+        except ValueError:
+            logger.exception("failed")
+    logger.removeHandler(handler)
+    assert stream.getvalue().startswith("at ~/x\nfailed\nTraceback")
+    assert "hidden" not in stream.getvalue()
+    monkeypatch.setenv("HOME", "/")
+    assert portable("/x") == "/x"
