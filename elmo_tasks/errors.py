@@ -139,6 +139,13 @@ def needs(packages: str) -> Iterator[None]:
         ) from error
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error is Python's, or PyTorch's on a CPU or a GPU, for memory that there is not."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
 @contextmanager
 def explain_oom(
     lengths: Sequence[int], names: Sequence[str], *, hint: str
@@ -147,10 +154,7 @@ def explain_oom(
     try:
         yield
     except (RuntimeError, MemoryError) as error:
-        is_oom = (
-            isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-        )  # PyTorch's, on a GPU
-        if not (is_oom or "can't allocate memory" in str(error)):
+        if not is_out_of_memory(error):
             raise
         longest = max(range(len(lengths)), key=lengths.__getitem__)
         problem = (

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -47,6 +47,21 @@ def load_allennlp() -> None:
             problem = f"AllenNLP cannot be imported: {error}"
             hint = f"it needs the versions of pip install {ALLENNLP}"
             raise InputError(problem, hint=hint) from error
+
+
+def register_classes(packages: Sequence[str] = ()) -> None:
+    """
+    Imports AllenNLP and registers the classes of this package, of AllenNLP's plugins, and of `packages`. Raises
+    `InputError` as `load_allennlp` does.
+    """
+    load_allennlp()
+    from allennlp.common.plugins import import_plugins
+    from allennlp.common.util import import_module_and_submodules
+
+    importlib.import_module("elmo_tasks.plugin")
+    import_plugins()
+    for package in packages:
+        import_module_and_submodules(package)
 
 
 def _set_cache_folder() -> None:

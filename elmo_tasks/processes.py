@@ -1,6 +1,7 @@
-"""Worker processes that end with the process that started them, and a process that keeps its memory."""
+"""Worker processes that end with the process that started them, and the memory of a process."""
 
 import ctypes
+import multiprocessing
 import os
 import platform
 import signal
@@ -11,6 +12,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -31,6 +33,21 @@ def exit_with_parent(parent: int) -> None:
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def exit_with_starter() -> None:
+    """
+    In a process that `multiprocessing` started, by whatever method: from now on exit it when the process that asked for
+    it no longer exists.
+    """
+
+    def watch() -> None:
+        starter = multiprocessing.parent_process()
+        if starter is not None:
+            starter.join()
+            os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
 
@@ -85,8 +102,33 @@ def keep_freed_memory() -> None:
     end of the heap, to the system, which clears each page again at its next use: up to a fifth of a training step on a
     CPU (docs/PERFORMANCE.md). Does nothing with other C libraries.
     """
+    _set_malloc(mmap_threshold=2**30, trim_threshold=2**31 - 1)
+
+
+def return_freed_memory() -> None:
+    """
+    Makes glibc return freed tensors of a megabyte or more to the system, so that a process takes no more memory after a
+    large input than before. By default it keeps blocks of up to 32 MB after a while. Does nothing with other C
+    libraries.
+    """
+    _set_malloc(mmap_threshold=2**20, trim_threshold=2**20)
+
+
+def _set_malloc(*, mmap_threshold: int, trim_threshold: int) -> None:
     if platform.libc_ver()[0] != "glibc":
         return
     mallopt = ctypes.CDLL(None).mallopt
-    mallopt(-3, 2**30)  # M_MMAP_THRESHOLD
-    mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD
+    mallopt(-3, mmap_threshold)  # M_MMAP_THRESHOLD
+    mallopt(-1, trim_threshold)  # M_TRIM_THRESHOLD
+
+
+def data_bytes() -> int:
+    """The memory that this process has allocated, as `RLIMIT_DATA` counts it; 0 if the system does not tell."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return 0
+    for line in status.splitlines():
+        if line.startswith("VmData:"):
+            return 1024 * int(line.split()[1])
+    return 0

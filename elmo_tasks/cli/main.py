@@ -25,7 +25,7 @@ from elmo_tasks.errors import (
     one_line,
     portable_logs,
 )
-from elmo_tasks.host import load_allennlp
+from elmo_tasks.host import load_allennlp, register_classes
 
 COMMANDS = {
     "train": "train a model from a config",
@@ -48,6 +48,9 @@ COMMANDS = {
 
 LIGHT = ("elmo", "static", "models", "info")
 """Commands without AllenNLP."""
+
+IN_OTHER_PROCESSES = ("serve",)
+"""Commands that load AllenNLP in processes of their own."""
 
 EAGER = ("ablate", "ablate-run", "bilm")
 """Commands whose modules import AllenNLP; the help of the others needs nothing."""
@@ -163,19 +166,7 @@ def run(arguments: list[str]) -> None:
     if name is None:
         parser.print_help()
         return
-    if name not in LIGHT:
-        load_allennlp()
-        _import_plugins(args.include_package)
+    if name not in (*LIGHT, *IN_OTHER_PROCESSES):
+        register_classes(args.include_package)
     with download_bars(args.download_limit):
         args.func(args)
-
-
-def _import_plugins(packages: list[str]) -> None:
-    """Registers the classes of this package, of AllenNLP's plugins, and of `--include-package`."""
-    from allennlp.common.plugins import import_plugins
-    from allennlp.common.util import import_module_and_submodules
-
-    importlib.import_module("elmo_tasks.plugin")
-    import_plugins()
-    for package in packages:
-        import_module_and_submodules(package)

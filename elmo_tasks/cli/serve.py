@@ -6,12 +6,14 @@ from typing import Annotated
 from elmo_tasks.cli.arguments import add_allow_downloads
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import Range, number
+from elmo_tasks.web.worker import Opening
 
 Port = Annotated[int, Range(at_least=0, at_most=65_535)]
+Seconds = Annotated[float, Range(above=0, at_most=86_400)]
 
 DESCRIPTION = (
     "Serve a page, and JSON, with predictions of trained archives (docs/PAGE.md). SIGTERM"
-    " and Ctrl-C end it when all requests are answered."
+    " and Ctrl-C end it within 30 seconds, when the requests are answered."
 )
 
 
@@ -34,10 +36,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="0 for any free one (%(default)s)",
     )
     add_allow_downloads(parser)
+    add(
+        "--timeout",
+        type=number(Seconds),
+        default=30,
+        metavar="SECONDS",
+        help="until an answer; then the model is started again (%(default)s)",
+    )
 
 
 def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file is invalid."""
     with needs("'elmo-tasks[web]'"):
         from elmo_tasks.web.server import run
-    run(args)
+    run(
+        args.archives,
+        host=args.host,
+        port=args.port,
+        timeout=args.timeout,
+        opening=Opening(
+            packages=args.include_package,
+            allow_downloads=args.allow_downloads,
+            download_limit=args.download_limit,
+        ),
+    )

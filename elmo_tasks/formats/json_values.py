@@ -1,9 +1,10 @@
 """JSON and its values, of files and of requests, with one clear error for each invalid one."""
 
 import json
+import math
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -23,12 +24,13 @@ def parse_json(
 ) -> Any:
     """
     The value of a JSON text, which errors call `what`. Raises `InputError` if it is invalid, with `line` or that of the
-    problem; also if more than a tenth are brackets: lists take twenty times the memory.
+    problem. Invalid are also numbers that JSON cannot express, NaN, Infinity and those that Python reads as infinite,
+    and a text of which more than a tenth are brackets: lists take twenty times the memory.
     """
     try:
         if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
             raise ValueError("more than a tenth of it are brackets")
-        return json.loads(text)
+        return json.loads(text, parse_constant=_reject, parse_float=_finite)
     except (ValueError, RecursionError) as error:  # the second for deep nesting
         at = (
             f" at character {error.pos + 1}"
@@ -41,6 +43,17 @@ def parse_json(
         raise InputError(
             problem, file=file, line=line or getattr(error, "lineno", None)
         ) from None
+
+
+def _reject(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number of JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{shown(number)} is too large a number")
+    return value
 
 
 def _check_text(value: str) -> str:

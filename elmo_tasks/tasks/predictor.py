@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import MetadataField
+from allennlp.data.fields import MetadataField, TextField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
@@ -43,16 +43,24 @@ class JsonLinesPredictor(Predictor):
         The outputs in the order of the inputs. Raises `InputError` if an input is not an object with these keys, or a
         value is invalid.
         """
-        known = {*self.keys, _ID}
         for one in inputs:
-            if not isinstance(one, dict) or not one.keys() <= known:
-                raise InputError(
-                    f"expected an object with keys among {', '.join(sorted(known))}, got {shown(one)}"
-                )
+            self._require_keys(one)
         pairs = zip(inputs, self.outputs(inputs), strict=True)
         return [
             {_ID: one[_ID], **output} if _ID in one else output for one, output in pairs
         ]
+
+    def sizes(self, json_dict: JsonDict) -> dict[str, int]:
+        """
+        What the time and memory of a prediction depend on, by name; here the number of `words` of all texts. Raises
+        `InputError` for an invalid input.
+        """
+        self._require_keys(json_dict)
+        words = 0
+        for field in self._json_to_instance(json_dict).fields.values():
+            if isinstance(field, TextField):
+                words += len(field.tokens)
+        return {"words": words}
 
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """`predict_batch_json` without the `id`."""
@@ -85,6 +93,13 @@ class JsonLinesPredictor(Predictor):
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The predictor's output, from the model's; by default the same."""
         return outputs
+
+    def _require_keys(self, given: Any) -> None:
+        known = {*self.keys, _ID}
+        if not isinstance(given, dict) or not given.keys() <= known:
+            raise InputError(
+                f"expected an object with keys among {', '.join(sorted(known))}, got {shown(given)}"
+            )
 
 
 def metadata_of(instance: Instance) -> dict[str, Any]:

@@ -7,7 +7,12 @@ from typing import Any, Literal, NamedTuple
 
 
 class Page(NamedTuple):
-    """A tab of the page of `elmo-tasks serve`."""
+    """
+    A tab of the page of `elmo-tasks serve`.
+
+    The server rejects inputs beyond the `limits`, by the names that `JsonLinesPredictor.sizes` gives. They bound the
+    memory of a prediction by the model of the paper: docs/RELIABILITY.md has the measurements.
+    """
 
     title: str
     about: str
@@ -15,6 +20,8 @@ class Page(NamedTuple):
     fields: tuple[tuple[str, str, int], ...] = (
         ("sentence", "Sentence", 2),
     )  # key, name and rows of each text
+    limits: dict[str, int] = {"words": 2000}
+    attention: int | None = None  # words of each text whose attention is drawn and sent
 
 
 @dataclass(frozen=True)

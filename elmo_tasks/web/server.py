@@ -1,10 +1,12 @@
 """Loads what the command line names, and answers requests until a signal."""
 
-import argparse
+import asyncio
 import json
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from socket import AF_INET, AF_INET6
 from typing import Any
@@ -12,77 +14,113 @@ from typing import Any
 import uvicorn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables.run_dir import MODEL
 from elmo_tasks.web.app import Service
+from elmo_tasks.web.connections import Connection
 from elmo_tasks.web.models import ServedModel
+from elmo_tasks.web.worker import Opening
 
-ARCHIVE = "model.tar.gz"
-SECONDS_TO_END = 30
+ARCHIVE, MODEL = "model.tar.gz", "model"
+"""An archive in its folder, and the folder of a table's run that has it: neither names a model."""
+
+SECONDS_TO_END = 20
 """After a signal, for what is being answered."""
 
+SECONDS_TO_READ = 4
+"""After these, for clients that have not read their answer."""
 
-def run(args: argparse.Namespace) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raises `InputError` if a file cannot be used."""
+
+def run(
+    archives: Sequence[str],
+    *,
+    host: str,
+    port: int,
+    timeout: float,
+    opening: Opening,
+) -> None:
+    """
+    Serve archives, `[NAME=]FILE` each, until SIGTERM or Ctrl-C. A request has `timeout` seconds; `opening` says how the
+    archives are loaded. Raises `InputError` if a file cannot be used.
+    """
+    files = _files(archives)
     try:
         listening = socket.create_server(
-            (args.host, args.port), family=AF_INET6 if ":" in args.host else AF_INET
+            (host, port), family=AF_INET6 if ":" in host else AF_INET
         )
     except (OSError, OverflowError) as error:
         hint = "--port 0 takes a free one"
         raise InputError(
-            f"cannot listen on {args.host}, port {args.port}: {error}", hint=hint
+            f"cannot listen on {host}, port {port}: {error}", hint=hint
         ) from None
-    with (
-        listening,
-        suppress(KeyboardInterrupt),
-    ):  # who connects before uvicorn accepts waits
-        _serve(listening, _models(args.archives, args.allow_downloads), args)
+    models = {name: ServedModel(file, opening) for name, file in files.items()}
+    # who connects before uvicorn accepts waits
+    with listening, suppress(KeyboardInterrupt):
+        asyncio.run(_serve(listening, models, host=host, timeout=timeout))
 
 
-def _serve(
-    listening: socket.socket, models: dict[str, ServedModel], args: argparse.Namespace
+async def _serve(
+    listening: socket.socket,
+    models: dict[str, ServedModel],
+    *,
+    host: str,
+    timeout: float,
 ) -> None:
-    options: dict[str, Any] = {
-        "http": "h11",
-        "lifespan": "off",
-        "ws": "none",
-        "server_header": False,
-    }
-    options |= {
-        "log_level": "error",
-        "limit_concurrency": 1000,
-        "timeout_graceful_shutdown": SECONDS_TO_END,
-    }
-    config = uvicorn.Config(
-        Service(models, host=args.host), host=args.host, port=args.port, **options
-    )
-    host, port = listening.getsockname()[:2]
-    url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-    sys.stdout.write(
-        json.dumps({"ready": True, "url": url, "models": list(models)}) + "\n"
-    )
-    sys.stdout.flush()
-    uvicorn.Server(config).run([listening])
+    try:
+        sys.stderr.write(f"loading {', '.join(models)}\n")
+        loaded = await asyncio.gather(*[model.load() for model in models.values()])
+        described = dict(zip(models, loaded, strict=True))
+        service = Service(models, described, host=host, timeout=timeout)
+        server = _Server(service, timeout)
+        address, port = listening.getsockname()[:2]
+        shown = f"[{address}]" if ":" in address else address
+        ready = {
+            "ready": True,
+            "url": f"http://{shown}:{port}/",
+            "models": list(models),
+        }
+        sys.stdout.write(json.dumps(ready) + "\n")
+        sys.stdout.flush()
+        await server.serve([listening])
+    finally:
+        for model in models.values():
+            model.close()
 
 
-def _models(archives: list[str], allow_downloads: bool) -> dict[str, ServedModel]:
-    """The models of `[NAME=]FILE`, loaded. Raises `InputError` if two have the same name."""
-    models: dict[str, ServedModel] = {}
+class _Server(uvicorn.Server):
+    """Uvicorn, which tells the service when it ends."""
+
+    def __init__(self, service: Service, timeout: float) -> None:
+        options: dict[str, Any] = {
+            "http": partial(Connection, seconds=timeout),
+            "lifespan": "off",
+            "ws": "none",
+            "server_header": False,
+            "log_level": "critical",
+            "limit_concurrency": 1000,
+            "timeout_graceful_shutdown": SECONDS_TO_END + SECONDS_TO_READ,
+        }
+        super().__init__(uvicorn.Config(service, **options))
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._service.end_within(SECONDS_TO_END)
+        await super().shutdown(sockets)
+
+
+def _files(archives: Sequence[str]) -> dict[str, Path]:
+    """The archives of `[NAME=]FILE`, by name. Raises `InputError` if two have the same name."""
+    files: dict[str, Path] = {}
     for one in archives:
         name, _, file = one.partition("=")
         if not file or "/" in name:
             name, file = _archive_name(one), one
-        if name in models:
+        if name in files:
             raise InputError(
                 f"expected a different name for each archive, got {name!r} twice",
                 hint="write NAME=FILE",
             )
-        sys.stderr.write(f"loading {name} ({file})\n")
-        models[name] = ServedModel(
-            Path(file) / ARCHIVE if Path(file).is_dir() else Path(file),
-            allow_downloads=allow_downloads,
-        )
-    return models
+        path = Path(file)
+        files[name] = path / ARCHIVE if path.is_dir() else path
+    return files
 
 
 def _archive_name(file: str) -> str:

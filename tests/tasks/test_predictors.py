@@ -100,3 +100,28 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
 def test_invalid_input(task: str, inputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         stored(task).predict_batch_json([INPUTS[task], inputs])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_json_does_not_have(number: str) -> None:
+    with pytest.raises(InputError, match="expected one JSON object per line, got"):
+        stored("ner").load_line(f'{{"tokens": ["a"], "id": {number}}}')
+
+
+@pytest.mark.parametrize("task", INPUTS)
+def test_sizes_are_those_that_the_page_limits(task: str) -> None:
+    sizes = stored(task).sizes(INPUTS[task])
+    limits = TASKS[task].page.limits
+    assert sizes.keys() == limits.keys()
+    assert all(0 < size <= limits[what] for what, size in sizes.items())
+
+
+def test_sizes_count_what_is_computed() -> None:
+    srl = {"tokens": ["a"] * 7, "predicates": [0, 3, 3]}
+    assert stored("srl").sizes(srl) == {"words": 7, "words times predicates": 14}
+    coref = {"sentences": [["a"], ["b"] * 5, ["c"] * 2]}
+    assert list(stored("coref").sizes(coref).values()) == [8, 3, 15]
+    squad = {"passage": "Mira's ferry.", "question": "Who?"}
+    assert stored("squad").sizes(squad) == {"words": 6}
+    with pytest.raises(InputError, match="expected an object with keys among"):
+        stored("snli").sizes([])

@@ -6,7 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 
 from tests.tiny import ROOT
 
@@ -20,6 +21,8 @@ class Reply(NamedTuple):
 class Server(NamedTuple):
     process: subprocess.Popen[str]
     port: int
+    errors: IO[str]
+    """What it has written to stderr."""
 
     def send(
         self, path: str, body: Any = None, method: str | None = None, **headers: str
@@ -56,14 +59,18 @@ def serving(*arguments: object) -> Iterator[Server]:
         "0",
         *map(str, arguments),
     ]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
         try:
             assert process.stdout is not None
             ready = json.loads(
                 next(line for line in process.stdout if line.startswith("{"))
             )
-            yield Server(process, int(ready["url"].rstrip("/").rpartition(":")[2]))
+            port = int(ready["url"].rstrip("/").rpartition(":")[2])
+            yield Server(process, port, errors)
         finally:
             process.kill()

@@ -19,7 +19,7 @@ from tests.web.serving import Server, serving
 
 ARCHIVES = STORED / "1"
 SST = ARCHIVES / "sst.tar.gz"
-LONG = {"tokens": ["word"] * 1500}
+LONG = {"tokens": ["word"] * 300}
 INPUTS: dict[str, list[Any]] = {
     "ner": [
         {"sentence": "Captain Oakes sold the ferry."},

@@ -16,6 +16,11 @@ TASKS = (
             "Mentions of the same person or thing share a colour and a number.",
             "clusters",
             (("text", "Text", 4),),
+            limits={
+                "words": 1000,
+                "sentences": 150,
+                "sentences times words of the longest": 4000,
+            },
         ),
         spacy="document",
     ),

@@ -43,6 +43,17 @@ class CorefPredictor(JsonLinesPredictor):
         super().__init__(model, dataset_reader, frozen)
         self._nlp = sentence_pipeline("en")
 
+    def sizes(self, json_dict: JsonDict) -> dict[str, int]:
+        """`words`, `sentences`, and `sentences times words of the longest`, to which all sentences are padded."""
+        self._require_keys(json_dict)
+        sentences = metadata_of(self._json_to_instance(json_dict))["sentences"]
+        lengths = [len(words) for words in sentences]
+        return {
+            "words": sum(lengths),
+            "sentences": len(lengths),
+            "sentences times words of the longest": len(lengths) * max(lengths),
+        }
+
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         metadata = metadata_of(instance)
         sentences = metadata["sentences"]

@@ -16,6 +16,7 @@ TASKS = (
             "The answer is a span of the passage.",
             "answer",
             (("passage", "Passage", 4), ("question", "Question", 1)),
+            limits={"words": 1000},
         ),
     ),
 )

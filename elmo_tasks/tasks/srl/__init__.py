@@ -15,6 +15,7 @@ TASKS = (
             "Roles",
             "Semantic roles: who did what to whom, one frame for each predicate.",
             "frames",
+            limits={"words": 1000, "words times predicates": 2500},
         ),
         spacy="sentence",
     ),

@@ -35,6 +35,13 @@ class SrlPredictor(SentencePredictor):
     keys = (*SentencePredictor.keys, "predicates")
     gold_fields = ("tags",)
 
+    def sizes(self, json_dict: JsonDict) -> dict[str, int]:
+        """`words`, and `words times predicates`: each predicate is another pass of the model over the words."""
+        self._require_keys(json_dict)
+        sentence = self.read(json_dict)
+        words, predicates = len(sentence.words), self._predicates(sentence, json_dict)
+        return {"words": words, "words times predicates": words * len(predicates)}
+
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The frames of several inputs. Raises `InputError` if a predicate is not one of the tokens."""
         sentences = [self.read(one) for one in inputs]

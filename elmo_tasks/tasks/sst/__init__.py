@@ -11,7 +11,12 @@ TASKS = (
         paper=(51.4, {"mean": 54.7, "deviation": 0.5}),
         minutes=((0.7, 1.2), (9, 15)),
         sample="sst/trees.txt",
-        page=Page("Sentiment", "How much the writer likes it.", "verdict"),
+        page=Page(
+            "Sentiment",
+            "How much the writer likes it.",
+            "verdict",
+            limits={"words": 800},
+        ),
         spacy="document",
     ),
 )

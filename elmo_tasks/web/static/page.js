@@ -1,6 +1,6 @@
 // The page of `elmo-tasks serve`. Texts of users and models enter the document as text nodes only.
 
-const GRID_WORDS = 40, LISTED = 12;  // what is drawn at most
+const LISTED = 12;  // what is drawn at most
 const HUES = { PER: 255, LOC: 150, ORG: 65, MISC: 310, V: 28, ARG0: 255, ARG1: 150, ARG2: 65, ARG3: 190, neutral: 255,
   entailment: 150, contradiction: 28, "very negative": 28, negative: 50, positive: 170, "very positive": 150 };
 const $ = (id) => document.getElementById(id);
@@ -120,13 +120,13 @@ function drawAnswer({ n_best: answers, question }, input) {
 }
 
 function drawAttention({ premise, hypothesis, ...output }) {
-  const cut = (list) => list.slice(0, GRID_WORDS);
+  const most = VIEWS[view].attention, cut = (list) => list.slice(0, most);
   const head = (scope) => (word) => h("th", { scope }, h("bdi", word));
   const grid = (name, rows, columns, weights) => h("div", h("h3", name), scrolling(name, h("table.grid",
     h("thead", h("tr", h("td"), cut(columns).map(head("col")))), h("tbody", cut(rows).map((word, row) => h("tr",
       head("row")(word), cut(weights[row]).map((weight) => h("td", { "--share": weight }, weight.toFixed(2)))))))));
-  const long = Math.max(premise.length, hypothesis.length) > GRID_WORDS;
-  const note = h("p.note", `The grids show the first ${GRID_WORDS} words of each sentence; the JSON has all.`);
+  const long = Math.max(premise.length, hypothesis.length) > most;
+  const note = h("p.note", `The attention is that of the first ${most} words of each sentence.`);
   return [verdict(output), long ? note : null, h("div.grids",
     grid("Attention of the premise (rows) over the hypothesis", premise, hypothesis, output.premise_attention),
     grid("Attention of the hypothesis (rows) over the premise", hypothesis, premise, output.hypothesis_attention))];
@@ -268,9 +268,12 @@ function open() {
   const link = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   const tabs = Object.keys(VIEWS).filter((name) => modelsOf(name).length);
   view = tabs.includes(link.view) ? link.view : tabs[0];
-  const { title, about, fields } = VIEWS[view], models = modelsOf(view).map((model) => model.name);
+  const { title, about, fields, limits } = VIEWS[view], models = modelsOf(view).map((model) => model.name);
   document.title = `${title} · elmo-tasks`;
   [$("title").textContent, $("about").textContent] = [title, about];
+  const most = Object.entries({ bytes: served.limits.bytes, ...limits });
+  $("limit").textContent = `An input has at most ${most.map(([what, count]) =>
+    `${count.toLocaleString("en")} ${what}`).join(", ")}.`;
   $("views").replaceChildren(...tabs.map((name) => h("li", h("a", { href: `#view=${name}`,
     "aria-current": name === view && "page" }, VIEWS[name].title))));
   const [plain, elmo, more] = [...modelsOf(view)].sort((one, two) => !!one.mix?.length - !!two.mix?.length);
@@ -295,7 +298,6 @@ if (response.ok) {
   served = await response.json();
   for (const [task, page] of Object.entries(served.tasks)) VIEWS[task] = { ...DRAWINGS[page.drawing], ...page };
   $("ready").hidden = false;
-  $("limit").append(`An input has at most ${counted(served.limits.bytes, "byte")}.`);
   const submit = (event) => { event.preventDefault(); run(); };
   $("form").addEventListener("submit", submit);
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing

@@ -1,0 +1,124 @@
+"""The process of a model: it loads an archive, then answers one input after the other."""
+
+import json
+import logging
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from elmo_tasks.errors import causes, is_out_of_memory, one_line
+from elmo_tasks.host import register_classes
+from elmo_tasks.processes import (
+    data_bytes,
+    exit_with_starter,
+    return_freed_memory,
+)
+
+MAX_GROWTH = 250_000_000
+"""Bytes of memory beyond what the loaded model takes; Linux alone enforces it."""
+
+KEPT_GROWTH = 50_000_000
+"""Bytes that the process may have kept after an answer; then it is replaced. Caches of words are what grows."""
+
+FEW_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "8", "LRU_CACHE_CAPACITY": "8"}
+"""
+Variables of oneDNN and PyTorch, which by default keep the code for a thousand shapes. Each length of a text is another
+one for an LSTM, and takes 2 MB, and 20 MB of addresses.
+"""
+
+INPUT = struct.Struct("!I")
+"""Before an input: its length."""
+
+ANSWER = struct.Struct("!H?I")
+"""Before an answer: its HTTP status, whether the process has to be replaced, and its length."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How archives are loaded: packages that register more classes, and the options for downloads."""
+
+    packages: Sequence[str] = ()
+    allow_downloads: bool = False
+    download_limit: float | None = None  # in 10^9 bytes
+
+
+def work(archive: Path, opening: Opening, channel: socket.socket) -> None:
+    """
+    Sends what the page shows of the archive, or why it cannot be loaded. Then reads inputs, in JSON, from the channel
+    and writes answers to it, until the channel is closed. Signals are left to the server, which ends this process.
+    """
+    exit_with_starter()
+    return_freed_memory()
+    os.environ.update(FEW_KERNELS)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the server's has one line
+    logging.basicConfig(
+        format="%(levelname)s: %(message)s",
+        level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"),
+    )
+    with channel, channel.makefile("rwb") as opened:
+        stream = cast(BinaryIO, opened)
+        try:
+            model = _load(archive, opening)
+        except Exception as error:
+            _send(stream, *_failure(error))
+            return
+        _send(stream, 200, json.dumps(model.describe()).encode())
+        allowed = _limit_memory()
+        while head := stream.read(INPUT.size):
+            data = json.loads(stream.read(*INPUT.unpack(head)))
+            try:
+                status, body = 200, model.answer(data)
+            except Exception as error:
+                status, body = _failure(error)
+            _send(stream, status, body, replace=data_bytes() > allowed)
+
+
+def _load(archive: Path, opening: Opening) -> Any:
+    """A `LoadedModel`. Raises `InputError` if the archive cannot be used, or a package is missing."""
+    register_classes(opening.packages)
+    from elmo_tasks.formats.fetch import downloads
+    from elmo_tasks.web.loaded import LoadedModel
+
+    with downloads(limit_gb=opening.download_limit):
+        return LoadedModel(archive, allow_downloads=opening.allow_downloads)
+
+
+def _limit_memory() -> float:
+    """Limits the memory of this process; returns how much it may keep after an answer."""
+    taken = data_bytes()
+    if not taken:
+        return float("inf")
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = taken + MAX_GROWTH
+    if hard == resource.RLIM_INFINITY or limit < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    return taken + KEPT_GROWTH
+
+
+def _failure(error: Exception) -> tuple[int, bytes]:
+    """The status and the body for an error."""
+    if any(is_out_of_memory(cause) for cause in causes(error)):
+        megabytes = MAX_GROWTH // 1_000_000
+        status, problem = 422, f"the input needs more than {megabytes} MB of memory"
+    elif isinstance(error, RecursionError):
+        status, problem = 422, "the input is nested too deeply"
+    elif (line := one_line(error)) is not None:
+        status, problem = 422, line
+    else:
+        logging.getLogger(__name__).error("internal error", exc_info=error)
+        status, problem = 500, "internal error"
+    return status, json.dumps({"error": problem}).encode()
+
+
+def _send(stream: BinaryIO, status: int, body: bytes, *, replace: bool = False) -> None:
+    stream.write(ANSWER.pack(status, replace, len(body)) + body)
+    stream.flush()
