@@ -18,7 +18,6 @@ from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
 from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, META_NAME, Archive
-from torch import Tensor
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles
@@ -271,7 +270,7 @@ def _no_standard_input() -> Iterator[None]:
 
 def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
     """
-    The bytes of the tensors in the weights of the archive `file`, and their number. Raises `InputError` unless they are
+    The size of the weights of the archive `file`, and the number of their tensors. Raises `InputError` unless they are
     a state dictionary.
     """
     try:
@@ -286,8 +285,7 @@ def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
         for key, value in state.items():
             if Path(file).is_file() and key.endswith(STATE_KEY):
                 SourceFiles.from_state(value).require_bounded(Path(file).stat().st_size)
-        tensors = [value for value in state.values() if isinstance(value, Tensor)]
-        return sum(tensor.nbytes for tensor in tensors), len(tensors)
+        return weights.stat().st_size, len(state)
     except InputError as error:
         raise InputError(f"the archive's {weights.name}: {error}", file=file) from None
     except FileNotFoundError:
@@ -317,7 +315,10 @@ def explained(file: str | Path) -> Iterator[None]:
         yield
     except (InputError, torch.OutOfMemoryError):
         raise
-    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
+    except (
+        *(RuntimeError, MemoryError, TypeError),
+        *(ValueError, LookupError, AttributeError),
+    ) as error:
         first, *rest = map(str.strip, str(error).split("\n"))
         problem = (
             f"no model can be built from the archive: {type(error).__name__}: {first}"

@@ -37,12 +37,11 @@ def test_each_size_of_each_model(task: str, tmp_path: Path) -> None:
     messages = []
     for holder, key, path in sizes(config["model"]):
         before = holder[key]
-        for size in (10_000, 10**9):
-            holder[key] = size
-            content = json.dumps(config).encode()
-            (tmp_path / "a").write_bytes(with_member("config.json", content, source))
-            message = outcome(lambda: load_archive(tmp_path / "a"), reserved=RESERVED)
-            assert message is not None or path in LIMITS, (path, size)
-            messages.append(message or "")
+        holder[key] = 10**9 if key == "num_layers" else 10_000
+        content = json.dumps(config).encode()
+        (tmp_path / "a").write_bytes(with_member("config.json", content, source))
+        message = outcome(lambda: load_archive(tmp_path / "a"), reserved=RESERVED)
+        assert message is not None or path in LIMITS, path
+        messages.append(message or "")
         holder[key] = before
     assert any("larger model than the weights" in message for message in messages)
