@@ -2,13 +2,15 @@
 
 import json
 import logging
+import os
 import shutil
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from gzip import GzipFile
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -32,7 +34,7 @@ from elmo_tasks.pretraining.paragraphs import (
     sentences_of_paragraphs,
 )
 from elmo_tasks.pretraining.sentences import expand_files
-from elmo_tasks.processes import worker_pool
+from elmo_tasks.processes import POLL_SECONDS, worker_pool
 from elmo_tasks.settings import Count, Size, checked
 from elmo_tasks.temporary import leftovers
 
@@ -95,6 +97,7 @@ class _Job:
 
     def settings(self, files: list[Path]) -> dict[str, Any]:
         """All that the text depends on but the contents of the files, which are compared by their SHA-256."""
+        names = "\0".join(file.name for file in files)
         rules = None if self.language is None else f"spaCy {version('spacy')}"
         return {
             "format": FORMAT,
@@ -103,7 +106,8 @@ class _Job:
             "paragraphs": self.paragraphs,
             "text_field": self.text_field,
             "heldout": self.heldout,
-            "files": [file.name for file in files],
+            "files": len(files),
+            "names_sha256": sha256(os.fsencode(names)).hexdigest(),
         }
 
     def outputs(self, file: Path, place: int) -> dict[str, Path]:
@@ -174,8 +178,9 @@ def prepare(
             out,
             BLOCK + 1,
         )
+    _wait_for_workers(job.folder)
     write_text(job.folder / SUCCESS, json.dumps(_totals(prepared)) + "\n")
-    shutil.rmtree(job.folder / _FINISHED)
+    shutil.rmtree(job.folder / _FINISHED, ignore_errors=True)
     return prepared
 
 
@@ -226,7 +231,7 @@ def _files(entry: str) -> list[Path]:
 def _begin(job: _Job, files: list[Path]) -> None:
     """Write the settings to a new folder, or compare them with those of an interrupted call."""
     begun, settings = job.folder / BEGUN, job.settings(files)
-    has_text = any(any(job.folder.glob(f"{split}.*")) for split in SPLITS)
+    has_text = _has_text(job.folder)
     is_complete = (job.folder / SUCCESS).exists()
     if is_complete:
         shutil.rmtree(job.folder / _FINISHED, ignore_errors=True)
@@ -242,6 +247,10 @@ def _begin(job: _Job, files: list[Path]) -> None:
     write_text(begun, json.dumps(settings, indent=1) + "\n")
 
 
+def _has_text(folder: Path) -> bool:
+    return any(any(folder.glob(f"{split}.*")) for split in SPLITS)
+
+
 def _remove_leftovers(folder: Path) -> None:
     """Remove the temporary files of killed calls."""
     own = tuple(f".{name}." for name in (*SPLITS, BEGUN, SUCCESS))
@@ -252,6 +261,18 @@ def _remove_leftovers(folder: Path) -> None:
     if (folder / _FINISHED).is_dir():
         for left in leftovers(folder / _FINISHED):
             left.unlink(missing_ok=True)
+
+
+def _wait_for_workers(folder: Path) -> None:
+    """
+    Remove the temporary files of processes that a killed call has started, which end when they see that it is gone.
+    Those of a call at the same time stay.
+    """
+    ends = time.monotonic() + 3 * POLL_SECONDS
+    _remove_leftovers(folder)
+    while any(folder.glob(".*.txt.gz.*.tmp")) and time.monotonic() < ends:
+        time.sleep(POLL_SECONDS / 10)
+        _remove_leftovers(folder)
 
 
 def _require_same(found: Any, expected: dict[str, Any], file: Path) -> None:
@@ -271,8 +292,8 @@ def _require_same(found: Any, expected: dict[str, Any], file: Path) -> None:
 
 
 def _withdraw(job: _Job) -> None:
-    """After an error in the input, leave no file if nothing is finished."""
-    if not any(job.folder.glob(f"{_FINISHED}/*.json")):
+    """After an error in the input, leave no file if there is no text yet."""
+    if not _has_text(job.folder):
         with suppress(OSError):
             (job.folder / _FINISHED).rmdir()
         (job.folder / BEGUN).unlink(missing_ok=True)
@@ -369,33 +390,40 @@ def _write_splits(
 ) -> dict[str, Written]:
     """Write the two files of an input. Equal sentences give equal bytes."""
     counts = {split: [0, 0] for split in SPLITS}
-    with (
-        atomic_write(outputs["train"]) as train,
-        atomic_write(outputs["heldout"]) as held,
-        train.open("wb") as train_file,
-        held.open("wb") as held_file,
-        GzipFile("", "wb", 4, train_file, mtime=0) as train_out,
-        GzipFile("", "wb", 4, held_file, mtime=0) as held_out,
-    ):
+    opened: dict[str, GzipFile] = {}
+    with ExitStack() as stack:
         for paragraph, words in sentences:
             if not words:
                 continue
             # The place holds out some of many short files, too.
             is_held_out = heldout > 0 and (place + paragraph // BLOCK) % heldout == 1
             split = "heldout" if is_held_out else "train"
-            out = held_out if is_held_out else train_out
-            out.write(" ".join(words).encode() + b"\n")
+            if split not in opened:
+                opened[split] = stack.enter_context(_new_gzip(outputs[split]))
+            opened[split].write(" ".join(words).encode() + b"\n")
             counts[split][0] += 1
             counts[split][1] += len(words)
     written = {}
     for split, output in outputs.items():
         sentence_count, word_count = counts[split]
-        if sentence_count:
-            written[split] = Written(sentence_count, word_count, output.stat().st_size)
+        if split in opened:
+            size = output.stat().st_size
+            written[split] = Written(sentence_count, word_count, size)
         else:
-            output.unlink()
+            output.unlink(missing_ok=True)
             written[split] = Written()
     return written
+
+
+@contextmanager
+def _new_gzip(path: Path) -> Iterator[GzipFile]:
+    """A file that has its name when it is complete, without a name and a time in its header."""
+    with (
+        atomic_write(path) as aside,
+        aside.open("wb") as file,
+        GzipFile("", "wb", 4, file, mtime=0) as out,
+    ):
+        yield out
 
 
 def read_lines(file: Path, text_field: str, *, report: bool = False) -> Iterator[Line]:

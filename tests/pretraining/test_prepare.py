@@ -309,6 +309,24 @@ def test_finished_files_are_kept(inputs: list[str], tmp_path: Path) -> None:
     assert text_of(out)[-1] == "sex"
 
 
+def test_a_text_without_a_record_stays_rejected(
+    inputs: list[str], tmp_path: Path
+) -> None:
+    """Killed between a file of text and its record; then the input is damaged."""
+    out = tmp_path / "out"
+    for number in range(1, 100):
+        killed_at_event(number, out, prepare_in_thirds, inputs[:1], out)
+        if list(out.glob("train.*")):
+            break
+    assert not list(out.glob("_finished/*"))
+    (tmp_path / "corpus" / "a.txt").write_text("\n")
+    with pytest.raises(InputError, match="expected text, got none"):
+        prepare_in_thirds(inputs[:1], out)
+    if list(out.glob("train.*")):
+        with pytest.raises(InputError, match="not complete"):
+            expand_files(f"{out}/train.*")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
