@@ -67,10 +67,19 @@ def evaluate(args: argparse.Namespace) -> None:
             ),
             indent=2,
         )
+        is_new = not predictions.exists()
         for made in sorted(
             Path(folder).iterdir()
         ):  # official scorers need a second file
-            check_output_path(predictions.with_name(made.name), read=read, device=True)
+            named = predictions.with_name(made.name)
+            check_output_path(named, read=read, device=True)
+            if named != predictions and is_new and named.exists():
+                raise InputError(
+                    f"the file exists, and goes with {predictions}, which does not",
+                    file=named,
+                    hint="name another --predictions-output-file",
+                )
+        for made in sorted(Path(folder).iterdir()):
             with atomic_write(predictions.with_name(made.name)) as target:
                 shutil.copyfile(made, target)
     if args.output_file:

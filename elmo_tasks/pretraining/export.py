@@ -4,6 +4,7 @@ import json
 import logging
 import math
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,14 +52,32 @@ def export_run(
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and `softmax.hdf5` (`softmax/W` [V, P],
     `softmax/b` [V]) of a run's folder, finished or not, all or none; other files of the folder are kept. Returns the
     file of the weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23) after the leading one, which
-    makes the files smaller. Raises `InputError` if the run has no usable weights, or the folder cannot be written.
+    makes the files smaller. Raises `InputError` if the run has no usable weights, or the folder cannot be written, or
+    has files of these names that are not those of a biLM.
     """
     trained = _load_run(Path(run))
+    _require_exported(Path(out_dir))
     with atomic_write_folder(Path(out_dir)) as folder:
         write_exported(
             trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits
         )
     return trained.source
+
+
+def _require_exported(folder: Path) -> None:
+    """Raises `InputError` if a folder has files with the names of a language model's, and no language model."""
+    present = [name for name in EXPORTED if (folder / name).exists()]
+    is_exported = False
+    with suppress(InputError):
+        BiLMOptions.from_file(folder / OPTIONS_FILE)
+        weights = folder / WEIGHT_FILE  # not there after an export that was killed
+        is_exported = not weights.exists() or bool(h5py.is_hdf5(weights))
+    if present and not is_exported:
+        raise InputError(
+            f"expected a folder without {', '.join(present)}, or one with an exported biLM",
+            file=folder,
+            hint="name another",
+        )
 
 
 def write_exported(

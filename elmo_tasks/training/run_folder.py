@@ -85,6 +85,12 @@ class RunFolder:
         """Whether the file of a checkpoint is there."""
         return any(CHECKPOINT.fullmatch(name) for name in _listed(self.path))
 
+    def remove_checkpoints(self) -> None:
+        """Removes what a finished run needs no longer; the archive and the metrics remain."""
+        for name in _listed(self.path):
+            if name == "best.th" or CHECKPOINT.fullmatch(name):
+                (self.path / name).unlink(missing_ok=True)
+
     def names(self) -> list[str]:
         """The names in the folder but for a lock and what killed processes have left."""
         left = {path.name for path in leftovers(self.path)}

@@ -6,6 +6,7 @@ in one folder that they share.
 import hashlib
 import json
 import os
+import re
 import socket
 import time
 import uuid
@@ -23,6 +24,7 @@ from elmo_tasks import __version__
 from elmo_tasks.errors import InputError
 
 MEETING = ".torchrun"
+_TOKEN = re.compile(rf"{re.escape(MEETING)}\.[0-9a-f]{{32}}")
 """The file in the run's folder by which the other processes see that it is the first one's folder."""
 
 _SECONDS_UNTIL_SHARED = 30
@@ -121,8 +123,9 @@ class Torchrun:
             wait_for_workers=False,
             multi_tenant=True,
         )
-        for left in folder.glob(f"{MEETING}.*"):
-            left.unlink(missing_ok=True)
+        for left in folder.iterdir():
+            if _TOKEN.fullmatch(left.name):
+                left.unlink(missing_ok=True)
         token = folder / f"{MEETING}.{uuid.uuid4().hex}"
         token.touch()
         (folder / MEETING).write_text(self.run_id)

@@ -101,6 +101,18 @@ def test_evaluate_does_not_overwrite_its_input(
     assert (tmp_path / target).read_bytes() == before
 
 
+def test_evaluate_does_not_replace_a_file_that_is_not_named(tmp_path: Path) -> None:
+    data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "found"
+    (tmp_path / "found.gold").write_text("precious")
+    arguments = ("evaluate", SRL[0], data, *SRL[1:], "--predictions-output-file", out)
+    with pytest.raises(InputError, match="found.gold: the file exists, and goes with"):
+        elmo_tasks(*arguments)
+    assert (tmp_path / "found.gold").read_text() == "precious" and not out.exists()
+    (tmp_path / "found.gold").unlink()
+    for _ in range(2):
+        elmo_tasks(*arguments)
+
+
 def test_evaluate_writes_both_files_of_the_official_scorer(tmp_path: Path) -> None:
     data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "out" / "found"
     elmo_tasks("evaluate", SRL[0], data, *SRL[1:], "--predictions-output-file", out)

@@ -77,6 +77,29 @@ def test_invalid_softmax_files(
         load_trained(exported)
 
 
+OTHERS = {
+    "options.json": '{"theme": "dark"}',
+    "vocabulary.txt": "apple\nbanana\n",
+    "weights.hdf5": "precious",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_files_of_something_else_stay(name: str, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text(OTHERS[name])
+    with pytest.raises(InputError, match=f"out: expected a folder without {name}"):
+        export_run(run, tmp_path / "out")
+    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == [OTHERS[name]]
+
+
+def test_an_export_that_was_killed_is_repeated(exported: Path, run: Path) -> None:
+    for name in ("softmax.hdf5", "vocabulary.txt", "weights.hdf5"):
+        (exported / name).unlink()
+    export_run(run, exported)
+    load_trained(exported)
+
+
 def test_a_full_disk_leaves_an_older_export(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,36 @@ def ablate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shown:
     return call
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("table.md", "# My table\n\n| a |\n"),
+        ("results.jsonl", '{"row": "a", "seed": 1, "accuracy": 0.5}\n'),
+        ("results.jsonl", "[1]\n"),
+        ("report.html", "<!doctype html>\n<title>Mine</title>\n"),
+    ],
+)
+def test_files_of_something_else_stay(
+    name: str, content: str, ablate: Shown, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text(content)
+    with pytest.raises(InputError, match=f"out/{name}: expected no file of this name"):
+        ablate()
+    assert (tmp_path / "out" / name).read_text() == content
+    assert FakeProcess.started == []
+
+
+def test_files_of_a_table_are_replaced(ablate: Shown, tmp_path: Path) -> None:
+    """By another call, also where all runs have failed."""
+    FakeProcess.failing = {"baseline", "last"}
+    with pytest.raises(SystemExit):
+        ablate()
+    FakeProcess.failing = set()
+    ablate()
+    assert '"hash"' in (tmp_path / "out" / "results.jsonl").read_text()
+
+
 def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--dry-run", "--seeds", "3", "--workers", "2")
     assert "last: ner_elmo.jsonnet; 3 to run\n" in shown

@@ -25,6 +25,7 @@ from elmo_tasks.processes import exit_with_parent
 from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.training.confusion import CONFUSION
 from elmo_tasks.training.run import train
+from elmo_tasks.training.run_folder import RunFolder
 
 PACKAGES = ("torch", "allennlp", "numpy")
 
@@ -69,7 +70,7 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
         path / run_dir.RESULT,
         {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent},
     )
-    run_dir.remove_checkpoints(path)
+    RunFolder(path / run_dir.MODEL).remove_checkpoints()
 
 
 def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:

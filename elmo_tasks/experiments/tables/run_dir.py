@@ -196,10 +196,3 @@ def numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
         if isinstance(value, int | float) and math.isfinite(value)
     }
     return {key.removeprefix(prefix): float(value) for key, value in found.items()}
-
-
-def remove_checkpoints(folder: Path) -> None:
-    """Delete what a finished training needs no longer; the archive and the metrics remain."""
-    for pattern in ("model_state_*.th", "training_state_*.th", "best.th"):
-        for path in (folder / MODEL).glob(pattern):
-            path.unlink()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from elmo_tasks import resources
-from elmo_tasks.errors import portable
+from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import (
@@ -27,7 +27,7 @@ class Session:
     The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
     and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`). The `executor` runs
     `workers` at a time, which import `packages`. Raises `InputError` if the table is invalid, a pattern matches
-    nothing, or a number is below 1.
+    nothing, a number is below 1, or the folder has other files of these names.
     """
 
     @checked
@@ -66,6 +66,7 @@ class Session:
         self._data_root = (
             None if scale == resources.SCALES[0] else resources.data_root()
         )
+        _require_own(self.folder)
         home = (runs or self.folder / "runs").absolute()
         self.planner = Planner(self.table, home, cached=cached, packages=packages)
         self.rows = choose_rows(self.table, rows or [])
@@ -168,3 +169,44 @@ class Session:
                 f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
             )
         return line
+
+
+def _require_own(folder: Path) -> None:
+    """Raises `InputError` if a file has the name of one of a table's, and not the contents."""
+    for name, is_own in WRITTEN.items():
+        file = folder / name
+        if file.exists() and not (file.is_file() and is_own(file)):
+            raise InputError(
+                "expected no file of this name, or that of a table",
+                file=file,
+                hint="it would be replaced: give -s another folder",
+            )
+
+
+def _has_records(file: Path) -> bool:
+    for line in file.read_text("utf-8", "replace").splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            return False
+        is_record = isinstance(record, dict) and record.keys() >= {"row", "seed"}
+        if not is_record or not record.keys() & {"hash", "failed"}:
+            return False
+    return True
+
+
+def _has_table(file: Path) -> bool:
+    return "\nOurs: mean ± standard deviation" in file.read_text("utf-8", "replace")
+
+
+def _has_report(file: Path) -> bool:
+    mark = '<meta name="generator" content="elmo-tasks ablate">'
+    return mark in file.read_text("utf-8", "replace")
+
+
+WRITTEN = {
+    "results.jsonl": _has_records,
+    "table.md": _has_table,
+    "report.html": _has_report,
+}
+"""The files of a table, and whether a file is one."""
