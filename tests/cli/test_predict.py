@@ -121,7 +121,7 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(
     for file in (read, written):
         file.write_text('{"n": 1}\n')
     for error, words, message in (
-        (InputError, (read, "--batch-size", 0), "batch_size: .* 0"),
+        (SystemExit, (read, "--batch-size", 0), "2"),
         (InputError, (read, "--output-file", read), "in.jsonl: "),
         (InputError, (tmp_path / "gone.jsonl", "--output-file", written), "gone.jsonl"),
         (FileNotFoundError, (read, "--output-file", written), "none.tar.gz"),
