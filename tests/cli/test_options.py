@@ -1,0 +1,441 @@
+"""
+Each option of each command, as `--help` lists it, runs on a trained model: with the archive and with the run's folder,
+alone and in pairs.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.cli.main import COMMANDS
+from elmo_tasks.resources import DATA_VARIABLE
+from tests.elmo.manylangs import make as manylangs
+from tests.elmo.transformer_samples import write_transformer
+from tests.pretraining import toy
+from tests.test_flow import SMALLER, elmo_tasks
+from tests.tiny import FIXTURES
+
+OPTION = re.compile(r"^  (?:-\w(?: [A-Z]+)?, )?(--[a-z0-9-]+)", re.MULTILINE)
+ACTIONS = {
+    "probe": ("wsd", "pos", "neighbors"),
+    "bilm": ("prepare", "export", "perplexity"),
+}
+
+SHORT = {"dataset_reader.max_instances": 20}
+TINY = SMALLER | {"trainer.num_epochs": 1}
+
+IN_OTHER_TESTS = {
+    "serve": {
+        "--host": "tests/web/test_serve.py",
+        "--port": "tests/web/test_serve.py",
+    },
+}
+"""Options that need a server of their own, and the tests that have one."""
+
+
+ON_RAY = (
+    "elmo {text} {out}/shards --shards 2 --executor ray --address {cluster}"
+    " --options-file {bilm}/options.json --weight-file {bilm}/weights.hdf5",
+    "ablate {table} -s {out}/table --executor ray --address {cluster} --rows baseline",
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """
+    A command line, in which `{out}` is an empty folder and other names in braces are those of `places`; the files that
+    it leaves in that folder; what it prints, a pattern.
+    """
+
+    line: str
+    files: tuple[str, ...] = ()
+    prints: str = ""
+
+    @property
+    def command(self) -> str:
+        words = self.line.split()
+        return " ".join(words[:2] if words[0] in ACTIONS else words[:1])
+
+
+BILM = "--options-file {bilm}/options.json --weight-file {bilm}/weights.hdf5"
+TABLE = "ablate {table} --scale mini -s {out}/table"
+NEIGHBORS = f"probe neighbors ferry --corpus {{text}} {BILM}"
+
+CALLS = [
+    Call(
+        "train {config} --serialization-dir {out}/run --overrides '{tiny}'"
+        " --include-package collections",
+        ("run/model.tar.gz", "run/metrics.json"),
+    ),
+    Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
+    Call("train {config} -s {run_copy} --recover -o '{tiny}'"),
+    Call(
+        "train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)
+    ),
+    Call("check ner_elmo --scale mini --show", prints='"elmo_tasks_ner"'),
+    Call("check {config} --overrides '{tiny}' --include-package collections"),
+    Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
+    Call("configs --include-package collections", prints="ner_elmo"),
+    Call("data bilm --include-package collections", prints="bilm/options.json"),
+    Call("info", prints="torch"),
+    Call("models", prints="elmo-original"),
+    Call("models small", prints="elmo-small"),
+    Call(TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'", prints="2 runs"),
+    Call(TABLE + " --dry-run --no-cache --include-package collections"),
+    Call(
+        TABLE + " --folder {out}/again --runs {out}/runs --rows baseline --join"
+        " --figures {out}/figures",
+        ("again/table.md", "again/results.jsonl", "again/report.html"),
+    ),
+    Call(f"elmo {{text}} {{out}}/v.hdf5 --all {BILM} --cuda-device -1", ("v.hdf5",)),
+    Call(f"elmo {{text}} {{out}}/v.hdf5 --top --float16 {BILM}", ("v.hdf5",)),
+    Call(f"elmo {{text}} {{out}}/v.hdf5 --average --int8 {BILM}", ("v.hdf5",)),
+    Call("elmo {text} {out}/v.hdf5 --mix {archive} --force " + BILM, ("v.hdf5",)),
+    Call("elmo {text} {out}/v.hdf5 --mix {run} " + BILM, ("v.hdf5",)),
+    Call(
+        f"elmo {{json}} {{out}}/v.hdf5 --input-format json --column words {BILM}",
+        ("v.hdf5",),
+    ),
+    Call(f"elmo {{text}} {{out}}/v.hdf5 --input-format text {BILM}", ("v.hdf5",)),
+    Call(
+        f"elmo {{text}} {{out}}/v.hdf5 --precision bfloat16 --max-length 4 --overlap 2 {BILM}",
+        ("v.hdf5",),
+    ),
+    Call(
+        f"elmo {{text}} {{out}}/v.hdf5 --batch-size 2 --max-tokens 9 {BILM}",
+        ("v.hdf5",),
+    ),
+    Call(
+        "elmo {text} {out}/v.hdf5 --source transformer --model {transformer} --pieces first",
+        ("v.hdf5",),
+    ),
+    Call(
+        "elmo {text} {out}/v.hdf5 --source manylangs --model {manylangs}", ("v.hdf5",)
+    ),
+    Call(
+        f"elmo {{text}} {{out}}/shards --shards 2 --workers 2 --threads 1 {BILM}",
+        ("shards/_SUCCESS",),
+    ),
+    Call(
+        f"static {{text}} --output {{out}}/s.txt --layers top --min-count 1 {BILM}"
+        " --most 9 --cuda-device -1",
+        ("s.txt",),
+    ),
+    Call(
+        f"static {{text}} -o {{out}}/s.txt.gz --min-count 1 --remove 1 --dimensions 4"
+        f" --force --workers 2 {BILM}",
+        ("s.txt.gz",),
+    ),
+    Call(
+        f"static {{json}} -o {{out}}/s.bin --min-count 1 --input-format json"
+        f" --column words {BILM}",
+        ("s.bin",),
+    ),
+    Call("static {text} -o {out}/s.txt --min-count 1 --layers {archive} " + BILM, ("s.txt",)),
+    Call(
+        "static {text} -o {out}/s.txt --min-count 1 --source transformer"
+        " --model {transformer} --pieces last",
+        ("s.txt",),
+    ),
+    Call(
+        f"static {{text}} -o {{out}}/s.txt --min-count 1 --precision bfloat16"
+        f" --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9 {BILM}",
+        ("s.txt",),
+    ),
+    Call(f"probe pos {{pos}} {{pos_test}} {BILM} --cuda-device -1", prints="harbour|accuracy"),
+    Call(
+        "probe pos {pos} {pos_test} --source transformer --model {transformer}"
+        " --pieces first",
+        prints="harbour|accuracy",
+    ),
+    Call(f"probe wsd {{wsd}} {BILM} --cuda-device -1", prints="harbour|accuracy"),
+    Call(
+        "probe wsd {wsd} --source transformer --model {transformer} --pieces mean",
+        prints="harbour|accuracy",
+    ),
+    Call(f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --cuda-device -1"),
+    Call(f"{NEIGHBORS} --vectors {{vectors}}", prints="ferry"),
+    Call(
+        "probe neighbors ferry --corpus {text} --source transformer"
+        " --model {transformer} --pieces mean",
+        prints="ferry",
+    ),
+    Call(
+        "bilm prepare {text} --out {out}/lm --heldout 3 --workers 2",
+        ("lm/train.0000.text.txt.gz",),
+    ),
+    Call(
+        "bilm prepare {json} -o {out}/lm --text-field text --language en --heldout 0",
+        ("lm/train.0000.text.jsonl.txt.gz",),
+    ),
+    Call("bilm export {bilm_run} {out}/bilm --mantissa-bits 9", ("bilm/weights.hdf5",)),
+    Call(
+        "bilm perplexity {bilm_run} {text} --batch-size 2 --max-tokens 20"
+        " --precision bfloat16",
+        prints="mean",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def places(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    """What the commands read, by the names in `CALLS`."""
+    folder = tmp_path_factory.mktemp("options")
+    config = root / "training_config" / "ner_elmo.jsonnet"
+    tiny = json.dumps(TINY)
+    run, run_copy = folder / "run", folder / "run_copy"
+    for one in (run, run_copy):
+        elmo_tasks("train", config, "-s", one, "-o", tiny)
+    toy.fake_run(folder / "bilm_run")
+    sentences = ["Mira saw the ferry .", "The ferry left the old harbour , too ."] * 4
+    text, lines = folder / "text.txt", folder / "text.jsonl"
+    text.write_text("".join(f"{sentence}\n" for sentence in sentences))
+    records = [{"words": one.split(), "text": one} for one in sentences]
+    lines.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    inputs = [{"tokens": sentence.split()} for sentence in sentences]
+    (folder / "inputs.jsonl").write_text(
+        "".join(f"{json.dumps(one)}\n" for one in inputs)
+    )
+    table = {
+        "title": "Two rows",
+        "rows": [
+            {
+                "name": name,
+                "config": str(config),
+                "row_label": "ours",
+                "column": name,
+                "metric": "f1",
+                "split": "dev",
+                "changes": TINY | changes,
+            }
+            for name, changes in (
+                ("baseline", {"model.elmo.at": "output"}),
+                ("last", {"model.elmo.mix": "last", "model.elmo.l2": None}),
+            )
+        ],
+    }
+    (folder / "table.jsonnet").write_text(json.dumps(table))
+    yield {
+        "config": str(config),
+        "tiny": tiny,
+        "tiny_ner": json.dumps(TINY | SHORT),
+        "run": str(run),
+        "run_copy": str(run_copy),
+        "archive": str(run / "model.tar.gz"),
+        "weights": str(run / "best.th"),
+        "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
+        "data": str(root / "ner" / "eng.testa"),
+        "inputs": str(folder / "inputs.jsonl"),
+        "bilm_run": str(folder / "bilm_run"),
+        "text": str(text),
+        "json": str(lines),
+        "table": str(folder / "table.jsonnet"),
+        "bilm": str(root / "bilm"),
+        "vectors": str(root / "vectors" / "glove.6B.50d.txt"),
+        "transformer": str(write_transformer(folder / "transformer")),
+        "manylangs": str(manylangs.HERE / "both"),
+        "pos": str(FIXTURES / "pos" / "train.conllu"),
+        "pos_test": str(FIXTURES / "pos" / "dev.conllu"),
+        "wsd": str(FIXTURES / "wsd"),
+    }
+
+
+def run_call(call: Call, places: Mapping[str, str], out: Path) -> None:
+    words = shlex.split(call.line)
+    for name, place in {**places, "out": str(out)}.items():
+        words = [word.replace(f"{{{name}}}", place) for word in words]
+    try:
+        elmo_tasks(*words)
+    except SystemExit as ended:  # the exit status of `check` and `data`
+        assert not ended.code
+    for file in call.files:
+        assert (out / file).stat().st_size > 0 or file.endswith("_SUCCESS"), file
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.line.replace("/", "_"))
+def test_calls(
+    call: Call,
+    places: dict[str, str],
+    root: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, str(root))
+    run_call(call, places, tmp_path)
+    assert re.search(call.prints, capsys.readouterr().out)
+
+
+def test_commands_on_a_ray_cluster(
+    places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    size = {"num_cpus": 2, "object_store_memory": 100 * 2**20}
+    cluster = Cluster(True, head_node_args={"include_dashboard": False, **size})
+    try:
+        for number, line in enumerate(ON_RAY):
+            out = tmp_path / str(number)
+            out.mkdir()
+            run_call(Call(line), {**places, "cluster": cluster.address}, out)
+    finally:
+        cluster.shutdown()
+    assert (tmp_path / "0" / "shards" / "_SUCCESS").exists()
+    assert (tmp_path / "1" / "table" / "results.jsonl").stat().st_size > 0
+
+
+EVALUATE = (
+    "--weights-file {weights}",
+    "--cuda-device -1",
+    "--overrides '{changed}'",
+    "--output-file {out}/scores.json",
+    "--predictions-output-file {out}/predictions",
+    "--batch-size 2",
+    "--include-package collections",
+)
+PREDICT = (
+    "--weights-file {weights}",
+    "--cuda-device -1",
+    "--overrides '{changed}'",
+    "--output-file {out}/predictions.jsonl",
+    "--silent",
+    "--batch-size 2",
+    "--use-dataset-reader",
+    "--predictor elmo_tasks_ner",
+    "--include-package collections",
+)
+"""The options of a trained model, of which each pair runs."""
+
+SOURCES = ("{archive}", "{run}")
+
+
+def pairs(options: tuple[str, ...]) -> list[str]:
+    """No option, each option, and each pair of them."""
+    found = [""]
+    found += options
+    for first, second in combinations(options, 2):
+        found.append(f"{first} {second}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected_scores(
+    places: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, float]:
+    """The scores of the archive without options."""
+    file = tmp_path_factory.mktemp("scores") / "scores.json"
+    elmo_tasks("evaluate", places["archive"], places["data"], "--output-file", file)
+    scores: dict[str, float] = json.loads(file.read_text())
+    return scores
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("options", pairs(EVALUATE))
+def test_evaluate_scores_the_same_with_any_options(
+    source: str,
+    options: str,
+    places: dict[str, str],
+    expected_scores: dict[str, float],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_call(Call(f"evaluate {source} {{data}} {options}"), places, tmp_path)
+    printed = capsys.readouterr().out
+    scores = json.loads(printed[printed.index("{") :])
+    assert scores == pytest.approx(expected_scores, abs=1e-5)
+    if "--output-file" in options:
+        assert json.loads((tmp_path / "scores.json").read_text()) == scores
+    if "--predictions-output-file" in options:
+        assert (tmp_path / "predictions").stat().st_size > 0
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("options", pairs(PREDICT))
+def test_predict_predicts_the_same_with_any_options(
+    source: str,
+    options: str,
+    places: dict[str, str],
+    expected_tags: dict[str, list[list[str]]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = "data" if "--use-dataset-reader" in options else "inputs"
+    run_call(Call(f"predict {source} {{{file}}} {options}"), places, tmp_path)
+    printed = capsys.readouterr().out
+    if "--silent" in options:
+        assert "tags" not in printed
+    elif "--output-file" not in options:
+        assert printed.count('"tags"') == len(expected_tags[file])
+    if "--output-file" in options:
+        lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
+        assert [json.loads(line)["tags"] for line in lines] == expected_tags[file]
+
+
+@pytest.fixture(scope="module")
+def expected_tags(
+    places: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[list[str]]]:
+    """The predicted tags of each sentence, without other options, for both kinds of files."""
+    folder = tmp_path_factory.mktemp("tags")
+    found = {}
+    for file, option in (("inputs", []), ("data", ["--use-dataset-reader"])):
+        out = folder / f"{file}.jsonl"
+        elmo_tasks(
+            "predict", places["archive"], places[file], "--output-file", out, *option
+        )
+        found[file] = [
+            json.loads(line)["tags"] for line in out.read_text().splitlines()
+        ]
+    return found
+
+
+def commands() -> list[str]:
+    """The names of all commands and of their actions."""
+    found = []
+    for name in COMMANDS:
+        if name == "ablate-run":  # what `ablate` starts
+            continue
+        if name in ACTIONS:
+            found += [f"{name} {action}" for action in ACTIONS[name]]
+        else:
+            found.append(name)
+    return found
+
+
+def used_options(command: str) -> set[str]:
+    """The options that the calls of this file use with a command."""
+    if command == "evaluate":
+        texts: tuple[str, ...] = EVALUATE
+    elif command == "predict":
+        texts = PREDICT
+    else:
+        lines = [call.line for call in CALLS] + list(ON_RAY)
+        texts = tuple(line for line in lines if Call(line).command == command)
+    words = [word for text in texts for word in text.split()]
+    return {word for word in words if word.startswith("--")}
+
+
+@pytest.mark.parametrize("command", commands())
+def test_no_option_is_left_out(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        elmo_tasks(*command.split(), "--help")
+    assert ended.value.code == 0
+    documented = set(OPTION.findall(capsys.readouterr().out)) - {"--help"}
+    elsewhere = IN_OTHER_TESTS.get(command, {})
+    for option, file in elsewhere.items():
+        name = option.removeprefix("--")
+        assert name in (FIXTURES.parent / file).read_text(), f"{option} in {file}"
+    assert documented - used_options(command) - elsewhere.keys() == set()
