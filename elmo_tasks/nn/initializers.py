@@ -1,12 +1,13 @@
 """Initial values of parameters, for the `initializer` of a config."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from allennlp.nn.initializers import Initializer
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Number, checked, not_empty
 
 
 @Initializer.register("elmo_tasks_values")
@@ -16,7 +17,8 @@ class ValuesInitializer(Initializer):
     parameter has another shape.
     """
 
-    def __init__(self, values: list[float]) -> None:
+    @checked
+    def __init__(self, values: Annotated[list[Number], not_empty]) -> None:
         self.values = torch.tensor(values)
 
     def __call__(self, tensor: Tensor, parameter_name: str = "", **_: Any) -> None:

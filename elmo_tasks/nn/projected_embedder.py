@@ -3,7 +3,7 @@
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.settings import Size
+from elmo_tasks.settings import Width, checked
 
 
 @TokenEmbedder.register("elmo_tasks_projected")
@@ -13,7 +13,8 @@ class ProjectedEmbedder(TokenEmbedder):
     dimensions.
     """
 
-    def __init__(self, *, embedder: TokenEmbedder, projection_dim: Size) -> None:
+    @checked
+    def __init__(self, *, embedder: TokenEmbedder, projection_dim: Width) -> None:
         super().__init__()
         self.embedder = embedder
         self.projection = nn.Linear(embedder.get_output_dim(), projection_dim)

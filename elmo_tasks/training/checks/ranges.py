@@ -165,7 +165,6 @@ RANGES: dict[type, dict[str, Any]] = {
     TrainModel: dict.fromkeys(DATA_PATHS, Annotated[Any, is_data_path]),
     Trainer: {
         **own_ranges(ResumableTrainer.__init__),
-        "cuda_device": Optional[Device],
         "local_rank": Count,
         "world_size": Size,
     },

@@ -170,7 +170,8 @@ def _conflicts(
         except KeyError:  # a missing argument, which is another problem
             continue
         for wrong in found:
-            yield Problem(below(path, wrong.key), wrong.expected, shown(wrong.value))
+            got = shown(wrong.value) if wrong.key in value else "none"
+            yield Problem(below(path, wrong.key), wrong.expected, got)
 
 
 def _rules(cls: Any, constructor: Callable[..., Any]) -> Iterator[Rule]:
