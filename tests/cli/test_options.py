@@ -75,9 +75,7 @@ CALLS = [
     ),
     Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
     Call("train {config} -s {run_copy} --recover -o '{tiny}'"),
-    Call(
-        "train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)
-    ),
+    Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
     Call("check ner_elmo --scale mini --show", prints='"elmo_tasks_ner"'),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
@@ -137,7 +135,10 @@ CALLS = [
         f" --column words {BILM}",
         ("s.bin",),
     ),
-    Call("static {text} -o {out}/s.txt --min-count 1 --layers {archive} " + BILM, ("s.txt",)),
+    Call(
+        "static {text} -o {out}/s.txt --min-count 1 --layers {archive} " + BILM,
+        ("s.txt",),
+    ),
     Call(
         "static {text} -o {out}/s.txt --min-count 1 --source transformer"
         " --model {transformer} --pieces last",
@@ -148,7 +149,10 @@ CALLS = [
         f" --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9 {BILM}",
         ("s.txt",),
     ),
-    Call(f"probe pos {{pos}} {{pos_test}} {BILM} --cuda-device -1", prints="harbour|accuracy"),
+    Call(
+        f"probe pos {{pos}} {{pos_test}} {BILM} --cuda-device -1",
+        prints="harbour|accuracy",
+    ),
     Call(
         "probe pos {pos} {pos_test} --source transformer --model {transformer}"
         " --pieces first",

@@ -48,8 +48,9 @@ def test_invalid_arguments(tmp_path: Path, files: list[str]) -> None:
     neighbors = ["neighbors", "play", "--corpus", SEMCOR, "--vectors", vectors, *files]
     for arguments, message in (
         (["wsd", tmp_path, *files], r"SemCor/semcor\.data\.xml"),
-        ([*neighbors, "--top", 0], "top: .*0"),
         (["pos", POS, POS, *files], "expected another file"),
     ):
         with pytest.raises(InputError, match=message):
             probe(*arguments)
+    with pytest.raises(SystemExit, match="2"):
+        probe(*neighbors, "--top", 0)

@@ -57,11 +57,13 @@ class Format:
 
 
 def _documents(file: Path) -> list[Any]:
-    return [
-        (document.key, one.words, one.speakers, one.frames(), one.mentions())
-        for document in read_documents(file)
-        for one in document.sentences
-    ]
+    found = []
+    for document in read_documents(file):
+        sentences = [
+            (one.words, one.speakers, one.frames()) for one in document.sentences
+        ]
+        found.append((document.key, sentences, document.mentions()))
+    return found
 
 
 def _pairs(file: Path) -> list[Any]:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.pretraining.paragraphs import (
@@ -118,6 +118,7 @@ def random_paragraph(seed: int, words: int) -> list[str]:
     return textwrap.wrap(" ".join(drawn), rng.randint(30, 90))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 999), st.integers(1, 12_000))
 def test_a_long_paragraph_is_split_as_a_whole(seed: int, words: int) -> None:
     lines = random_paragraph(seed, words)

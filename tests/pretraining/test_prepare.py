@@ -199,7 +199,9 @@ def test_paragraphs_can_be_given(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="paragraphs: expected a language"):
         prepare([str(tmp_path / "a.txt")], tmp_path / "out", paragraphs="blank")
-    with pytest.raises(InputError, match="expected line or blank, got 'page'"):
+    with pytest.raises(
+        InputError, match="expected one of line, blank or null, got 'page'"
+    ):
         prepare([str(tmp_path / "a.txt")], tmp_path / "out", paragraphs="page")
 
 

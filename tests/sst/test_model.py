@@ -30,6 +30,8 @@ def test_logits_from_the_parts(build: Build) -> None:
         "probabilities",
         "label",
         "loss",
+        "loss_total",
+        "loss_count",
     }
     assert model.get_metrics() == {
         "accuracy": (logits.argmax(1) == batch["label"]).float().mean().item()
