@@ -59,10 +59,10 @@ class Format:
 def _documents(file: Path) -> list[Any]:
     found = []
     for document in read_documents(file):
-        sentences = [
-            (one.words, one.speakers, one.frames()) for one in document.sentences
-        ]
-        found.append((document.key, sentences, document.mentions()))
+        mentions = document.mentions()
+        for one in document.sentences:
+            record = (document.key, one.words, one.speakers, one.frames(), mentions)
+            found.append(record)
     return found
 
 
