@@ -26,6 +26,7 @@ from elmo_tasks.errors import (
     portable_logs,
 )
 from elmo_tasks.host import load_allennlp, register_classes
+from elmo_tasks.settings import Positive, number
 
 COMMANDS = {
     "train": "train a model from a config",
@@ -150,7 +151,10 @@ def run(arguments: list[str]) -> None:
             own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
             module.add_arguments(own)
             own.add_argument(
-                "--download-limit", metavar="GB", type=float, help=DOWNLOAD_LIMIT
+                "--download-limit",
+                metavar="GB",
+                type=number(Positive),
+                help=DOWNLOAD_LIMIT,
             )
             if name not in LIGHT:
                 own.add_argument(

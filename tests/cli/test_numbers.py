@@ -50,6 +50,10 @@ LEAST = {
 }
 """The smallest valid value of each numeric option."""
 
+NUMBERS = {f"{command} --download-limit": 3e38 for command in COMMANDS}
+NUMBERS["serve --timeout"] = 86_400
+"""The options that take other numbers than integers, above 0, and the largest value of each."""
+
 MOST = {"bilm export --mantissa-bits": 23, "serve --port": 65_535}
 """The largest, where it is not that of an integer of 32 bits."""
 
@@ -71,7 +75,7 @@ def test_every_numeric_option_is_here() -> None:
         parser = argparse.ArgumentParser()
         module.add_arguments(parser)
         found += options(command, parser)
-    assert sorted(found) == sorted(LEAST)
+    assert sorted(found) == sorted([*LEAST, "serve --timeout"])
 
 
 @pytest.mark.parametrize("option", LEAST)
@@ -85,6 +89,17 @@ def test_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -> None:
         (line,) = capsys.readouterr().err.splitlines()
         assert stopped.value.code == 2
         assert f"argument {name}: expected an integer" in line and len(line) < 300
+
+
+@pytest.mark.parametrize("option", NUMBERS)
+def test_not_above_0(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    *command, name = option.split()
+    for value in ("0", "-1", NUMBERS[option] * 1.1, "x", "", "nan", "inf", "1e999"):
+        with pytest.raises(SystemExit) as stopped:
+            run([*command, f"{name}={value}"])
+        (line,) = capsys.readouterr().err.splitlines()
+        assert stopped.value.code == 2
+        assert f"argument {name}: expected a number above 0" in line
 
 
 def test_no_part_of_the_text_can_be_held_out_alone(
