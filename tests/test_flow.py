@@ -12,7 +12,7 @@ from allennlp.models.archival import load_archive
 from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.resources import DATA_VARIABLE
-from elmo_tasks.web.models import ServedModel
+from elmo_tasks.web.loaded import LoadedModel
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, heard
 
@@ -89,7 +89,7 @@ def test_folder_of_a_run_does_what_its_archive_does(
             evaluated.read_text(),
             predicted.read_text(),
             ElmoVectors(vectors)[0].tolist(),
-            ServedModel(model).describe(),
+            LoadedModel(model).describe(),
         ]
     assert found[run.name] == found["model.tar.gz"]
 

@@ -6,6 +6,8 @@ alone and in pairs.
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -30,14 +32,10 @@ ACTIONS = {
 SHORT = {"dataset_reader.max_instances": 20}
 TINY = SMALLER | {"trainer.num_epochs": 1}
 
-IN_OTHER_TESTS = {
-    "serve": {
-        "--host": "tests/web/test_serve.py",
-        "--port": "tests/web/test_serve.py",
-    },
-}
-"""Options that need a server of their own, and the tests that have one."""
-
+SERVE = (
+    "serve {archive} again={run} --host 127.0.0.1 --port 0 --timeout 20"
+    " --allow-downloads --download-limit 1 --include-package collections"
+)
 
 ON_RAY = (
     "elmo {text} {out}/shards --shards 2 --executor ray --address {cluster}"
@@ -74,18 +72,26 @@ CALLS = [
         ("run/model.tar.gz", "run/metrics.json"),
     ),
     Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
-    Call("train {config} -s {run_copy} --recover -o '{tiny}'"),
+    Call("train {config} -s {run_copy} --recover -o '{tiny}' --download-limit 1"),
     Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
-    Call("check ner_elmo --scale mini --show", prints='"elmo_tasks_ner"'),
+    Call(
+        "check ner_elmo --scale mini --show --download-limit 1",
+        prints='"elmo_tasks_ner"',
+    ),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
-    Call("configs --include-package collections", prints="ner_elmo"),
-    Call("data bilm --include-package collections", prints="bilm/options.json"),
-    Call("info", prints="torch"),
+    Call("configs --include-package collections --download-limit 1", prints="ner_elmo"),
+    Call(
+        "data bilm --include-package collections --download-limit 1",
+        prints="bilm/options.json",
+    ),
+    Call("info --download-limit 1", prints="torch"),
     Call("models", prints="elmo-original"),
-    Call("models small", prints="elmo-small"),
+    Call("models small --download-limit 1", prints="elmo-small"),
     Call(TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'", prints="2 runs"),
-    Call(TABLE + " --dry-run --no-cache --include-package collections"),
+    Call(
+        TABLE + " --dry-run --no-cache --include-package collections --download-limit 1"
+    ),
     Call(
         TABLE + " --folder {out}/again --runs {out}/runs --rows baseline --join"
         " --figures {out}/figures",
@@ -100,13 +106,16 @@ CALLS = [
         f"elmo {{json}} {{out}}/v.hdf5 --input-format json --column words {BILM}",
         ("v.hdf5",),
     ),
-    Call(f"elmo {{text}} {{out}}/v.hdf5 --input-format text {BILM}", ("v.hdf5",)),
+    Call(
+        f"elmo {{text}} {{out}}/v.hdf5 --input-format text --tokenizer basic {BILM}",
+        ("v.hdf5",),
+    ),
     Call(
         f"elmo {{text}} {{out}}/v.hdf5 --precision bfloat16 --max-length 4 --overlap 2 {BILM}",
         ("v.hdf5",),
     ),
     Call(
-        f"elmo {{text}} {{out}}/v.hdf5 --batch-size 2 --max-tokens 9 {BILM}",
+        f"elmo {{text}} {{out}}/v.hdf5 --batch-size 2 --max-tokens 9 --download-limit 1 {BILM}",
         ("v.hdf5",),
     ),
     Call(
@@ -122,7 +131,7 @@ CALLS = [
     ),
     Call(
         f"static {{text}} --output {{out}}/s.txt --layers top --min-count 1 {BILM}"
-        " --most 9 --cuda-device -1",
+        " --most 9 --cuda-device -1 --tokenizer basic --download-limit 1",
         ("s.txt",),
     ),
     Call(
@@ -146,7 +155,7 @@ CALLS = [
     ),
     Call(
         f"static {{text}} -o {{out}}/s.txt --min-count 1 --precision bfloat16"
-        f" --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9 {BILM}",
+        f" --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9 --download-limit 1 {BILM}",
         ("s.txt",),
     ),
     Call(
@@ -175,8 +184,9 @@ CALLS = [
         ("lm/train.0000.text.txt.gz",),
     ),
     Call(
-        "bilm prepare {json} -o {out}/lm --text-field text --language en --heldout 0",
-        ("lm/train.0000.text.jsonl.txt.gz",),
+        "bilm prepare {json} -o {out}/lm --text-field text --language en --heldout 0"
+        " --paragraphs line",
+        ("lm/train.0000.text.txt.gz",),
     ),
     Call("bilm export {bilm_run} {out}/bilm --mantissa-bits 9", ("bilm/weights.hdf5",)),
     Call(
@@ -252,10 +262,15 @@ def places(
     }
 
 
-def run_call(call: Call, places: Mapping[str, str], out: Path) -> None:
+def words_of(call: Call, places: Mapping[str, str]) -> list[str]:
     words = shlex.split(call.line)
-    for name, place in {**places, "out": str(out)}.items():
+    for name, place in places.items():
         words = [word.replace(f"{{{name}}}", place) for word in words]
+    return words
+
+
+def run_call(call: Call, places: Mapping[str, str], out: Path) -> None:
+    words = words_of(call, {**places, "out": str(out)})
     try:
         elmo_tasks(*words)
     except SystemExit as ended:  # the exit status of `check` and `data`
@@ -278,10 +293,21 @@ def test_calls(
     assert re.search(call.prints, capsys.readouterr().out)
 
 
+def test_a_server(places: dict[str, str]) -> None:
+    """It is ready, and SIGTERM ends it."""
+    command = [sys.executable, "-m", "elmo_tasks", *words_of(Call(SERVE), places)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        ready = json.loads(server.stdout.readline())
+        server.terminate()
+        assert server.wait(60) == 0
+    assert ready["ready"] and ready["models"] == ["run", "again"]
+
+
 def test_commands_on_a_ray_cluster(
     places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("ray")
+    ray = pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
     monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -294,6 +320,7 @@ def test_commands_on_a_ray_cluster(
             out.mkdir()
             run_call(Call(line), {**places, "cluster": cluster.address}, out)
     finally:
+        ray.shutdown()
         cluster.shutdown()
     assert (tmp_path / "0" / "shards" / "_SUCCESS").exists()
     assert (tmp_path / "1" / "table" / "results.jsonl").stat().st_size > 0
@@ -301,7 +328,7 @@ def test_commands_on_a_ray_cluster(
 
 EVALUATE = (
     "--weights-file {weights}",
-    "--cuda-device -1",
+    "--cuda-device -1 --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/scores.json",
     "--predictions-output-file {out}/predictions",
@@ -310,10 +337,10 @@ EVALUATE = (
 )
 PREDICT = (
     "--weights-file {weights}",
-    "--cuda-device -1",
+    "--cuda-device -1 --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/predictions.jsonl",
-    "--silent",
+    "--silent --output-file {out}/silent.jsonl",
     "--batch-size 2",
     "--use-dataset-reader",
     "--predictor elmo_tasks_ner",
@@ -379,9 +406,11 @@ def test_predict_predicts_the_same_with_any_options(
     printed = capsys.readouterr().out
     if "--silent" in options:
         assert "tags" not in printed
+        if options.count("--output-file") == 1:
+            assert (tmp_path / "silent.jsonl").stat().st_size > 0
     elif "--output-file" not in options:
         assert printed.count('"tags"') == len(expected_tags[file])
-    if "--output-file" in options:
+    if "predictions.jsonl" in options and "--silent" not in options:
         lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
         assert [json.loads(line)["tags"] for line in lines] == expected_tags[file]
 
@@ -424,7 +453,7 @@ def used_options(command: str) -> set[str]:
     elif command == "predict":
         texts = PREDICT
     else:
-        lines = [call.line for call in CALLS] + list(ON_RAY)
+        lines = [*[call.line for call in CALLS], *ON_RAY, SERVE]
         texts = tuple(line for line in lines if Call(line).command == command)
     words = [word for text in texts for word in text.split()]
     return {word for word in words if word.startswith("--")}
@@ -438,8 +467,4 @@ def test_no_option_is_left_out(
         elmo_tasks(*command.split(), "--help")
     assert ended.value.code == 0
     documented = set(OPTION.findall(capsys.readouterr().out)) - {"--help"}
-    elsewhere = IN_OTHER_TESTS.get(command, {})
-    for option, file in elsewhere.items():
-        name = option.removeprefix("--")
-        assert name in (FIXTURES.parent / file).read_text(), f"{option} in {file}"
-    assert documented - used_options(command) - elsewhere.keys() == set()
+    assert documented - used_options(command) == set()
