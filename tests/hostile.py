@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from elmo_tasks.errors import one_line
+from tests.system import require_path
 
 SECONDS = 10
 MEMORY = 500 * 10**6
@@ -21,6 +22,7 @@ def outcome(read: Callable[[], object], *, reserved: int = MEMORY) -> str | None
     it takes more time or memory than the bounds. It may ask for `reserved` bytes of memory that it does not use. Raises
     `AssertionError` for another end.
     """
+    require_path("/proc/self/clear_refs")
     receiving, sending = os.pipe()
     child = os.fork()
     if child == 0:

@@ -15,6 +15,7 @@ from elmo_tasks.tasks import TASKS
 from elmo_tasks.web.app import MAX_BYTES
 from elmo_tasks.web.loaded import MAX_ANSWER
 from tests.archives.make import INPUTS
+from tests.system import require_path
 
 LETTERS = ["a", "é", "日", "\U0001f642", "\u0301", '"', "\\", "\u202e", "\x7f", "_"]
 STATUSES = {200, 400, 404, 405, 408, 413, 415, 422, 431, 503}
@@ -315,6 +316,7 @@ def children(pids: Collection[int]) -> set[int]:
 
 def memory(pid: int) -> int:
     """The resident bytes of a server, of the process that starts those of its models, and of these, on Linux."""
+    require_path("/proc/self/status")
     starter = children({pid})
     size = 0
     for one in {pid, *starter, *children(starter)}:
