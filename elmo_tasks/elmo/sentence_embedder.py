@@ -43,13 +43,14 @@ from elmo_tasks.formats.raw_text import (
 from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.formats.text_files import read_json
 from elmo_tasks.formats.unpacking import unpack
+from elmo_tasks.settings import Count
 
 logger = logging.getLogger(__name__)
 
 Sentences = Iterable[str | Sequence[str]]
 """Lists of words, or texts, which a tokenizer splits into words."""
 
-Layers = str | Path | int
+Layers = str | Path | Count
 """
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a training's folder, for the mix that
 it has learned for the input (for the output with `:output` after the path).

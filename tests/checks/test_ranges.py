@@ -32,6 +32,7 @@ FREE = {
     "fields",
     "file",
     "files",
+    "layers",
     "lookup_file",
     "model",
     "namespace",
