@@ -138,7 +138,7 @@ def _start(process: int) -> str:
 
 def _status(process: int) -> str:
     """State and start of a process where there is no `/proc`, as on macOS."""
-    command = ["ps", "-o", "stat=,lstart=", "-p", str(process)]
+    command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(process)]
     variables = os.environ | {"LC_ALL": "C", "TZ": "UTC"}
     try:
         return subprocess.run(

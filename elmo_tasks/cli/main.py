@@ -14,7 +14,7 @@ from typing import NoReturn
 from elmo_tasks import __version__
 from elmo_tasks.cli.download_bars import download_bars
 from elmo_tasks.cli.streams import (
-    discard_output,
+    discard_unwritten,
     open_closed_streams,
     outlast_readers,
 )
@@ -93,11 +93,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         "ignore", r"`torch\.cuda\.amp", FutureWarning
     )  # AllenNLP's trainer
     try:
-        try:
-            with portable_logs():
-                run(arguments)
-        finally:
-            discard_output()
+        with portable_logs():
+            run(arguments)
+        sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         advice = f"; {interrupt}" if isinstance(interrupt, Interrupted) else ""
         sys.stderr.write(f"\ninterrupted{advice}\n")
@@ -109,6 +107,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         if line is None:
             raise
         sys.exit(f"error: {line}")
+    finally:
+        discard_unwritten()
 
 
 def _end_by_signals(receive: Callable[[int], None]) -> None:

@@ -36,16 +36,12 @@ def outlast_readers(*, output: bool) -> None:
             setattr(sys, name, lasting)
 
 
-def discard_output() -> None:
-    """
-    Flushes stdout, and sends what is left to the null device if that fails, so that Python does not fail at its end.
-    Raises `OSError` if stdout cannot be written.
-    """
+def discard_unwritten() -> None:
+    """What stdout still holds, and cannot be written, goes to the null device: Python would fail on it at its end."""
     try:
         sys.stdout.flush()
     except OSError:
         _discard(sys.stdout.fileno())
-        raise
 
 
 def _outlasting(descriptor: int, encoding: str, errors: str) -> io.TextIOWrapper:

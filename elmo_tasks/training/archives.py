@@ -188,7 +188,7 @@ def _archived(run: Path) -> Iterator[Path]:
     vocabulary = RunFolder(run).vocabulary()
     for pattern in ARCHIVED:
         for path in run.glob(pattern):
-            is_foreign = path.parent.name == VOCABULARY and path not in vocabulary
+            is_foreign = path.parent == run / VOCABULARY and path not in vocabulary
             if not path.name.startswith(".") and not is_foreign:
                 yield path
 
