@@ -1,9 +1,10 @@
 """Out-of-memory errors name the longest instance; other errors are not changed."""
 
+import numpy
 import pytest
 import torch
 
-from elmo_tasks.errors import InputError, explain_oom
+from elmo_tasks.errors import InputError, explain_oom, is_out_of_memory
 
 MESSAGE = r"out of memory on a batch of 3 instances padded to 9 tokens, the length of b: .* \(do this\)$"
 
@@ -29,3 +30,12 @@ def test_other_errors() -> None:
         explain_oom([1], ["a"], hint="do this"),
     ):
         raise RuntimeError("shapes differ")
+
+
+def test_missing_memory_of_numpy_and_torch() -> None:
+    with pytest.raises(MemoryError) as of_numpy:
+        numpy.empty(10**16)
+    with pytest.raises(RuntimeError) as of_torch:
+        torch.empty(10**16)
+    assert is_out_of_memory(of_numpy.value) and is_out_of_memory(of_torch.value)
+    assert not is_out_of_memory(RuntimeError("expected 2 dimensions, got 3"))

@@ -106,7 +106,7 @@ def _limit_memory() -> float:
 
 def _failure(error: Exception) -> tuple[int, bytes]:
     """The status and the body for an error."""
-    if any(is_out_of_memory(cause) for cause in causes(error)):
+    if any(_lacks_memory(cause) for cause in causes(error)):
         megabytes = MAX_GROWTH // 1_000_000
         status, problem = 422, f"the input needs more than {megabytes} MB of memory"
     elif isinstance(error, RecursionError):
@@ -117,6 +117,11 @@ def _failure(error: Exception) -> tuple[int, bytes]:
         logging.getLogger(__name__).error("internal error", exc_info=error)
         status, problem = 500, "internal error"
     return status, json.dumps({"error": problem}).encode()
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether memory is missing; oneDNN says it in its own way."""
+    return is_out_of_memory(error) or "could not create a primitive" in str(error)
 
 
 def _send(stream: BinaryIO, status: int, body: bytes, *, replace: bool = False) -> None:

@@ -22,6 +22,9 @@ ARCHIVES = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
 TIMEOUT = 600
 """Seconds; a loaded machine must not make a valid answer late."""
 
+UNANSWERED = {"half-closed", "client leaves", "chunks", "HTTP"}
+"""Kinds of requests whose connection the server may close without an answer."""
+
 SLOWEST = {"tokens": ["word"] * TASKS["ner"].page.limits["words"]}
 ON_LINUX = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="memory is measured on Linux"
@@ -47,6 +50,7 @@ def test_requests_of_all_kinds(seed: int, server: Server) -> None:
         answers = sum(clients.map(answered, requests), [])
     assert {answer.status for answer in answers} <= traffic.STATUSES | {0}
     assert [answer for answer in answers if answer.status == 503] == []
+    assert {answer.kind for answer in answers if not answer.status} <= UNANSWERED
     assert 200 in {answer.status for answer in answers if answer.kind == "valid"}
 
 
@@ -64,6 +68,15 @@ def test_the_largest_inputs_take_little_memory(task: str, server: Server) -> Non
         assert reply.status in (200, 422), reply.body
         assert len(reply.body) <= 2_000_000
         assert traffic.memory(server.process.pid) - before < 300e6
+
+
+@ON_LINUX
+def test_texts_of_many_lengths_leave_no_memory_behind(server: Server) -> None:
+    """Each length makes oneDNN compile code for an LSTM, which it must not keep; else the process is replaced."""
+    before = traffic.children(traffic.children({server.process.pid}))
+    for length in range(1, 41):
+        assert server.send("/api/predict/sst", {"tokens": ["a"] * length}).status == 200
+    assert traffic.children(traffic.children({server.process.pid})) == before
 
 
 @pytest.mark.parametrize("task", INPUTS)

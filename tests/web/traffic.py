@@ -202,7 +202,9 @@ def draw(drawn: random.Random, *, heavy: bool = True) -> Request:
         return Request(kind, valid, "slow")
     if kind == "chunks":
         return Request(kind, chunked(task, drawn))
-    return Request(kind, odd_http(task, drawn))
+    sent = odd_http(task, drawn)
+    lacks_bytes = b"Content-Length: 9" in sent
+    return Request(kind, sent, "half-close" if lacks_bytes else "read")
 
 
 def chunked(task: str, drawn: random.Random) -> bytes:
@@ -265,7 +267,7 @@ def _send(connection: socket.socket, request: Request) -> None:
             time.sleep(0.1)
     else:
         connection.sendall(request.sent)
-    if request.then == "half-close" or b"Content-Length: 9" in request.sent:
+    if request.then == "half-close":
         connection.shutdown(socket.SHUT_WR)
 
 
