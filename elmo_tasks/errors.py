@@ -107,7 +107,8 @@ class InputError(ValueError):
             "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
         )
         advice = "" if hint is None else f" ({hint})"
-        super().__init__(portable(f"{where}{_legible(problem)}{advice}"))
+        text = _legible(portable(problem))  # a cut could leave the end of a key
+        super().__init__(portable(f"{where}{text}{advice}"))
         self.file = None if file is None else str(file)
         self.line = line
 

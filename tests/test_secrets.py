@@ -205,6 +205,11 @@ def test_no_value_of_an_address_stays(secret: str, form: str) -> None:
     assert secret not in found.replace("sha256", "") and without_secrets(found) == found
 
 
+def test_no_part_of_a_long_key_stays() -> None:
+    error = InputError(f"refused https://h/x?sig={'KEY' * 300} today")
+    assert "KEY" not in str(error) and str(error).endswith("today")
+
+
 def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ann")
     assert portable("/home/ann/x and '/home/ann'") == "~/x and '~'"

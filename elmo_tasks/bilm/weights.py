@@ -17,7 +17,7 @@ from elmo_tasks.bilm.packed_linear import PackableModule
 from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
-from elmo_tasks.formats.hdf5 import own_item, reading, write_hdf5
+from elmo_tasks.formats.hdf5 import own_item, reading, unbounded, write_hdf5
 
 if TYPE_CHECKING:
     from elmo_tasks.bilm.bilm import BiLM
@@ -199,6 +199,8 @@ def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
     if not np.issubdtype(dataset.dtype, np.floating):
         # Integers might be quantized weights, whose scale is stored elsewhere.
         return f"wrong type: {expected.name}: expected floats, got {dataset.dtype}"
+    if problem := unbounded(dataset):
+        return f"not read: {expected.name}: {problem}"
     values = _read(dataset)
     with np.errstate(over="ignore"):
         if not np.isfinite(values.astype(np.float32, copy=False)).all():

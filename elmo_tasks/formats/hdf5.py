@@ -78,8 +78,7 @@ def reading(
 def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     """
     A dataset or a group in the file itself. No values are read. Raises `KeyError` if there is none; `InputError` if it
-    is a link, a virtual dataset or in external storage, which the file's checksum does not cover, or if reading it
-    would take far more memory than its size in the file.
+    is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
     """
     prefixes = accumulate(name.split("/"), "{}/{}".format)
     is_linked = any(
@@ -96,12 +95,10 @@ def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
             file=file.filename,
             hint=hint,
         )
-    if isinstance(item, h5py.Dataset) and (problem := _unbounded(item)):
-        raise InputError(f"dataset {name!r:.100}: {problem}", file=file.filename)
     return item
 
 
-def _unbounded(dataset: h5py.Dataset) -> str | None:
+def unbounded(dataset: h5py.Dataset) -> str | None:
     """Why reading a dataset could take far more memory than the file has bytes for it."""
     if dataset.size is None:  # it has no values
         return None
@@ -140,12 +137,17 @@ def _inflates_to(dataset: h5py.Dataset, size: int) -> bool:
 
 
 def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
-    """`own_item`, which raises `TypeError` if it is not a dataset."""
+    """
+    `own_item`, which raises `TypeError` if it is not a dataset; `InputError`, too, if reading it would take far more
+    memory than its size in the file.
+    """
     item = own_item(file, name)
     if not isinstance(item, h5py.Dataset):
         raise TypeError(
             f"expected a dataset {name!r}, got a {type(item).__name__.lower()}"
         )
+    if problem := unbounded(item):
+        raise InputError(f"dataset {name!r:.100}: {problem}", file=file.filename)
     return item
 
 

@@ -73,9 +73,14 @@ def test_claimed_sizes_allocate_no_memory(tmp_path: Path) -> None:
         del file["CNN_proj/b_proj"], file["CNN_proj/W_proj"]
         file.create_dataset("CNN_proj/W_proj", (2**20, 2**18), np.float32, chunks=True)
         file.create_dataset("CNN_proj/b_proj", (6,), f"S{2**30}", chunks=True)
-    problem = "'CNN_proj/W_proj': expected 1,099,511,627,776 bytes, got 0"
-    with pytest.raises(InputError, match=problem):
+    with pytest.raises(InputError) as error:
         BiLM.from_files(options_file, weight_file)
+    for problem in (
+        "unused: other (274877906944,)",
+        "got (1048576, 262144)",
+        "wrong type: CNN_proj/b_proj: expected floats, got |S",
+    ):
+        assert problem in str(error.value), problem
 
 
 @pytest.mark.parametrize(

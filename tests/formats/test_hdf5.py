@@ -1,6 +1,8 @@
 """HDF5 files: rounding, links, and a full disk."""
 
 import io
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -10,6 +12,7 @@ import pytest
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import own_dataset, round_mantissa, write_hdf5
 from tests.disk import file_size_limit
+from tests.memory import grown
 
 
 @pytest.mark.parametrize("bits", [0, 10, 22])
@@ -59,3 +62,39 @@ def test_failed_write_leaves_the_old_file_and_no_view_of_the_buffer(
         ("w.hdf5", b"old")
     ]
     images[0].close()  # raises BufferError while there is a view
+
+
+def without_values(file: h5py.File) -> None:
+    file.create_dataset("x", (10**6, 10**6), "f4")
+
+
+def bomb(file: h5py.File) -> None:
+    made = file.create_dataset("x", (9, 9), "f4", chunks=(9, 9), compression="gzip")
+    made.id.write_direct_chunk((0, 0), zlib.compress(bytes(2**27), 9))
+
+
+def large_chunk(file: h5py.File) -> None:
+    file.create_dataset("x", (9, 9), "f4", maxshape=(None, None), chunks=(9999, 9999))
+    file["x"][0, 0] = 1
+
+
+@pytest.mark.parametrize("write", [without_values, bomb, large_chunk])
+def test_values_that_the_file_does_not_have(
+    write: Callable[[h5py.File], None], tmp_path: Path
+) -> None:
+    with h5py.File(tmp_path / "file", "w") as file:
+        write(file)
+    with (
+        h5py.File(tmp_path / "file") as file,
+        grown() as memory,
+        pytest.raises(InputError, match="file: dataset 'x': expected .* bytes, got"),
+    ):
+        own_dataset(file, "x")
+    assert memory[0] < 2**25
+
+
+def test_compressed_values_are_read(tmp_path: Path) -> None:
+    zeros = np.zeros((2000, 2000), np.float32)
+    write_hdf5({"x": zeros}, tmp_path / "file")
+    with h5py.File(tmp_path / "file") as file:
+        assert np.array_equal(own_dataset(file, "x")[...], zeros)
