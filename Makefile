@@ -80,6 +80,7 @@ test: lint pytest ## lint, types and tests
 
 pytest: install
 	@$(PYTEST)
+	@$(PYTEST) tests/gpu
 
 test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.13 found
 

@@ -59,8 +59,8 @@ def _without_values(found: re.Match[str]) -> str:
     pairs = []
     for pair in found["query"].split("&"):
         name, sign, value = pair.partition("=")
-        if not sign:  # a query may be a value alone
-            name, value = "", name
+        if not value.strip("="):  # a value alone, which base64 may fill with "="
+            name, sign, value = "", "", pair
         if not _DIGEST.fullmatch(value):
             value = f"~{hashlib.sha256(value.encode()).hexdigest()[:8]}"
         pairs.append(f"{name}{sign}{value}")

@@ -22,12 +22,8 @@ from allennlp.data import Instance
 from allennlp.models import Model
 
 from elmo_tasks.resources import DATA_VARIABLE
-from tests import pretend
 from tests.models import Build, corpus, make_model
 from tests.tiny import write_data_root
-
-if pretend.available():
-    pretend.register()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -177,6 +177,7 @@ def test_a_local_bilm_is_found_from_other_folders(
         ("a?b=c and d@e.f", "a?b=c and d@e.f"),
         ("http://h/x?~0123abcd: no", "http://h/x?~0123abcd: no"),
         ("(http://h/x?a=~0123abcd).", "(http://h/x?a=~0123abcd)."),
+        ("http://h/x?c2VjcmV0LXg=", "http://h/x?~f70dbfe2"),
     ],
 )
 def test_secrets_of_addresses(text: str, expected: str) -> None:

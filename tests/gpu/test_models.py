@@ -9,8 +9,8 @@ from allennlp.nn.util import move_to_device
 
 from elmo_tasks.tasks import TASKS
 from tests import models
+from tests.gpu.pretend import needs_pretended_gpu, on_pretended_gpu
 from tests.models import make_model, tensors
-from tests.pretend import needs_pretended_gpu, on_pretended_gpu
 
 pytestmark = needs_pretended_gpu
 
