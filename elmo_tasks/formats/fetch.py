@@ -42,6 +42,8 @@ GIGABYTE = 10**9
 MOST_GB = 4.0
 """The size of a download whose size is not known from the list of models."""
 
+_SECONDS_TO_ANSWER = 10.0  # of the hub
+
 
 @dataclass(frozen=True)
 class Downloads:
@@ -284,16 +286,22 @@ def _hub_file(url: str) -> Path:
     if not (owner and repository and name):
         raise InputError(f"cannot fetch {url}: expected hf://owner/name/file")
     with needs("'elmo-tasks[tasks]'"):
-        from huggingface_hub import (
-            get_hf_file_metadata,
-            hf_hub_download,
-            hf_hub_url,
-        )
+        from huggingface_hub import hf_hub_download, hf_hub_url
+        from huggingface_hub.utils import build_hf_headers, get_session
     which: dict[str, Any] = {"repo_id": f"{owner}/{repository}", "filename": name}
     which["revision"] = revision or None
 
     def fetched() -> Path:
-        _require_size(url, get_hf_file_metadata(hf_hub_url(**which)).size or 0)
+        # Asks once; the hub's own functions ask six times, for half a minute, before
+        # they say that there is no network.
+        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+        found = get_session().head(
+            hf_hub_url(**which),
+            headers=headers,
+            allow_redirects=True,
+            timeout=_SECONDS_TO_ANSWER,
+        )
+        _require_size(url, int(found.headers.get("Content-Length", 0)))
         return Path(hf_hub_download(**which))
 
     return _from_hub(
