@@ -37,11 +37,16 @@ beside = test -x build/$1/bin/pip || $2 -m venv build/$1 || exit; \
 SEEDS := 1
 WORKERS := 2
 
+# Of `make mutants`.
+FOLDERS := bilm elmo nn tasks formats pretraining
+COUNT := 100
+SEED := 1
+
 # What `make table1` and `make demo` leave.
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test pytest test-versions test-adapters test-lowest dist test-wheel tutorials docs bench soak worlds vectors lint format clean
+.PHONY: help install demo table1 web test pytest test-versions test-adapters test-lowest dist test-wheel tutorials docs bench soak mutants worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -133,6 +138,10 @@ bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has
 soak: install ## trainings killed and resumed, damaged files read, requests of all kinds, as docs/RELIABILITY.md has it: an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
 	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz
+
+mutants: install ## make COUNT random faults in FOLDERS, and see whether the tests notice them: an hour for 100
+	@$(PIP) --group mutants
+	@$(BIN)/python benchmarks/mutants.py $(FOLDERS) --count $(COUNT) --seed $(SEED)
 
 worlds: install ## write the synthetic corpus to fixtures/miniworld
 	@$(BIN)/python -m fixtures.generator corpora

@@ -62,23 +62,32 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
     killed run left half-written, with `force` all that a run has written, and writes the config. What no run has
     written stays; after `force` a warning names it.
 
-    Raises `InputError`, and changes nothing, if the folder has other files; without `recover` or `force`, if it has a
-    run; with `recover`, if the run has another config. `force` has no effect with `recover`.
+    Raises `InputError`, and changes nothing, as `require_usable` does.
     """
+    require_usable(folder, params, recover=recover, force=force)
     run, config = RunFolder(folder), folder / CONFIG_NAME
-    if recover:
-        _require_resumable(run, params)
-    elif force and run.is_run():
-        if others := run.remove():
+    if force and not recover and run.is_run():
+        others = run.remove()
+        if others:
             logger.warning("%s: kept what no run has written: %s", folder, _few(others))
-    else:
-        _require_empty(run, force=force)
     remove_leftovers(folder)
     Meta.new().to_file(folder / META_NAME)
     stored = _portable(params.as_dict(quiet=True))
     if _stored(config) != stored:
         with atomic_write(config) as aside:
             Params(stored).to_file(str(aside))
+
+
+def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
+    """
+    Raises `InputError` if a folder, which need not exist, has other files than a run; without `recover` or `force`, if
+    it has a run; with `recover`, if the run has another config. `force` has no effect with `recover`.
+    """
+    run = RunFolder(folder)
+    if recover:
+        _require_resumable(run, params)
+    elif not (force and run.is_run()):
+        _require_empty(run, force=force)
 
 
 def _require_empty(run: RunFolder, *, force: bool) -> None:

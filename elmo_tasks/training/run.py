@@ -33,9 +33,10 @@ from elmo_tasks.training.folder import (
     make_vocabulary,
     prepare,
     require_plain_name,
+    require_usable,
 )
 from elmo_tasks.training.logs import EPOCH_LINES, logged
-from elmo_tasks.training.run_folder import ARCHIVE, VOCABULARY, RunFolder
+from elmo_tasks.training.run_folder import ARCHIVE, LOCK, VOCABULARY, RunFolder
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun, begin
 from elmo_tasks.training.trainer import ResumableTrainer
@@ -83,6 +84,8 @@ def train(
         raise InputError(
             "expected the folder of a run to resume, got none", file=folder
         )
+    if not (folder / LOCK).exists():  # which would stay in somebody else's folder
+        require_usable(folder, params, recover=recover, force=force)
     with exclusive(folder):
         prepare(folder, params, recover=recover, force=force)
         sys.stdout.write(f"{portable(describe(config, scale))}\n")

@@ -169,4 +169,4 @@ def test_files_of_somebody_else_with_the_names_of_a_run(
         InputError, match="expected an empty folder, got config.json, log, options.json"
     ):
         train.train(Params(dict(CONFIG)), tmp_path, force=force)
-    assert names(tmp_path) == {"log", "options.json", "config.json"}
+    assert set(os.listdir(tmp_path)) == {"log", "options.json", "config.json"}
