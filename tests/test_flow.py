@@ -13,6 +13,7 @@ from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.web.loaded import LoadedModel
+from elmo_tasks.web.server import archive_files
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, heard
 
@@ -92,6 +93,23 @@ def test_folder_of_a_run_does_what_its_archive_does(
             LoadedModel(model).describe(),
         ]
     assert found[run.name] == found["model.tar.gz"]
+
+
+def test_folder_of_which_a_part_is_left(run: Path, root: Path, tmp_path: Path) -> None:
+    """A run that was stopped before it wrote the archive; a copy of the archive alone."""
+    stopped, copied = tmp_path / "stopped", tmp_path / "copied"
+    shutil.copytree(run, stopped)
+    (stopped / "model.tar.gz").unlink()
+    copied.mkdir()
+    shutil.copy(run / "model.tar.gz", copied)
+    data, expected = root / "ner" / "eng.testa", tmp_path / "expected.json"
+    elmo_tasks("evaluate", run, data, "--output-file", expected)
+    for folder in (stopped, copied):
+        found = tmp_path / f"{folder.name}.json"
+        elmo_tasks("evaluate", folder, data, "--output-file", found)
+        assert found.read_text() == expected.read_text()
+        (served,) = archive_files([f"ner={folder}"]).values()
+        assert LoadedModel(served).task.name == "ner"
 
 
 def test_archive_works_without_the_vectors_and_has_no_bilm(

@@ -28,7 +28,7 @@ from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
 from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
 from elmo_tasks.training.pass_loss import loss_of_pass
-from elmo_tasks.training.run_folder import VOCABULARY, RunFolder
+from elmo_tasks.training.run_folder import ARCHIVE, VOCABULARY, RunFolder
 from elmo_tasks.training.vocabulary import require_namespaces
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
@@ -135,6 +135,8 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         source = local_path(file)
         if not source.exists():
             raise FileNotFoundError(f"file {file} not found")
+        if (source / ARCHIVE).is_file() and not (source / CONFIG_NAME).is_file():
+            source = source / ARCHIVE  # all that is left of a run
         _gather(source, folder)
         config = folder / CONFIG_NAME
         config.write_text(archived_config(config.read_bytes(), file), "utf-8")

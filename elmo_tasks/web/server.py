@@ -41,7 +41,7 @@ def run(
     Serve archives, `[NAME=]FILE` each, until SIGTERM or Ctrl-C. A request has `timeout` seconds; `opening` says how the
     archives are loaded. Raises `InputError` if a file cannot be used.
     """
-    files = _files(archives)
+    files = archive_files(archives)
     try:
         listening = socket.create_server(
             (host, port), family=AF_INET6 if ":" in host else AF_INET
@@ -106,7 +106,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _files(archives: Sequence[str]) -> dict[str, Path]:
+def archive_files(archives: Sequence[str]) -> dict[str, Path]:
     """The archives of `[NAME=]FILE`, by name. Raises `InputError` if two have the same name."""
     files: dict[str, Path] = {}
     for one in archives:
@@ -119,7 +119,8 @@ def _files(archives: Sequence[str]) -> dict[str, Path]:
                 hint="write NAME=FILE",
             )
         path = Path(file)
-        files[name] = path / ARCHIVE if path.is_dir() else path
+        has_archive = (path / ARCHIVE).is_file()  # as a finished run has
+        files[name] = path / ARCHIVE if has_archive else path
     return files
 
 

@@ -1,0 +1,447 @@
+"""
+Random faults in the code: do the tests notice them?
+
+cosmic-ray makes the faults: an operator, a comparison, a number, a negation, an `and`, a loop;
+and, with `LeaveOutCall` below, a call that is left out. A kind is drawn first, and then a
+place of that kind, so that rare kinds are tried as often as common ones. Each fault is made in a
+clone of the project, and there the tests run that execute its line, at most `MOST_SECONDS` of them:
+those of the folder's own tests first. A fault is noticed when one of them fails.
+
+    make mutants FOLDERS=nn COUNT=100 SEED=1
+
+`out/mutants/faults-1.jsonl` then has a line for each fault; a call that was ended goes on there.
+"""
+
+import argparse
+import ast
+import difflib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from cosmic_ray.commands.init import init
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.operators.operator import Example, Operator
+from cosmic_ray.plugins import OPERATOR_PROVIDERS, get_operator
+from cosmic_ray.work_item import MutationSpec, WorkItem
+from coverage import CoverageData
+from parso.python.tree import Keyword, PythonNode
+from parso.tree import NodeOrLeaf
+
+OUT = Path("out/mutants")
+FOLDERS = ("bilm", "elmo", "nn", "tasks", "formats", "pretraining")
+TASKS = ("coref", "snli", "squad", "srl", "sst", "tagging")
+MOST_SECONDS = 60.0
+"""Of tests for one fault, by the time that they take without it."""
+
+TIMEOUT = 300.0
+"""Seconds after which a fault that makes the tests endless counts as noticed."""
+
+LEFT_OUT = {
+    "detach", "clamp", "clamp_", "clamp_min", "masked_fill", "masked_fill_", "dropout", "relu", "tanh",
+    "sigmoid", "abs", "contiguous", "clone", "float", "strip", "rstrip", "lower", "sorted", "reversed", "min", "max",
+    "log", "exp", "sqrt", "mean", "sum", "unique", "flip", "fsync", "resolve", "copy",
+}  # fmt: skip
+"""Functions and methods whose call is replaced by what they are given."""
+
+KINDS = {
+    "ReplaceBinaryOperator": "operator",
+    "ReplaceUnaryOperator": "operator",
+    "ReplaceComparisonOperator": "comparison",
+    "NumberReplacer": "constant",
+    "ReplaceTrueWithFalse": "constant",
+    "ReplaceFalseWithTrue": "constant",
+    "AddNot": "negation",
+    "ReplaceAndWithOr": "branch",
+    "ReplaceOrWithAnd": "branch",
+    "ReplaceBreakWithContinue": "branch",
+    "ReplaceContinueWithBreak": "branch",
+    "ZeroIterationForLoop": "branch",
+    "RemoveDecorator": "left-out call",
+    "LeaveOutCall": "left-out call",
+}
+"""The kind of each of cosmic-ray's operators, by the start of its name."""
+
+ALIKE = (
+    {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"},
+    {"BitOr", "BitAnd", "BitXor", "LShift", "RShift"},
+    {"Lt", "LtE", "Gt", "GtE", "Eq", "NotEq"},
+    {"Is", "IsNot"},
+    {"In", "NotIn"},
+)
+"""One replaces another of the same set; `a + b` as `a >> b` would be noticed by everything."""
+
+
+MODULES = {"torch", "F", "functional", "math", "numpy", "os", "self"}
+"""Names before a function that is no method of a value."""
+
+
+class LeaveOutCall(Operator):
+    """`x.detach()` and `dropout(x)` become `x`, and `check(x)` as a statement becomes `pass`."""
+
+    def mutation_positions(self, node: NodeOrLeaf) -> Iterator[Any]:
+        if remainder(node):
+            yield node.start_pos, node.end_pos
+
+    def mutate(self, node: NodeOrLeaf, index: int) -> NodeOrLeaf:
+        first = node.get_first_leaf()
+        parts = remainder(node)
+        parts[0].get_first_leaf().prefix = first.prefix
+        return parts[0] if len(parts) == 1 else PythonNode("atom_expr", parts)
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        return (Example("y = x.detach()", "y = x"), Example("check(x)", "pass"))
+
+
+def remainder(node: NodeOrLeaf) -> list[NodeOrLeaf]:
+    """What a call is replaced by when it is left out; nothing if it is not to be left out."""
+    if node.type != "atom_expr":
+        return []
+    called, last = node.children[:-1], node.children[-1]
+    if last.type != "trailer" or last.children[0] != "(":
+        return []
+    if node.parent.type == "simple_stmt":
+        return [Keyword("pass", node.start_pos)]
+    name = called[-1].children[-1] if called[-1].type == "trailer" else called[-1]
+    word = getattr(name, "value", "")
+    is_dropout = "dropout" in word
+    if word.strip("_") not in LEFT_OUT and not is_dropout:
+        return []
+    of_a_module = getattr(called[0], "value", "") in MODULES and len(called) == 2
+    if len(called) > 1 and not is_dropout and not of_a_module:
+        return called[:-1]
+    return first_argument(last)
+
+
+def first_argument(call: NodeOrLeaf) -> list[NodeOrLeaf]:
+    if len(call.children) != 3:  # "(", arguments, ")"
+        return []
+    given = call.children[1]
+    first = given.children[0] if given.type == "arglist" else given
+    return [] if first.type == "argument" else [first]
+
+
+class OurOperators:
+    """cosmic-ray's way to more operators."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["LeaveOutCall"])
+
+    def __getitem__(self, name: str) -> type[Operator]:
+        return LeaveOutCall
+
+
+OPERATOR_PROVIDERS["elmo_tasks"] = OurOperators()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A change of one place; `number` says which one of the sample it is."""
+
+    number: int
+    folder: str
+    kind: str
+    mutation: MutationSpec
+
+    @property
+    def path(self) -> str:
+        return str(self.mutation.module_path)
+
+    def applied(self, code: str) -> str:
+        operator = get_operator(self.mutation.operator_name)()
+        changed = mutate_code(code, operator, self.mutation.occurrence)
+        assert changed is not None, self
+        return str(changed)
+
+    def is_code(self) -> bool:
+        """Whether Python reads what results; a `*` before arguments is no product, for example."""
+        try:
+            compile(self.applied(Path(self.path).read_text()), self.path, "exec")
+        except SyntaxError:
+            return False
+        return True
+
+
+class Collected(list[WorkItem]):
+    """Takes what cosmic-ray writes into its database."""
+
+    def add_work_items(self, items: Iterable[WorkItem]) -> None:
+        self.extend(items)
+
+
+def all_mutations(folder: str) -> dict[str, list[MutationSpec]]:
+    """Every fault that can be made in a folder, by kind; none in annotations, which are no code."""
+    paths = sorted(Path("elmo_tasks", folder).rglob("*.py"))
+    collected = Collected()
+    init(paths, collected, {})
+    left_out = {path: annotations(path) for path in paths}
+    found = defaultdict(list)
+    for item in collected:
+        mutation = item.mutations[0]
+        name, *changed = mutation.operator_name.partition("/")[2].split("_")
+        is_alike = any(set(changed) <= group for group in ALIKE) or "Unary" in name
+        if name not in KINDS or changed and not is_alike:
+            continue
+        if mutation.start_pos not in left_out[mutation.module_path]:
+            found[KINDS[name]].append(mutation)
+    return dict(found)
+
+
+def annotations(path: Path) -> set[tuple[Any, int]]:
+    """Line and column of everything that stands in an annotation."""
+    places: set[tuple[Any, int]] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        for name in ("annotation", "returns"):
+            annotation = getattr(node, name, None)
+            if annotation is None:
+                continue
+            for part in ast.walk(annotation):
+                if isinstance(part, ast.expr):
+                    places.add((part.lineno, part.col_offset))
+                    places.add(
+                        (part.end_lineno, (part.end_col_offset or 0) + 1)
+                    )  # before "|"
+    return places
+
+
+def sample(folders: list[str], count: int, seed: int) -> list[Fault]:
+    """The same faults for the same code and seed; more of a folder that has more places."""
+    chance = random.Random(seed)
+    places: dict[str, dict[str, dict[Any, list[MutationSpec]]]] = {}
+    for folder in folders:
+        places[folder] = {}
+        for kind, mutations in all_mutations(folder).items():
+            of_kind = places[folder].setdefault(kind, {})
+            for one in mutations:
+                place = (one.module_path, one.start_pos, one.end_pos)
+                of_kind.setdefault(place, []).append(one)
+    sizes = [sum(map(len, places[folder].values())) for folder in folders]
+    faults: dict[Any, Fault] = {}
+    while len(faults) < min(count, sum(sizes)):
+        folder = chance.choices(folders, sizes)[0]
+        kind = chance.choice(sorted(places[folder]))
+        place = chance.choice(sorted(places[folder][kind]))
+        mutation = chance.choice(places[folder][kind][place])
+        fault = Fault(len(faults), folder, kind, mutation)
+        if fault.is_code():
+            faults.setdefault((kind, place), fault)
+    return list(faults.values())
+
+
+@dataclass
+class Tests:
+    """Which tests execute which lines, and how long each takes; of the tests without a fault."""
+
+    lines: CoverageData
+    seconds: dict[str, float]
+
+    @classmethod
+    def read(cls, folder: Path) -> "Tests":
+        lines = CoverageData(str(folder / ".coverage"))
+        lines.read()
+        seconds: Counter[str] = Counter()
+        for line in (folder / "tests.jsonl").read_text().splitlines():
+            report = json.loads(line)
+            if report["$report_type"] == "TestReport":
+                seconds[report["nodeid"]] += report["duration"]
+        return cls(lines, dict(seconds))
+
+    def of(self, fault: Fault) -> list[str]:
+        """Of those that execute the fault's lines the quickest, and first those of its folder."""
+        by_line = self.lines.contexts_by_lineno(str(Path(fault.path).resolve()))
+        first, last = fault.mutation.start_pos[0], fault.mutation.end_pos[0]
+        contexts = {
+            context
+            for line in range(first, last + 1)
+            for context in by_line.get(line, [])
+        }
+        if not any(contexts):  # executed when the module is imported
+            contexts = {context for found in by_line.values() for context in found}
+        tests = set()
+        for context in filter(None, contexts):
+            name, _, phase = context.rpartition("|")
+            if phase == "run":
+                tests.add(name)
+                continue
+            file = name.partition("::")[0] + "::"  # a fixture that several tests share
+            tests |= {other for other in self.seconds if other.startswith(file)}
+        own = tuple(
+            f"tests/{name}/"
+            for name in (fault.folder, *(TASKS if fault.folder == "tasks" else ()))
+        )
+        tests &= set(self.seconds)
+        ordered = sorted(
+            tests, key=lambda name: (not name.startswith(own), self.seconds[name])
+        )
+        chosen: list[str] = []
+        left = MOST_SECONDS
+        for name in ordered:
+            left -= self.seconds[name]
+            if left < 0 and chosen:
+                break
+            chosen.append(name)
+        return chosen
+
+
+def test_folders() -> list[str]:
+    """All but those that start programs: they are slow, and coverage does not see into them."""
+    slow = {"archives", "cli", "docs", "fuzz", "gpu", "integrations", "tables", "web"}
+    folders = sorted(
+        path for path in Path("tests").iterdir() if (path / "__init__.py").is_file()
+    )
+    return [str(folder) for folder in folders if folder.name not in slow]
+
+
+def clone(number: int) -> Path:
+    """The last commit of the project, in a folder of its own."""
+    folder = OUT / f"clone-{number}"
+    if not folder.exists():
+        subprocess.run(["git", "clone", "--quiet", ".", folder], check=True)
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    )
+    git = ["git", "-C", str(folder)]
+    subprocess.run([*git, "fetch", "--quiet"], check=True)
+    subprocess.run(
+        [*git, "checkout", "--quiet", "--force", commit.stdout.strip()], check=True
+    )
+    return folder.resolve()
+
+
+def run_tests(
+    folder: Path, *arguments: str, seconds: float | None = None
+) -> tuple[int, str]:
+    """The exit status of pytest, -1 after `seconds`, and what it printed."""
+    environment = {
+        "PYTHONPATH": str(folder),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--quiet",
+        "-p",
+        "no:cacheprovider",
+        *arguments,
+    ]
+    process = subprocess.Popen(
+        command, cwd=folder, env=os.environ | environment, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        printed, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return -1, "took too long"
+    return process.returncode, printed
+
+
+def measure(workers: int) -> Tests:
+    """Runs all tests once without a fault."""
+    folder = clone(0)
+    if not (folder / "tests.jsonl").exists():
+        coverage = "--cov=elmo_tasks", "--cov-context=test", "--cov-report="
+        status, printed = run_tests(
+            folder, *test_folders(), *coverage, "--report-log=new.jsonl", f"--numprocesses={workers}",
+        )  # fmt: skip
+        if status != 0:
+            sys.exit(f"error: the tests fail without a fault\n{printed}")
+        (folder / "new.jsonl").rename(folder / "tests.jsonl")
+    return Tests.read(folder)
+
+
+def attempt(fault: Fault, tests: Tests, folder: Path) -> dict[str, Any]:
+    """Makes a fault in a clone, runs the tests there, and takes it back."""
+    file = folder / fault.path
+    code = file.read_text()
+    changed = fault.applied(code)
+    chosen = tests.of(fault)
+    began = time.monotonic()
+    try:
+        file.write_text(changed)
+        (folder / "chosen.txt").write_text("\n".join(chosen))
+        status, printed = (
+            run_tests(folder, "-x", "@chosen.txt", seconds=TIMEOUT)
+            if chosen
+            else (0, "")
+        )
+    finally:
+        file.write_text(code)
+    failed = [
+        line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))
+    ]
+    lines = difflib.unified_diff(
+        code.splitlines(), changed.splitlines(), n=0, lineterm=""
+    )
+    return {
+        "number": fault.number,
+        "folder": fault.folder,
+        "kind": fault.kind,
+        "place": f"{fault.path}:{fault.mutation.start_pos[0]}",
+        "change": [line for line in lines if line[:2] not in ("--", "++", "@@")],
+        "tests": len(chosen),
+        "noticed": status != 0,
+        "by": failed[0][:200] if failed else printed[-200:] if status else "",
+        "seconds": round(time.monotonic() - began),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.strip().partition("\n")[0])
+    parser.add_argument("folders", nargs="*", default=FOLDERS)
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    OUT.mkdir(parents=True, exist_ok=True)
+    faults = sample(options.folders, options.count, options.seed)
+    file = OUT / f"faults-{'-'.join(options.folders)}-{options.seed}.jsonl"
+    done = (
+        [json.loads(line) for line in file.read_text().splitlines()]
+        if file.exists()
+        else []
+    )
+    known = {one["number"] for one in done}
+    tests = measure(options.workers)
+    clones: SimpleQueue[Path] = SimpleQueue()
+    for number in range(1, options.workers + 1):
+        clones.put(clone(number))
+
+    def work(fault: Fault) -> dict[str, Any]:
+        folder = clones.get()
+        try:
+            return attempt(fault, tests, folder)
+        finally:
+            clones.put(folder)
+
+    left = [fault for fault in faults if fault.number not in known]
+    with ThreadPoolExecutor(options.workers) as pool, file.open("a") as log:
+        for result in pool.map(work, left):
+            done.append(result)
+            log.write(json.dumps(result) + "\n")
+            log.flush()
+            if not result["noticed"]:
+                print(result["place"], *result["change"], sep="\n", flush=True)
+    for folder in options.folders:
+        of_folder = [one for one in done if one["folder"] == folder]
+        noticed = sum(one["noticed"] for one in of_folder)
+        print(f"{folder}: {noticed} of {len(of_folder)} noticed")
+
+
+if __name__ == "__main__":
+    main()
