@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from allennlp.models.archival import load_archive
 
 from elmo_tasks.cli.main import run as run_command
@@ -126,8 +127,20 @@ def test_archive_works_without_the_vectors_and_has_no_bilm(
         names = {
             name for name in archive.getnames() if not name.startswith("vocabulary")
         }
+        archive.extract("weights.th", tmp_path)
     assert names == {"config.json", "meta.json", "weights.th"}
-    assert not any("bilm" in name for name in model.state_dict())
+    stored = torch.load(tmp_path / "weights.th", weights_only=True)
+    source = stored.pop("input_encoder.elmo._extra_state")
+    assert source["contents"] == {}
+    of_bilm = model.input_encoder.elmo.source.state_dict().values()
+    assert of_bilm
+    for name, value in stored.items():
+        assert not any(
+            value.shape == weight.shape and torch.equal(value, weight)
+            for weight in of_bilm
+        ), name
+    trained = dict(model.named_parameters()) | dict(model.named_buffers())
+    assert stored.keys() == trained.keys()
 
 
 def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
