@@ -56,9 +56,8 @@ def read_columns(
 
     Raises `InputError` with the line if it has the wrong number of columns, an empty one
     between tabs, a sentence is too long, or there is none, or the rows of CoNLL-U are no
-    words. At the end of the file, it raises one for a line that begins a sentence, has
-    `#` as its first field, and may be a token or a comment: if another field looks like
-    a word or a number, and its column does not have it in another line.
+    words. At the end of the file, it raises one for a line whose first field is `#`, and
+    that may be a token or a comment (see `_Doubts`).
     """
     rows: list[list[str]] = []
     start = first = width = 0
@@ -115,16 +114,14 @@ def check_fields(
     Raises `InputError` unless a line has at least `least` columns, and `width` as the
     line `first` has, and none is empty.
     """
-    found = len(fields)
+    found, hint = len(fields), None
+    if any(" " in field for field in fields):
+        hint = "a line with tabs is split at tabs only"
     if found < least:
-        raise InputError(
-            f"expected at least {least} columns, got {found}", file=file, line=line
-        )
+        problem = f"expected at least {least} columns, got {found}"
+        raise InputError(problem, file=file, line=line, hint=hint)
     if found != width:
-        hint = None
-        if any(" " in field for field in fields):
-            hint = "a line with tabs is split at tabs only"
-        elif fields[0].startswith("#"):
+        if hint is None and fields[0].startswith("#"):
             hint = "a comment begins with '# ' and stands before a sentence"
         raise InputError(
             f"expected {width} columns as on line {first}, got {found}",
@@ -157,19 +154,21 @@ def _token_lines(
     doubts = _Doubts(path)
     is_start = True
     for number, line, fields in chain(ahead, rows):
-        if is_start and fields and line.startswith("#"):
+        if not fields:
+            is_start = True
+            yield number, fields
+            continue
+        if is_start and line.startswith("#"):
             is_comment = comments
             if is_comment is None:
                 is_comment = _is_comment(line, fields, widths[-1])
             if is_comment:
                 continue
-            if comments is None:
-                doubts.add(number, line, fields)
-        else:
-            doubts.saw(fields)
-        is_start = not fields
+        doubts.saw(number, line, fields, is_start=is_start)
+        is_start = False
         yield number, fields
-    doubts.check()
+    if comments is None:
+        doubts.check()
 
 
 def _fields(line: str) -> tuple[str, list[str]]:
@@ -190,54 +189,83 @@ def _is_comment(line: str, fields: list[str], width: int) -> bool:
 
 class _Doubts:
     """
-    Lines that begin a sentence with the field `#`, and have as many columns as a token.
+    Lines with the first field `#`, and as many columns as a token.
 
     `# SYM` is a token, and `# 1` a comment, but in some corpora tags are numbers or in
-    lower case. So a value is that of a token if it looks like a tag, or if its column
-    has it in another line.
+    lower case. So a line is a token if each of its values looks like a tag, or is in the
+    same column of another line. One that begins a sentence must have a value of the second
+    kind, too, and must not be like the first lines of all other sentences, as with `# 1`,
+    `# 2`.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
-        self._lines: list[tuple[int, str, list[str]]] = []
+        self._lines: list[tuple[int, str, list[str], bool]] = []
         self._seen: list[set[str]] = []  # for each column but the first
+        self._sentences = self._begun = 0  # all, and those that such a line begins
 
-    def add(self, number: int, line: str, fields: list[str]) -> None:
-        """Remembers the line if it may be a comment or a token."""
-        is_hash = not fields[0].strip("#")
-        if is_hash and len(self._lines) < _SEEN and not all(map(_is_tag, fields[1:])):
-            self._lines.append((number, line, fields))
-
-    def saw(self, fields: list[str]) -> None:
-        """Remembers the values of a token; not all those of columns such as lemmas."""
+    def saw(
+        self, number: int, line: str, fields: list[str], *, is_start: bool
+    ) -> None:
+        """Remembers a line that may be either, and the values of any other."""
+        first = fields[0]
+        may_be_either = not first.strip("#") or (first.startswith("#") and "=" in first)
+        self._sentences += is_start
+        self._begun += is_start and may_be_either
+        if may_be_either and len(self._lines) < _SEEN:
+            self._lines.append((number, line, fields, is_start))
+        if may_be_either and is_start:
+            return
         while len(self._seen) < len(fields) - 1:
             self._seen.append(set())
         for values, field in zip(self._seen, fields[1:], strict=False):
-            if len(values) < _SEEN:
+            is_value = not may_be_either or _is_tag(field)
+            if is_value and len(values) < _SEEN:  # not all of columns such as lemmas
                 values.add(field)
 
     def check(self) -> None:
         """Raises `InputError` for the first line that may be either."""
-        for number, line, fields in self._lines:
-            columns = zip_longest(self._seen, fields[1:])
-            if not all(self._is_known(*column) for column in columns):
+        all_begin_so = 1 < self._begun == self._sentences
+        for number, line, fields, is_start in self._lines:
+            is_token = self._is_possible(fields)
+            if is_start and (all_begin_so or not self._has_known(fields)):
+                is_token = False
+            if not is_token:
                 problem = f"expected a token or a comment, got {shown(line)}, which may be either"
                 hint = "set dataset_reader.comments to true or false"
+                if not is_start:
+                    hint = "comments stand before a sentence"
                 raise InputError(problem, file=self._path, line=number, hint=hint)
 
+    def _is_possible(self, fields: list[str]) -> bool:
+        """Whether each value is in capitals, without letters, or in another line."""
+        for values, field in zip_longest(self._seen, fields[1:]):
+            if field is None or _is_tag(field):
+                continue
+            if not self._is_known(values, field):
+                return False
+        return True
+
+    def _has_known(self, fields: list[str]) -> bool:
+        """Whether a value is in another line."""
+        columns = zip(self._seen, fields[1:], strict=False)
+        return any(self._is_known(*column) for column in columns)
+
     @staticmethod
-    def _is_known(values: set[str] | None, field: str | None) -> bool:
-        """Whether a token may have this value in a column with those values."""
-        if field is None or _is_tag(field):
-            return True
+    def _is_known(values: set[str] | None, field: str) -> bool:
+        """Whether the column of a field has it in another line."""
         return values is not None and (field in values or len(values) >= _SEEN)
+
+
+def _has_letters(value: str) -> bool:
+    """Whether there are letters or digits in it."""
+    return any(character.isalnum() for character in value)
 
 
 def _is_tag(value: str) -> bool:
     """Whether a value looks like a tag, such as `SYM`, `B-MISC`, `-X-`, `#` or `_`."""
     has_capitals = value == value.upper() != value.lower()
-    has_neither = not any(character.isalnum() for character in value)
-    return has_capitals or has_neither
+    return has_capitals or not _has_letters(value)
 
 
 def _require_words(sentence: ColumnSentence, path: str | Path) -> None:

@@ -1,5 +1,6 @@
 """Sentences with a tag for each word, in CoNLL-U."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,8 @@ _COLUMNS = 10
 _ID, _FORM, _FEATURES = 0, 1, 5
 _TAG_COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "deprel": 7}
 _FEATURE = "feats:"
+_TOKEN_ID = re.compile("(?P<first>[1-9][0-9]{0,8})-(?P<last>[1-9][0-9]{0,8})")
+_NODE_ID = re.compile("(?P<word>0|[1-9][0-9]{0,8})[.][1-9][0-9]{0,8}")
 _NONE = "_"
 
 TAGS = (*_TAG_COLUMNS, "feats:NAME")
@@ -48,51 +51,70 @@ def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSenten
 
 
 def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
-    sentence = TaggedSentence([], [])
+    rows = _Rows(tag, file)
     for number, line in open_text(file, corpus_hint=CORPUS_HINT):
         columns = [column.strip(" ") for column in line.split("\t")]
         if line.startswith("#") and len(columns) != _COLUMNS:
             continue
         if line.strip(" \t"):
-            _add_row(sentence, columns, tag, file, number)
-        elif sentence.words:
-            yield sentence
-            sentence = TaggedSentence([], [])
-    if sentence.words:
-        yield sentence
+            rows.add(columns, number)
+        elif rows.sentence.words:
+            yield rows.end()
+    if rows.sentence.words:
+        yield rows.end()
 
 
-def _add_row(
-    sentence: TaggedSentence,
-    columns: list[str],
-    tag: str,
-    file: str | Path,
-    number: int,
-) -> None:
-    if len(columns) != _COLUMNS:
-        problem = f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"
-        raise InputError(problem, file=file, line=number)
-    index, word = columns[_ID], columns[_FORM]
-    if any(
-        separator in index and index.replace(separator, "", 1).isdecimal()
-        for separator in "-."
-    ):
-        return
-    if index != str(len(sentence.words) + 1):
-        raise InputError(
-            f"expected ID {len(sentence.words) + 1}, got {index!r}",
-            file=file,
-            line=number,
-        )
-    found = _tag(columns, tag)
-    if not word or not found or (found == _NONE and tag in _TAG_COLUMNS):
-        raise InputError(
-            f"expected a word and its {tag}, got {word!r} and {found!r}",
-            file=file,
-            line=number,
-        )
-    sentence.words.append(word)
-    sentence.tags.append(found)
+class _Rows:
+    """
+    The rows of a sentence. Their IDs are 1, 2, 3 ...; `3-4` stands before word 3, and says that words 3 and 4 are one
+    token; `3.1` is a node without a word, after word 3.
+    """
+
+    def __init__(self, tag: str, file: str | Path) -> None:
+        self._tag, self._file = tag, file
+        self.sentence = TaggedSentence([], [])
+        self._token: tuple[int, int, int] = (0, 0, 0)
+        """The first and the last word of the last token of several words, and its line."""
+
+    def add(self, columns: list[str], number: int) -> None:
+        """Raises `InputError` if the row has another format, another ID than comes next, or no tag."""
+        if len(columns) != _COLUMNS:
+            problem = (
+                f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"
+            )
+            raise InputError(problem, file=self._file, line=number)
+        index, word = columns[_ID], columns[_FORM]
+        words = self.sentence.words
+        expected = len(words) + 1
+        token, node = _TOKEN_ID.fullmatch(index), _NODE_ID.fullmatch(index)
+        if token and int(token["first"]) == expected > self._token[1]:
+            last = int(token["last"])
+            if last >= expected:
+                self._token = expected, last, number
+                return
+        if node and int(node["word"]) == len(words):
+            return
+        if index != str(expected):
+            problem = f"expected ID {expected}, got {index!r}"
+            raise InputError(problem, file=self._file, line=number)
+        found = _tag(columns, self._tag)
+        if not word or not found or (found == _NONE and self._tag in _TAG_COLUMNS):
+            problem = f"expected a word and its {self._tag}, got {word!r} and {found!r}"
+            raise InputError(problem, file=self._file, line=number)
+        words.append(word)
+        self.sentence.tags.append(found)
+
+    def end(self) -> TaggedSentence:
+        """The sentence, after which the rows of the next one are added."""
+        sentence = self.sentence
+        first, last, number = self._token
+        if last > len(sentence.words):
+            problem = (
+                f"expected words {first} to {last}, got {len(sentence.words)} words"
+            )
+            raise InputError(problem, file=self._file, line=number)
+        self.sentence, self._token = TaggedSentence([], []), (0, 0, 0)
+        return sentence
 
 
 def _tag(columns: list[str], tag: str) -> str:

@@ -102,17 +102,32 @@ def test_comments_before_a_sentence(write: Write, comment: str, columns: int) ->
     ],
 )
 def test_words_that_begin_with_a_hash(write: Write, token: str) -> None:
-    word = token.split()[0]
+    word, tag = token.split()
     for before in ("", "\n", "She noun\n", "She 7\n\n"):
-        content = f"{before}{token}\nShe 7\n\n{token}\nIt noun\n"
+        content = f"{before}{token}\nShe 7\n\n{token}\nIt noun\n\nx {tag}\n"
         found = [
             word for sentence in words(write(content.encode())) for word in sentence
         ]
-        assert found == [*before.split()[:1], word, "She", word, "It"]
-    assert words(write(b"# SYM\n")) == [("#",)]
+        assert found == [*before.split()[:1], word, "She", word, "It", "x"]
+    if word.strip("#") or tag.isdecimal():
+        return
+    wide = f"x N O\n\n{word} {tag.upper()} O\ny N B\n"
+    assert words(write(wide.encode())) == [("x",), (word, "y")]
 
 
-@pytest.mark.parametrize("comment", ["# 1", "# comment", "# Sentence", "# doc1"])
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# 1",
+        "# comment",
+        "# Sentence",
+        "# doc1",
+        "# S-1",
+        "# HELLO",
+        "# ---",
+        "#id=3 x",
+    ],
+)
 def test_a_comment_that_may_be_a_token_is_an_error(write: Write, comment: str) -> None:
     sentence = "She PRON\nsails VERB\n\n"
     content = f"{sentence}{comment}\n{sentence}".encode()
@@ -127,8 +142,35 @@ def test_a_comment_that_may_be_a_token_is_an_error(write: Write, comment: str) -
     ]
     assert read == [
         [("She", "sails"), ("She", "sails")],
-        [("She", "sails"), ("#", "She", "sails")],
+        [("She", "sails"), (comment.split()[0], "She", "sails")],
     ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "# 1\na 1\n\n# 2\nb 2\n",
+        "# S-1\na A\n\n# S-2\nb B\n",
+        "# O\na O\n\n# B\nb B\nc O\n\n# B\nb O\n",
+        "# SYM\n",
+    ],
+)
+def test_numbered_sentences(write: Write, content: str) -> None:
+    with pytest.raises(InputError, match="corpus.txt:1: .* which may be either"):
+        words(write(content.encode()))
+
+
+@pytest.mark.parametrize("comment", ["# 1", "# end", "# sent_id = 2", "## note"])
+def test_a_comment_of_the_width_of_a_sentence_within_it(
+    write: Write, comment: str
+) -> None:
+    rest = " A" * (len(comment.split()) - 1)
+    for content in (
+        f"a{rest}\n{comment}\nb{rest}\n",
+        f"a{rest}\n{comment}\n\nb{rest}\n",
+    ):
+        with pytest.raises(InputError, match=":2: .*comments stand before a sentence"):
+            words(write(content.encode()))
 
 
 def test_a_comment_within_a_sentence_is_an_error(write: Write) -> None:

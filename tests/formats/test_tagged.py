@@ -35,6 +35,16 @@ def test_empty_nodes_and_a_last_line_without_end(tmp_path: Path) -> None:
     assert list(read_tagged(file)) == [(["a b", "c"], ["X", "Y"])]
 
 
+def test_tokens_of_several_words_and_nodes(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    ids = ["0.1", "1-1", "1", "1.1", "1.2", "2-3", "2", "2.1", "3", "4-10"]
+    ids += [str(number) for number in range(4, 11)]
+    rows = [ROW.format(one, f"w{one}", "X") for one in ids]
+    file.write_text("".join(rows) + "\n" + "".join(rows))
+    expected = [f"w{number}" for number in range(1, 11)]
+    assert [one.words for one in read_tagged(file)] == [expected, expected]
+
+
 def test_other_columns(tmp_path: Path) -> None:
     file = tmp_path / "x"
     file.write_text(
@@ -61,6 +71,40 @@ def test_other_columns(tmp_path: Path) -> None:
             ":2: expected ID 2, got '3'",
         ),
         (ROW.format(1, "a", "_"), ":1: .*got 'a' and '_'"),
+        *(
+            (
+                ROW.format(1, "a", "X") + ROW.format(one, "b", "X"),
+                f":2: expected ID 2, got '{one}'",
+            )
+            for one in (
+                "2.",
+                "-2",
+                ".2",
+                "5-9",
+                "1-2",
+                "2-1",
+                "2.1",
+                "1.0",
+                "02",
+                "2-",
+                "0-2",
+                "1-1.2",
+                "²",
+                "٢",
+            )
+        ),
+        (
+            ROW.format("1-3", "ab", "_")
+            + ROW.format(1, "a", "X")
+            + ROW.format(2, "b", "X"),
+            ":1: expected words 1 to 3, got 2 words",
+        ),
+        (
+            ROW.format("1-2", "ab", "_")
+            + ROW.format(1, "a", "X")
+            + ROW.format("2-3", "bc", "_"),
+            ":3: expected ID 2, got '2-3'",
+        ),
     ],
 )
 def test_invalid_files(tmp_path: Path, text: str, problem: str) -> None:
