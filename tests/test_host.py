@@ -7,6 +7,8 @@ import pytest
 from tests.archives.make import STORED
 from tests.hiding import MISSING, python, with_broken_torchvision
 
+pytestmark = pytest.mark.slow
+
 NER = STORED / "1" / "ner.tar.gz"
 
 WHAT_OTHERS_SEE = """

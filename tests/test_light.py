@@ -88,6 +88,7 @@ COMMAND = (
 )
 
 
+@pytest.mark.slow
 def test_text_to_hdf5_and_to_arrays(forbidden: str, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("She heard the play .\n\nIt ended .\n")
     status, shown, errors = run(

@@ -131,5 +131,6 @@ def in_a_fresh_python(code: str, given: str = "") -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_importing_the_plugin_changes_registries_only() -> None:
     assert json.loads(in_a_fresh_python(CHANGES, in_a_fresh_python(MODULES))) == []

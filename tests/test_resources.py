@@ -65,6 +65,7 @@ def test_names_and_scales(tmp_path: Path) -> None:
     assert [scale_of(file) for file in files] == ["small", "mini", "paper", None]
 
 
+@pytest.mark.slow
 def test_a_copy_resolves_to_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

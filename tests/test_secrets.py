@@ -88,6 +88,7 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_a_training_with_keys_and_what_is_made_of_it(
     home: Path, serve: Callable[[Path], ThreadingHTTPServer], command: Command
 ) -> None:

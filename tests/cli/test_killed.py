@@ -17,6 +17,8 @@ from tests.forks import fork, status_of, temporary, write_and_wait
 from tests.test_flow import SMALLER
 from tests.tiny import FIXTURES
 
+pytestmark = pytest.mark.slow
+
 NER = STORED / "1" / "ner.tar.gz"
 COMMANDS = {
     "elmo": "elmo IN OUT",

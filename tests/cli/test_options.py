@@ -23,6 +23,8 @@ from tests.pretraining import toy
 from tests.test_flow import SMALLER, elmo_tasks
 from tests.tiny import FIXTURES
 
+pytestmark = pytest.mark.slow
+
 OPTION = re.compile(r"^  (?:-\w(?: [A-Z]+)?, )?(--[a-z0-9-]+)", re.MULTILINE)
 ACTIONS = {
     "probe": ("wsd", "pos", "neighbors"),

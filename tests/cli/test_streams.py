@@ -16,6 +16,8 @@ from tests.system import require_path
 from tests.test_flow import SMALLER
 from tests.tiny import FIXTURES
 
+pytestmark = pytest.mark.slow
+
 NER = STORED / "1" / "ner.tar.gz"
 BROKEN_PIPE = 128 + 13
 

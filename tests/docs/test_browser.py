@@ -14,6 +14,8 @@ from elmo_tasks.elmo import Elmo
 from elmo_tasks.resources import fixtures_root
 from tests.tiny import ROOT
 
+pytestmark = pytest.mark.slow
+
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install playwright"
 )

@@ -12,6 +12,8 @@ from tests.docs.conftest import cut
 from tests.docs.test_examples import blocks_of
 from tests.tiny import FIXTURES, ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:

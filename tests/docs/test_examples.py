@@ -14,6 +14,8 @@ import pytest
 
 from tests.tiny import FIXTURES, ROOT
 
+pytestmark = pytest.mark.slow
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md", "RELIABILITY.md"}
 """Pages of measurements: their commands take hours."""

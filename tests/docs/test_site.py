@@ -12,6 +12,8 @@ import pytest
 
 from tests.tiny import ROOT
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
 PAGES = ["", "VECTORS/", "api/vectors/", "RESULTS/", "PAPER/", "tutorials/1-vectors/"]
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}

@@ -9,6 +9,8 @@ import pytest
 
 from tests.tiny import ROOT
 
+pytestmark = pytest.mark.slow
+
 TUTORIALS = ROOT / "docs" / "tutorials"
 TOOLS = runpy.run_path(str(TUTORIALS / "execute.py"))
 SOURCES = pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from elmo_tasks.elmo.shards import Row, Shard, ShardJob, run_here, write_shards
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import write_bilm
 
+pytestmark = pytest.mark.slow
+
 ray = pytest.importorskip("ray")
 LINES = [f"line {number} of a text" for number in range(80)]
 

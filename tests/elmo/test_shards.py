@@ -184,6 +184,7 @@ def kill_children(tokens: int) -> None:
         child.join()
 
 
+@pytest.mark.slow
 def test_worker_processes_write_the_same_bytes(
     elmo: Elmo, corpus: list[str], tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ from elmo_tasks.errors import InputError, one_line
 from tests.fuzz.subjects import NAMES, Subject, subjects
 from tests.memory import grown, release
 
+pytestmark = pytest.mark.slow
+
 COUNT, LARGE = (
     int(os.environ.get("FUZZ_COUNT", 60)),
     int(os.environ.get("FUZZ_BYTES", 60_000)),

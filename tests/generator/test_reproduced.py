@@ -14,6 +14,7 @@ COMMITTED = Path(__file__).resolve().parents[2] / "fixtures" / "miniworld"
 SENTENCES = 1000
 
 
+@pytest.mark.slow
 def test_committed_files_are_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Byte for byte; of the large files, the first part is generated."""
     monkeypatch.setattr(

@@ -13,6 +13,8 @@ from tests.killing import Training
 from tests.pretraining import toy
 from tests.tiny import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> None:
     """The other tests fork, so that all modules are imported; here two processes import what the command names."""

@@ -66,6 +66,7 @@ def test_text_and_json_lines(tmp_path: Path, name: str) -> None:
     assert text_of(tmp_path / "out") == SPLIT
 
 
+@pytest.mark.slow
 def test_parquet_in_two_processes(tmp_path: Path) -> None:
     table = arrow.table({"body": TEXTS})
     (tmp_path / "corpus").mkdir()
@@ -261,6 +262,7 @@ def prepare_in_thirds(inputs: list[str], out: Path) -> list[Prepared]:
     return prepare(inputs, out, heldout=3)
 
 
+@pytest.mark.slow
 def test_a_call_killed_before_any_change_resumes(
     inputs: list[str], tmp_path: Path
 ) -> None:
@@ -355,6 +357,7 @@ def test_another_call_does_not_resume(
     assert tree(out) == before
 
 
+@pytest.mark.slow
 def test_a_command_killed_in_its_workers_resumes(tmp_path: Path) -> None:
     corpus, out = tmp_path / "corpus", tmp_path / "out"
     corpus.mkdir()

@@ -29,6 +29,8 @@ from tests.killing import differences
 from tests.pretraining import toy
 from tests.system import processes
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 240
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
 """As docs/SCALE.md has it: otherwise a node that joins again waits in vain for the address of the first one."""

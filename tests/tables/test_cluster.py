@@ -19,6 +19,8 @@ from elmo_tasks.experiments.tables.session import Session
 from tests.tables.tables import LAST, finish, row, write_table
 from tests.tiny import ROOT
 
+pytestmark = pytest.mark.slow
+
 ray = pytest.importorskip("ray")
 SECONDS = 120.0
 """The timeout, long enough for a busy machine."""

@@ -152,6 +152,7 @@ def test_a_moved_training_is_resumed_with_its_new_paths(
     assert execute.train.call_args.kwargs["recover"] is True  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) -> None:
     """Each run is a process: it trains and evaluates with a reader from outside the project."""
     (tmp_path / "mine").mkdir()

@@ -12,6 +12,8 @@ import pytest
 from tests.hiding import with_broken_torchvision
 from tests.tiny import ROOT
 
+pytestmark = pytest.mark.slow
+
 SMALL = {
     "dataset_reader.max_instances": 24,
     "model.elmo.at": "both",

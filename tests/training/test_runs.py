@@ -8,6 +8,8 @@ from tests.killing import Place, Training, differences
 from tests.pretraining import toy
 from tests.tiny import write_data_root
 
+pytestmark = pytest.mark.slow
+
 SMALL_CHARACTERS = (
     "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
 )

@@ -15,6 +15,8 @@ from tests.archives.make import INPUTS, STORED
 from tests.tiny import ROOT
 from tests.web.serving import Server, serving
 
+pytestmark = pytest.mark.slow
+
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install playwright"
 )

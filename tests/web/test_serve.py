@@ -17,6 +17,8 @@ from tests.archives.make import STORED
 from tests.test_flow import elmo_tasks
 from tests.web.serving import Server, serving
 
+pytestmark = pytest.mark.slow
+
 ARCHIVES = STORED / "1"
 SST = ARCHIVES / "sst.tar.gz"
 LONG = {"tokens": ["word"] * 300}

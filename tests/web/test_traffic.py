@@ -18,6 +18,8 @@ from tests.archives.make import INPUTS, STORED
 from tests.web import traffic
 from tests.web.serving import Server, serving
 
+pytestmark = pytest.mark.slow
+
 ARCHIVES = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
 TIMEOUT = 600
 """Seconds; a loaded machine must not make a valid answer late."""
