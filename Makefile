@@ -46,7 +46,7 @@ SEED := 1
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-slow test-versions test-adapters test-lowest dist test-wheel tutorials docs bench soak mutants worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-lowest dist test-wheel tutorials docs bench soak mutants worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,7 +81,9 @@ web: install ## the models of make table1, else of make demo (trained first), in
 	@$(BIN)/elmo-tasks serve $$({ ls out/table1/$(RUNS) 2>/dev/null || ls out/demo/$(RUNS); } \
 		| sed -E 's#.*/runs/(.*)-[0-9a-f]+/model/#\1=&#')
 
-test: lint ## lint, types and the quick tests: six minutes on two cores
+test: lint test-quick ## lint, types and the quick tests: six minutes on two cores
+
+test-quick: install
 	@$(PYTEST) -m 'not slow'
 	@$(PYTEST) tests/gpu
 
