@@ -19,25 +19,32 @@ _SHOWN = 60  # the length of a value in a message
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
-_LOGIN = re.compile(r"(?P<scheme>\b[a-zA-Z][\w+.-]*://)[^/\s@]+@")
+_SCHEME = r"(?P<scheme>\b[a-zA-Z][\w+.-]*://|(?<![\w:/])//)"
+_LOGIN = re.compile(rf"{_SCHEME}[^/\s@]+@")
 _LOGIN_WITH_SLASH = re.compile(
-    r"(?P<scheme>\bs3://|\b[a-zA-Z][\w+.-]*://(?![^/\s@:]+:\d+/))[^/\s@:]+:[^\s@]+@"
+    rf"{_SCHEME}(?:(?<=s3://)|(?![^/\s@:]+:\d+/))[^/\s@:]+:[^\s@]+@"
 )  # in the password, which is not a port
 _QUERY = re.compile(
-    r"(?P<address>\b[a-zA-Z][\w+.-]*://[^\s?\"'<>]+\?)"
-    r"(?P<query>[^\s#\"'<>]+?)(?=[:;,.)\]]*(?:[\s#\"'<>]|$))"  # without what ends a sentence
+    r"(?P<address>\b[a-zA-Z][\w+.-]*://[^\s?#;\"'<>]+)"
+    # values; quotes and brackets that more of the value follows
+    r"(?P<values>[?#;](?:[^\s\"'<>]|[\"'<>](?=[\w%]))*?)"
+    r"(?=[:;,.)\]]*(?:\s|[\"'<>](?![\w%])|$))"  # without what ends a sentence
 )
-_TOKEN = re.compile(r"\b(hf_|gh[pousr]_|AKIA|ASIA)[A-Za-z0-9]{12,}")
+_PAIR = re.compile(r"(?P<before>[?#;&])(?P<pair>[^?#;&]+)")
+_HASH = re.compile(r"sha256=[0-9a-fA-F]{64}")
+_TOKEN = re.compile(
+    r"\b(hf_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA)[A-Za-z0-9_-]{12,}"
+)
 _DIGEST = re.compile(r"~[0-9a-f]{8}")
 
 
 def without_secrets(text: str) -> str:
     """
-    A text without what opens a door: in URLs names and passwords are left out, and each value of a query (`?sig=...`)
-    is replaced by the start of its SHA-256, so that different addresses stay different; tokens are shortened. Applying
-    it twice changes nothing.
+    A text without what opens a door: in URLs names and passwords are left out, and each value of a query (`?sig=...`),
+    a parameter (`;key=...`) or a fragment (`#token=...`) is replaced by the start of its SHA-256, so that different
+    addresses stay different; tokens are shortened. Applying it twice changes nothing.
     """
-    if "://" in text:
+    if "//" in text:
         text = _LOGIN_WITH_SLASH.sub(r"\g<scheme>", text)
         text = _LOGIN.sub(r"\g<scheme>", text)
         text = _QUERY.sub(_without_values, text)
@@ -56,15 +63,22 @@ def portable(text: str) -> str:
 
 
 def _without_values(found: re.Match[str]) -> str:
-    pairs = []
-    for pair in found["query"].split("&"):
-        name, sign, value = pair.partition("=")
-        if not value.strip("="):  # a value alone, which base64 may fill with "="
-            name, sign, value = "", "", pair
-        if not _DIGEST.fullmatch(value):
-            value = f"~{hashlib.sha256(value.encode()).hexdigest()[:8]}"
-        pairs.append(f"{name}{sign}{value}")
-    return found["address"] + "&".join(pairs)
+    return found["address"] + _PAIR.sub(_without_value, found["values"])
+
+
+def _without_value(found: re.Match[str]) -> str:
+    """
+    A pair `name=value` of a query with the start of the value's SHA-256. The SHA-256 of a file stays, and a heading.
+    """
+    before, pair = found["before"], found["pair"]
+    if _HASH.fullmatch(pair) or (before in "#;" and "=" not in pair):
+        return found[0]
+    name, sign, value = pair.partition("=")
+    if not value.strip("="):  # a value alone, which base64 may fill with "="
+        name, sign, value = "", "", pair
+    if not _DIGEST.fullmatch(value):
+        value = f"~{hashlib.sha256(value.encode()).hexdigest()[:8]}"
+    return f"{before}{name}{sign}{value}"
 
 
 @contextmanager

@@ -173,7 +173,12 @@ def test_a_local_bilm_is_found_from_other_folders(
         ("s3://AKIA123:12/ab+c@bucket/x", "s3://bucket/x"),
         ("http://host:80/a@b", "http://host:80/a@b"),
         ("hf://owner/name@v1/file", "hf://owner/name@v1/file"),
-        ("https://h/x#sha256=00", "https://h/x#sha256=00"),
+        (f"https://h/x#sha256={'0' * 64}", f"https://h/x#sha256={'0' * 64}"),
+        ("https://h/x;key=0123abcd/y", "https://h/x;key=~fe863cd3"),
+        ("https://h/x#access_token=0123abcd", "https://h/x#access_token=~64eab070"),
+        ("see https://h/page.html#a-heading", "see https://h/page.html#a-heading"),
+        ("github_pat_11ABCDEFG0abcdefghijklmnop", "github_pat_..."),
+        ('<a href="https://h/x?a=b">', '<a href="https://h/x?a=~3e23e816">'),
         ("token hf_abcdefghijklmnop ends", "token hf_... ends"),
         ("a?b=c and d@e.f", "a?b=c and d@e.f"),
         ("http://h/x?~0123abcd: no", "http://h/x?~0123abcd: no"),
@@ -197,6 +202,10 @@ def test_secrets_of_addresses(text: str, expected: str) -> None:
             'error: "https://h/x?sig={}" was refused',
             "(https://h/x?sig={})",
             "http://ann:p{}@h/x",
+            "//ann:p{}@h/x",
+            "https://h/x;key={}?a=b",
+            "https://h/x#token={}",
+            "https://h/x?sig={}#token=c",
             "s3://AKIA0:{}@bucket/x?region=y",
         ]
     ),
@@ -205,6 +214,13 @@ def test_no_value_of_an_address_stays(secret: str, form: str) -> None:
     text = form.replace("{}", secret)
     found = without_secrets(text)
     assert secret not in found.replace("sha256", "") and without_secrets(found) == found
+
+
+@pytest.mark.parametrize("mark", list("\"'<>"))
+def test_a_value_with_a_quote_or_bracket(mark: str) -> None:
+    for form in ("https://h/x?sig=SE{}CRET", "https://h/x?sig={}SECRET"):
+        for text in (form.format(mark), f'"{form.format(mark)}" was refused'):
+            assert "CRET" not in without_secrets(text)
 
 
 def test_no_part_of_a_long_key_stays() -> None:

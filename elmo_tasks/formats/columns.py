@@ -204,9 +204,7 @@ class _Doubts:
         self._seen: list[set[str]] = []  # for each column but the first
         self._sentences = self._begun = 0  # all, and those that such a line begins
 
-    def saw(
-        self, number: int, line: str, fields: list[str], *, is_start: bool
-    ) -> None:
+    def saw(self, number: int, line: str, fields: list[str], *, is_start: bool) -> None:
         """Remembers a line that may be either, and the values of any other."""
         first = fields[0]
         may_be_either = not first.strip("#") or (first.startswith("#") and "=" in first)
