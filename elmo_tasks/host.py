@@ -6,6 +6,7 @@ build of torch. An empty module takes its place, in this process alone and only 
 other package takes it for torchvision.
 """
 
+import atexit
 import importlib
 import os
 import sys
@@ -65,11 +66,17 @@ def register_classes(packages: Sequence[str] = ()) -> None:
 
 
 def _set_cache_folder() -> None:
-    """AllenNLP makes a folder below the home folder, which may not be writable."""
+    """
+    AllenNLP makes a folder below the home folder. Where that is not writable, it gets one that ends with the process:
+    somebody else may have made one of a fixed name.
+    """
     home = Path.home()
+    if "ALLENNLP_CACHE_ROOT" in os.environ:
+        return
     if not os.access(home if home.exists() else home.parent, os.W_OK):
-        folder = Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")
-        os.environ.setdefault("ALLENNLP_CACHE_ROOT", str(folder))
+        folder = tempfile.TemporaryDirectory(prefix="allennlp-")
+        atexit.register(folder.cleanup)
+        os.environ["ALLENNLP_CACHE_ROOT"] = folder.name
 
 
 @contextmanager

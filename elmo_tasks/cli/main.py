@@ -76,12 +76,19 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Ends the program, after `--help` too. Raises `OSError` if that cannot be written."""
+        sys.stdout.flush()
+        super().exit(status, message)
+
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, or 128 + signal."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     open_closed_streams()
-    outlast_readers(output=bool(arguments) and arguments[0] in TO_FILES)
+    is_to_file = bool(arguments) and arguments[0] in TO_FILES
+    asks_for_help = "--help" in arguments or "-h" in arguments
+    outlast_readers(output=is_to_file and not asks_for_help)
     received: list[int] = []
     _end_by_signals(received.append)
     logging.basicConfig(

@@ -174,7 +174,9 @@ def local_path(path_or_url: str | Path) -> Path:
     url, _, fragment = text.partition("#")
     digest = _SHA256.fullmatch(fragment)
     if url != text and digest is None:
-        problem = "expected #sha256= and 64 hexadecimal digits after it, got another end"
+        problem = (
+            "expected #sha256= and 64 hexadecimal digits after it, got another end"
+        )
         raise InputError(problem, file=url)
     sha256 = None if digest is None else digest[1].lower()
     path = _hub_file(url) if url.startswith(HUB) else _downloaded(url, sha256)

@@ -81,12 +81,18 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
 def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
     """
     Raises `InputError` if a folder, which need not exist, has other files than a run; without `recover` or `force`, if
-    it has a run; with `recover`, if the run has another config. `force` has no effect with `recover`.
+    it has a run; with `force`, if a folder has the name of a run's file, or a file that of its folder; with `recover`,
+    if the run has another config. `force` has no effect with `recover`.
     """
     run = RunFolder(folder)
     if recover:
         _require_resumable(run, params)
-    elif not (force and run.is_run()):
+    elif force and run.is_run():
+        if others := run.in_the_way():
+            problem = f"expected files and folders of a run, got {_few(others)}"
+            hint = "move what is no run's, or give -s another folder"
+            raise InputError(problem, file=folder, hint=hint)
+    else:
         _require_empty(run, force=force)
 
 

@@ -107,6 +107,19 @@ class RunFolder:
             or _matches(name, [pattern for pattern, _ in _WRITTEN])
         ]
 
+    def in_the_way(self) -> list[str]:
+        """Folders with the names of a run's files, and files with those of its folders: `remove` leaves both."""
+        found = []
+        for name in self.names_of_runs():
+            path = self.path / name
+            is_folder = path.is_dir() and not path.is_symlink()
+            is_file = path.is_file() and not path.is_symlink()
+            if is_folder and name not in dict(_FOLDERS):
+                found.append(name)
+            if is_file and name in dict(_FOLDERS):
+                found.append(name)
+        return found
+
     def has_vocabulary(self) -> bool:
         """Whether the run has saved its whole vocabulary."""
         return bool(self._record().written)

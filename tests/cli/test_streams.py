@@ -109,6 +109,7 @@ COMMANDS = {
     "static": Command("static IN -o OUT --min-count 1", to_file=True),
     "prepare": Command("bilm prepare IN -o OUT", to_file=True),
     "help": Command("--help", is_quick=True),
+    "help of a command": Command("elmo --help", is_quick=True),
 }
 
 
@@ -158,9 +159,10 @@ def test_training(streams: str, root: Path, tmp_path: Path) -> None:
     assert "error" not in ended.err.lower() + ended.out, ended
 
 
-def test_a_full_disk_behind_stdout() -> None:
+@pytest.mark.parametrize("arguments", ["models", "--help", "elmo --help"])
+def test_a_full_disk_behind_stdout(arguments: str) -> None:
     require_path("/dev/full")
-    ended = run_with({1: "full"}, "models")
+    ended = run_with({1: "full"}, *arguments.split())
     assert (ended.status, ended.err) == (
         1,
         "error: writing failed: No space left on device\n",

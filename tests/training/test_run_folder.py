@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -236,6 +237,23 @@ def test_vocabulary_of_a_run_without_what_was_there_before(tmp_path: Path) -> No
     assert names == {"non_padded_namespaces.txt", "tokens.txt"}
     start(tmp_path, recover=True)
     assert {path.name for path in run.vocabulary()} == names
+
+
+@pytest.mark.parametrize(
+    "name", ["model_state_e9_b0.th/mine", "best.th/mine", "model.tar.gz/mine", "log"]
+)
+def test_what_would_be_in_the_way_of_the_next_run(name: str, tmp_path: Path) -> None:
+    make_run(tmp_path)
+    top = tmp_path / name.partition("/")[0]
+    if top.is_dir():
+        os.rename(top, tmp_path / "moved")
+    top.unlink(missing_ok=True)
+    write(tmp_path, name)
+    before = state(tmp_path)
+    problem = f"expected files and folders of a run, got {top.name} "
+    with pytest.raises(InputError, match=re.escape(problem)):
+        start(tmp_path, force=True)
+    assert state(tmp_path) == before
 
 
 LINKED = ("log", "vocabulary", "exported", "best.th", "out.log", "model.tar.gz")
