@@ -53,7 +53,7 @@ class BiLM(nn.Module):
 
     - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that
       support it and gives vectors whose cosine with the float32 ones is above 0.999. States and layers have the
-      parameters' type.
+      parameters' type. It holds under `torch.autocast`, too.
     - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.
     """
 
@@ -246,7 +246,8 @@ class BiLM(nn.Module):
         return {**vars(self), "_cache": (None, None)}
 
     def _encode(self, character_ids: Tensor) -> Tensor:
-        return self.token_encoder(character_ids, precision=self._product_dtype)
+        with torch.autocast(character_ids.device.type, enabled=False):
+            return self.token_encoder(character_ids, precision=self._product_dtype)
 
     def _word_vector_cache(self, character_ids: Tensor) -> WordVectorCache | None:
         """The cache for these words, empty after a change of the weights; None if there can be none."""
@@ -322,9 +323,10 @@ class BiLM(nn.Module):
         ordered = [
             (cell[packing.order], hidden[packing.order]) for cell, hidden in started
         ]
-        outputs, finals = stack(
-            inputs, packing.batch_sizes, ordered, precision=self._product_dtype
-        )
+        with torch.autocast(inputs.device.type, enabled=False):
+            outputs, finals = stack(
+                inputs, packing.batch_sizes, ordered, precision=self._product_dtype
+            )
         for state, final in zip(started, finals, strict=True):
             for old, new in zip(state, final, strict=True):
                 old[packing.order] = new.detach()
