@@ -296,7 +296,8 @@ class BiLM(nn.Module):
         position = torch.zeros(
             mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device
         )
-        position[:, 1:-1][mask] = torch.arange(2, len(vectors), device=mask.device)
+        places = mask.flatten().cumsum(0).view_as(mask) + 1  # from 2
+        position[:, 1:-1] = places * mask
         position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
         return vectors[position.flatten()]
 
@@ -344,8 +345,8 @@ def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:
     weights = torch.arange(1, ids.shape[1] + 1, device=ids.device, dtype=torch.long)
     weights = weights * 0x9E3779B97F4A7C1 + weights * weights * 0x632BE59BD9B4E01
     keys = (ids.long() * weights).sum(1)  # [N], a hash modulo 2^64
-    _, index = torch.unique(keys, return_inverse=True)
-    first = torch.empty(int(index.max()) + 1, dtype=torch.long, device=ids.device)
+    found, index = torch.unique(keys, return_inverse=True)
+    first = torch.empty_like(found)
     first[index] = torch.arange(len(ids), device=ids.device)
     distinct = ids[first]
     if not torch.equal(distinct[index], ids):
