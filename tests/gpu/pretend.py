@@ -99,24 +99,27 @@ def _note(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> None:
     """Counts an operator, and the copies and waits that it means."""
     for work in _work:
         work.operators[str(operator)] += 1
-        if _sends(operator, args, kwargs, given):
-            work.sent[_caller()] += 1
-        if _waits(operator, args, kwargs, given):
+        sent = _sends(operator, args, kwargs, given)
+        if sent:
+            work.sent[_caller()] += sent
+        if _waits(operator, args, kwargs):
             work.waits[_caller()] += 1
 
 
-def _sends(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> bool:
+def _sends(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> int:
+    """How many tensors of the CPU an operator copies to the device."""
     others = [one for one in given if not isinstance(one, PretendTensor)]
     if operator is aten._to_copy.default:
-        return bool(others) and is_ours(kwargs.get("device"))
+        return len(others) if is_ours(kwargs.get("device")) else 0
     if operator is aten.copy_.default:
-        return bool(others) and isinstance(args[0], PretendTensor)
+        return len(others) if isinstance(args[0], PretendTensor) else 0
     if operator in INDEXING:
-        return any(one.dim() for one in others)
-    return False
+        return len([one for one in others if one.dim()])
+    return 0
 
 
-def _waits(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> bool:
+def _waits(operator: Any, args: Any, kwargs: Any) -> bool:
+    """Whether an operator makes the CPU wait for the device."""
     if operator is aten._to_copy.default:
         target = kwargs.get("device")
         leaves = target is not None and not is_ours(target)
@@ -137,7 +140,7 @@ def _caller() -> str:
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith(("elmo_tasks.", "allennlp.")):
-            return f"{module}.{frame.f_code.co_name}:{frame.f_lineno}"
+            return f"{module}.{frame.f_code.co_name}"
         frame = frame.f_back
     return "elsewhere"
 

@@ -84,6 +84,18 @@ def test_layers_of_consecutive_batches(
 
 
 @for_all_sources
+def test_frozen_layers_do_not_depend_on_autocast(
+    source: str, settings: dict[str, Any], gpu: torch.device
+) -> None:
+    found = []
+    for enabled in (False, True):
+        elmo = ElmoTokenEmbedder.open(**settings).to(gpu)
+        with torch.autocast(gpu.type, dtype=torch.float16, enabled=enabled):
+            found.append(elmo.layers(IDS.to(gpu)).layers.cpu())
+    assert torch.equal(*found)
+
+
+@for_all_sources
 @pytest.mark.parametrize("at", ["input", "output", "both"])
 def test_models_train_with_each_place_and_source(
     at: str, source: str, settings: dict[str, Any], tmp_path: Path, gpu: torch.device
@@ -99,6 +111,7 @@ def test_a_cache_serves_both_devices(
 ) -> None:
     keys = {**files, "cache_dir": tmp_path / "cache"}
     first = ElmoTokenEmbedder.open(**keys).to(gpu).train().layers(IDS.to(gpu))
+    assert first.layers.device == first.mask.device == gpu
     elmo = ElmoTokenEmbedder.open(**keys).train()
     elmo.source.register_forward_hook(lambda *_: pytest.fail("it computed"))
     assert torch.equal(elmo.layers(IDS).layers, first.layers.cpu())
