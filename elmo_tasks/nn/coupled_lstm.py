@@ -116,7 +116,7 @@ def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     The indices of the words of each step among the B T words, longest sentences first. Returns [2, N], forward and
     backward, and the number of sentences at each step.
     """
-    # On the CPU, since their number depends on the mask: a GPU would be waited for each time.
+    # On the CPU: the numbers of words and steps depend on the mask, and it would wait for a GPU four times.
     lengths, order = mask.sum(1).cpu().sort(descending=True, stable=True)  # [B]
     steps = torch.arange(max(1, int(lengths[0])))[:, None]  # [steps, 1]
     running = steps < lengths  # [steps, B]
