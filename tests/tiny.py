@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,17 @@ SIZES |= {"feature_size": 3, "max_span_width": 4, "num_layers": 2}
 
 def tiny_model(task: str) -> dict[str, Any]:
     """The model of the config at `mini`, with the smallest sizes, learned word vectors and without an initializer."""
-    model = read_config(ROOT / f"training_config/mini/{task}.jsonnet").as_dict(
-        quiet=True
-    )["model"]
+    model: dict[str, Any] = json.loads(_mini_model(task))
     words = {"type": "elmo_tasks_word_vectors", "embedding_dim": SIZES["embedding_dim"]}
     model["text_field_embedder"]["token_embedders"]["tokens"] = words
     model.pop("initializer", None)
     return _shrunk(model)
+
+
+@cache
+def _mini_model(task: str) -> str:
+    config = read_config(ROOT / f"training_config/mini/{task}.jsonnet")
+    return json.dumps(config["model"].as_dict(quiet=True))
 
 
 def _shrunk(value: Any, key: str = "") -> Any:

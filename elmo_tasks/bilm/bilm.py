@@ -53,7 +53,7 @@ class BiLM(nn.Module):
 
     - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that
       support it and gives vectors whose cosine with the float32 ones is above 0.999. States and layers have the
-      parameters' type.
+      parameters' type. It holds under `torch.autocast`, too.
     - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.
     """
 
@@ -246,7 +246,8 @@ class BiLM(nn.Module):
         return {**vars(self), "_cache": (None, None)}
 
     def _encode(self, character_ids: Tensor) -> Tensor:
-        return self.token_encoder(character_ids, precision=self._product_dtype)
+        with torch.autocast(character_ids.device.type, enabled=False):
+            return self.token_encoder(character_ids, precision=self._product_dtype)
 
     def _word_vector_cache(self, character_ids: Tensor) -> WordVectorCache | None:
         """The cache for these words, empty after a change of the weights; None if there can be none."""
@@ -295,7 +296,8 @@ class BiLM(nn.Module):
         position = torch.zeros(
             mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device
         )
-        position[:, 1:-1][mask] = torch.arange(2, len(vectors), device=mask.device)
+        places = mask.flatten().cumsum(0).view_as(mask) + 1  # from 2
+        position[:, 1:-1] = places * mask
         position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
         return vectors[position.flatten()]
 
@@ -322,9 +324,10 @@ class BiLM(nn.Module):
         ordered = [
             (cell[packing.order], hidden[packing.order]) for cell, hidden in started
         ]
-        outputs, finals = stack(
-            inputs, packing.batch_sizes, ordered, precision=self._product_dtype
-        )
+        with torch.autocast(inputs.device.type, enabled=False):
+            outputs, finals = stack(
+                inputs, packing.batch_sizes, ordered, precision=self._product_dtype
+            )
         for state, final in zip(started, finals, strict=True):
             for old, new in zip(state, final, strict=True):
                 old[packing.order] = new.detach()
@@ -342,8 +345,8 @@ def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:
     weights = torch.arange(1, ids.shape[1] + 1, device=ids.device, dtype=torch.long)
     weights = weights * 0x9E3779B97F4A7C1 + weights * weights * 0x632BE59BD9B4E01
     keys = (ids.long() * weights).sum(1)  # [N], a hash modulo 2^64
-    _, index = torch.unique(keys, return_inverse=True)
-    first = torch.empty(int(index.max()) + 1, dtype=torch.long, device=ids.device)
+    found, index = torch.unique(keys, return_inverse=True)
+    first = torch.empty_like(found)
     first[index] = torch.arange(len(ids), device=ids.device)
     distinct = ids[first]
     if not torch.equal(distinct[index], ids):

@@ -50,11 +50,11 @@ class Packing:
         ahead = torch.where(present, token[None, :] + 1, 0)
         behind = torch.where(present, lengths[:, None] - token[None, :], 0)
         places = [(starts[at] + rank[:, None]) * present for at in (ahead, behind)]
-        device = mask.device
-        return cls(
-            running.sum(1).tolist(),
-            *(
-                index.to(device)
-                for index in (order, forward_from, backward_from, *places)
-            ),
-        )
+        indices = [order, forward_from, backward_from, *places]
+        # One transfer to a GPU is faster than five.
+        flat = torch.cat([index.flatten() for index in indices]).to(mask.device)
+        parts = flat.split([index.numel() for index in indices])
+        moved = [
+            part.view(index.shape) for part, index in zip(parts, indices, strict=True)
+        ]
+        return cls(running.sum(1).tolist(), *moved)

@@ -211,8 +211,8 @@ class TokenEncoder(nn.Module):
         lengths, order = (
             (character_ids != PAD_WORD + 1).sum(1).sort()
         )  # [N]; padding tokens count as long words
-        limits = torch.tensor(_SHORT_WORDS, device=lengths.device)
-        ends = torch.searchsorted(lengths, limits, right=True).tolist()
+        short = [(lengths <= limit).sum() for limit in _SHORT_WORDS]
+        ends = torch.stack(short).tolist()
         padding = max(size for size, _ in self.options.filters)
         bounds = zip(
             (0, *ends),

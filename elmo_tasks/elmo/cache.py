@@ -220,11 +220,12 @@ def _compute(
         ids[first_rows, : max(length for length, _ in sentences.values())]
     ).layers  # [L+1, M, T, 2P]
     rounded = computed.to(STORED)
-    fits = rounded.isfinite().all(3).all(2).all(0).tolist()
     stored, values = rounded.cpu(), {}
+    fits = stored.isfinite().all(3).all(2).all(0).tolist()
     for place, (key, (length, rows)) in enumerate(sentences.items()):
         source = rounded if fits[place] else computed
-        layers[:, rows, :length] = source[:, place, None, :length].to(layers.dtype)
+        for row in rows:
+            layers[:, row, :length] = source[:, place, :length]
         if fits[place]:
             values[key] = stored[:, place, :length].numpy().tobytes()
     return values
@@ -234,9 +235,8 @@ def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
     """The sentences of ids [B, T, C] except empty ones, by a digest of their ids without padding."""
     sentences: dict[bytes, _Sentence] = {}
     rows = ids.cpu().contiguous().numpy()
-    for row, (length, tokens) in enumerate(
-        zip(mask.sum(1).tolist(), rows, strict=True)
-    ):
+    lengths = (rows > 0).any(2).sum(1).tolist()
+    for row, (length, tokens) in enumerate(zip(lengths, rows, strict=True)):
         if length:
             slots = max(
                 MAX_CHARACTERS, (tokens[:length] != PAD_WORD + 1).any(0).sum()

@@ -113,9 +113,8 @@ class ScalarMix(nn.Module):
         Gamma is not penalised. A scalar; 0 if `l2` is `None` or 0, or for a mix of one layer.
         """
         if self.weights is None or not self.settings.l2:
-            return (
-                torch.zeros(()) if self.gamma is None else torch.zeros_like(self.gamma)
-            )
+            learned = next(self.parameters(), torch.zeros(()))
+            return learned.new_zeros(())
         return self.settings.l2 * self.weights.square().sum()
 
 

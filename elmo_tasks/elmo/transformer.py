@@ -95,6 +95,7 @@ class Transformer(nn.Module):
 
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """The layers [L+1, B, T, D] of words with ids [B, T, C], as from `batch_to_ids`."""
+        character_ids = character_ids.cpu()  # the tokenizer's words are made there
         mask = token_mask(character_ids)  # [B, T]
         layers = self.like.new_zeros(
             self.n_layers, *mask.shape, self.output_dim
@@ -110,7 +111,7 @@ class Transformer(nn.Module):
         )  # on a CPU, padding costs more than calls
         for places in batches_by_length(lengths, batch_size=few, max_tokens=MAX_TOKENS):
             self._encode([sequences[place] for place in places], layers.flatten(1, 2))
-        return BiLMOutput(layers, mask)
+        return BiLMOutput(layers, mask.to(self.like.device))
 
     def _sequences(
         self, words: list[str], lengths: list[int], width: int

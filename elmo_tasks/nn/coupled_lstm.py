@@ -116,14 +116,14 @@ def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     The indices of the words of each step among the B T words, longest sentences first. Returns [2, N], forward and
     backward, and the number of sentences at each step.
     """
-    lengths, order = mask.sum(1).sort(descending=True, stable=True)  # [B]
-    steps = torch.arange(max(1, int(lengths[0])), device=mask.device)[
-        :, None
-    ]  # [steps, 1]
+    # On the CPU: the numbers of words and steps depend on the mask, and it would wait for a GPU four times.
+    lengths, order = mask.sum(1).cpu().sort(descending=True, stable=True)  # [B]
+    steps = torch.arange(max(1, int(lengths[0])))[:, None]  # [steps, 1]
     running = steps < lengths  # [steps, B]
     starts = order * mask.shape[1]  # [B]
     forward, backward = (
         (starts + steps)[running],
         (starts + lengths - 1 - steps)[running],
     )
-    return torch.stack([forward, backward]), running.sum(1).tolist()
+    places = torch.stack([forward, backward]).to(mask.device)
+    return places, running.sum(1).tolist()

@@ -5,12 +5,11 @@ from typing import Any, NamedTuple, Optional
 
 import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
-from allennlp.nn.util import get_dropout_mask
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS, Precision, packed_linear
-from elmo_tasks.nn.encoder import Encoder
+from elmo_tasks.nn.encoder import Encoder, by_length
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.settings import Depth, Probability, Width, checked
 
@@ -59,11 +58,9 @@ class HighwayLstm(Encoder):
         self._precision = None if precision is None else PRECISIONS[precision]
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        lengths = (
-            mask.sum(1).clamp(min=1).cpu()
-        )  # [B], an empty row runs for one step, which is masked below
+        lengths, order, back = by_length(mask)
         packed = pack_padded_sequence(
-            inputs, lengths, batch_first=True, enforce_sorted=False
+            inputs.index_select(0, order), lengths, batch_first=True
         )
         batch_sizes = packed.batch_sizes.tolist()
         hidden = packed.data  # [N, D]
@@ -76,20 +73,19 @@ class HighwayLstm(Encoder):
                 hidden = hidden * torch.cat([kept[:rows] for rows in batch_sizes]).to(
                     hidden.dtype
                 )
-        unpacked = PackedSequence(hidden, *packed[1:])
+        unpacked = PackedSequence(hidden, packed.batch_sizes)
         padded, _ = pad_packed_sequence(
             unpacked, batch_first=True, total_length=mask.shape[1]
         )
-        return padded * mask[:, :, None]  # [B, T, H]
+        return padded.index_select(0, back) * mask[:, :, None]  # [B, T, H]
 
     def _dropout_mask(self, hidden: Tensor, *, rows: int) -> Tensor:
         """A layer's mask [B, H]: 0 or 1 / (1 - p) during training, 1 otherwise."""
-        ones = torch.ones(rows, self._output_dim, device=hidden.device)  # [B, H]
-        return (
-            get_dropout_mask(self._dropout, ones)
-            if self.training and self._dropout
-            else ones
-        )
+        shape, device = (rows, self._output_dim), hidden.device
+        if not self.training or not self._dropout:
+            return torch.ones(shape, device=device)
+        kept = torch.rand(shape, device=device) > self._dropout
+        return kept.float().div(1.0 - self._dropout)
 
 
 class HighwayLstmLayer(nn.Module):

@@ -8,7 +8,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.nn.encoder import Encoder
+from elmo_tasks.nn.encoder import Encoder, by_length
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.settings import Probability, Width, checked, not_empty
@@ -88,19 +88,18 @@ class StackedLstm(Encoder):
             initialize(layer)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        lengths = (
-            mask.sum(1).clamp(min=1).cpu()
-        )  # [B], an empty row runs for one step, which is masked below
+        lengths, order, back = by_length(mask)
         hidden = inputs
         for layer in self.layers:
             # On a CPU, torch's LSTM does not cast its inputs under autocast.
             hidden = self.dropout(hidden).to(product_type(hidden))
             packed = pack_padded_sequence(
-                hidden, lengths, batch_first=True, enforce_sorted=False
+                hidden.index_select(0, order), lengths, batch_first=True
             )
-            hidden, _ = pad_packed_sequence(
+            padded, _ = pad_packed_sequence(
                 layer(packed)[0], batch_first=True, total_length=mask.shape[1]
             )
+            hidden = padded.index_select(0, back)
         return hidden * mask[:, :, None]  # [B, T, 2H]
 
 

@@ -171,9 +171,9 @@ class _Lookup:
         only where `unknown` [B, T]: otherwise it is in the vocabulary.
         """
         places, found = [], []
-        for row, words in enumerate(split_spellings(spelling)):
+        rows = zip(split_spellings(spelling), unknown.tolist(), strict=True)
+        for row, (words, is_unknown) in enumerate(rows):
             # After the last word of a sentence there are empty spellings, perhaps more than its padding.
-            is_unknown = unknown[row].tolist()
             for token, word in enumerate(words[: len(is_unknown)]):
                 if not word:
                     continue

@@ -47,7 +47,8 @@ class Perplexity(Metric):
         Count a batch, of whose targets `unknown` are `<UNK>`. Raises `InputError` if a negative log-likelihood is not
         finite; the batch is then not counted.
         """
-        nll, targets = output.nll.tolist(), output.counts.tolist()
+        numbers = torch.cat([output.nll.double(), output.counts]).tolist()
+        nll, targets = numbers[:2], [int(count) for count in numbers[2:]]
         for name, value in zip(DIRECTIONS, nll, strict=True):
             if not math.isfinite(value):
                 raise InputError(

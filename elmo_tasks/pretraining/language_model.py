@@ -10,6 +10,7 @@ from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.packed_linear import PRECISIONS, Precision
+from elmo_tasks.nn.precision import product_type
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 from elmo_tasks.settings import Probability, checked
@@ -40,7 +41,7 @@ class BiLanguageModel(nn.Module):
     - `bilm`: provides token encoder and LSTM stacks; the states that it carries are not used.
     - `dropout`: at the input of each LSTM layer and on the top output, in training mode only.
     - `precision`: type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells and sums are
-      float32. In evaluation mode the biLM's own precision holds.
+      float32. `float32` gives way to the type of `torch.autocast`. In evaluation mode the biLM's own precision holds.
     """
 
     @checked
@@ -58,28 +59,41 @@ class BiLanguageModel(nn.Module):
 
     def forward(self, batch: LmBatch, states: States | None = None) -> LmOutput:
         """Continues from the states of the previous batch (default: zeros), also within a sentence."""
-        tokens = self._encode(batch.characters)  # [U, P]
+        dtype = self._product_dtype
+        with torch.autocast(batch.characters.device.type, enabled=False):
+            return self._output(batch, states or {}, dtype)
+
+    def _output(
+        self, batch: LmBatch, states: States, dtype: torch.dtype | None
+    ) -> LmOutput:
+        """As `forward`, with matrix products in `dtype`, by default that of the parameters."""
+        tokens = self._encode(batch.characters, dtype)  # [U, P]
         results = {
             direction: self._run(
-                direction, tokens, inputs, (states or {}).get(direction)
+                direction, tokens, inputs, states.get(direction), dtype
             )
             for direction, inputs in zip(DIRECTIONS, batch.inputs, strict=True)
         }
         tops = (top for top, _ in results.values())
         nll = [
-            self._nll(*of_direction)
+            self._nll(*of_direction, dtype)
             for of_direction in zip(tops, batch.targets, batch.mask, strict=True)
         ]
         finals = {direction: final for direction, (_, final) in results.items()}
         return LmOutput(torch.stack(nll), batch.mask.sum((1, 2)), finals)
 
-    def _encode(self, characters: Tensor) -> Tensor:
+    def _encode(self, characters: Tensor, dtype: torch.dtype | None) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""
         ids = fit_slots(characters, self.bilm.options.max_characters_per_token)
-        return self.bilm.token_encoder(ids, precision=self._product_dtype)
+        return self.bilm.token_encoder(ids, precision=dtype)
 
     def _run(
-        self, direction: str, tokens: Tensor, inputs: Tensor, states: list[State] | None
+        self,
+        direction: str,
+        tokens: Tensor,
+        inputs: Tensor,
+        states: list[State] | None,
+        dtype: torch.dtype | None,
     ) -> tuple[Tensor, list[State]]:
         """One direction over `inputs` [T, B]: its top output [T * B, P] and final states."""
         steps, rows = inputs.shape
@@ -92,21 +106,28 @@ class BiLanguageModel(nn.Module):
             [rows] * steps,
             states,
             dropout=dropout,
-            precision=self._product_dtype,
+            precision=dtype,
         )
         top = functional.dropout(outputs[-1], dropout)  # [T * B, P]
         return top, [(cell.detach(), hidden.detach()) for cell, hidden in finals]
 
-    def _nll(self, hidden: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
+    def _nll(
+        self, hidden: Tensor, targets: Tensor, mask: Tensor, dtype: torch.dtype | None
+    ) -> Tensor:
         """The sum over the unmasked positions [T, B]."""
         words = targets.flatten()  # [T * B]
         if self.training:
-            losses = self.softmax.loss(hidden, words, precision=self._product_dtype)
+            losses = self.softmax.loss(hidden, words, precision=dtype)
         else:
             losses = self.softmax.exact_nll(hidden, words)
         return losses.view_as(targets).where(mask, 0.0).sum()
 
     @property
     def _product_dtype(self) -> torch.dtype | None:
-        dtype = self.precision if self.training else PRECISIONS[self.bilm.precision]
+        if not self.training:
+            dtype = PRECISIONS[self.bilm.precision]
+        elif self.precision == torch.float32:
+            dtype = product_type(self.softmax.weight)
+        else:
+            dtype = self.precision
         return None if dtype == torch.float32 else dtype

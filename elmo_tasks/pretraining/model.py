@@ -120,7 +120,10 @@ class BiLMModel(Model):
         batch.carried.update(output.states)
         total, unknown = _summed(output, batch.unknown)
         self._perplexity(total, unknown)
-        share = output._replace(counts=total.counts)
+        counts = output.counts
+        if process_count() > 1:
+            counts = total.counts.to(counts.device)
+        share = output._replace(counts=counts)
         return {
             "loss": share.loss
             * process_count()
@@ -134,11 +137,9 @@ class BiLMModel(Model):
 
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:
-    """Negative log-likelihoods, detached, and counts over all processes."""
-    own = output._replace(nll=output.nll.detach())
-    if process_count() == 1:
-        return own, unknown
-    total = dist_reduce_sum(
-        torch.tensor([*own.nll, *own.counts, unknown], dtype=torch.float64)
-    )
-    return LmOutput(total[:2], total[2:4].long(), own.states), int(total[4])
+    """Negative log-likelihoods, detached, and counts over all processes, on the CPU."""
+    own = torch.cat([output.nll.detach().double(), output.counts]).tolist()
+    numbers = torch.tensor([*own, unknown], dtype=torch.float64)
+    total = numbers if process_count() == 1 else dist_reduce_sum(numbers).cpu()
+    nll = total[:2].to(output.nll.dtype)
+    return LmOutput(nll, total[2:4].long(), output.states), int(total[4])

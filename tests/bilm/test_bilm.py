@@ -10,7 +10,7 @@ from allennlp.nn.util import remove_sentence_boundaries
 
 from elmo_tasks.bilm import BiLM, batch_to_ids, lstm
 from elmo_tasks.bilm.bilm import BiLMOutput
-from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
+from tests.elmo.samples import BATCHES, SENTENCES, random_bilm, write_bilm
 
 BITING = {"cell_clip": 0.6, "proj_clip": 0.5}
 
@@ -153,6 +153,19 @@ def test_bfloat16_gives_nearly_the_same_layers_in_float32(
         assert layer.dtype == torch.float32
         assert not torch.equal(layer, expected)
         assert torch.cosine_similarity(layer[mask], expected[mask], dim=1).min() > 0.999
+
+
+def test_autocast_changes_neither_layers_nor_gradients() -> None:
+    """Other products than ours would have fewer bits, or types that do not fit."""
+    results = []
+    for enabled in (False, True):
+        bilm = random_bilm()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
+            layers = bilm(batch_to_ids(SENTENCES)).layers
+        layers.square().mean().backward()
+        results.append([layers, *(weight.grad for weight in bilm.parameters())])
+    for plain, under_autocast in zip(*results, strict=True):
+        assert torch.equal(plain, under_autocast)
 
 
 @pytest.mark.parametrize("slots", [10, 50, 120, 256])

@@ -317,18 +317,3 @@ def test_processes_that_write_at_once_and_are_killed(tmp_path: Path) -> None:
         store.read({key: len(value) for key, value in expected.items()}) == expected
         and len(store) == 600
     )
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_on_a_gpu(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
-    elmo = cached().cuda()
-    first, second = elmo.layers(IDS.cuda()), elmo.layers(IDS.cuda())
-    assert (
-        first.layers.is_cuda
-        and first.mask.is_cuda
-        and torch.equal(first.layers, second.layers)
-    )
-    torch.testing.assert_close(
-        first.layers.cpu(), plain.layers(IDS).layers, atol=2e-3, rtol=1e-3
-    )
-    assert torch.equal(cached().layers(IDS).layers, first.layers.cpu())

@@ -98,16 +98,6 @@ def test_training_never_touches_the_bilm(files: dict[str, str]) -> None:
     assert model[0].input_mix.weights.grad.abs().max() > 0
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_the_bilm_computes_the_same_on_a_gpu(files: dict[str, str]) -> None:
-    model = nn.Sequential(ElmoTokenEmbedder.open(**files, at="input", state="carry"))
-    expected = model(IDS)
-    model[0].set_carried_states({})
-    found = model.cuda()(IDS.cuda())
-    assert found.is_cuda
-    torch.testing.assert_close(found.cpu(), expected, atol=1e-4, rtol=1e-4)
-
-
 def test_autocast_does_not_change_the_layers(
     files: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

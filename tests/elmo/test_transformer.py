@@ -239,16 +239,6 @@ def test_mixes_precision_and_devices(bert: str) -> None:
         embedder(bert, mix="layer:4")
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("name", ARCHITECTURES)
-def test_on_a_gpu(name: str, tmp_path: Path) -> None:
-    elmo = embedder(write_transformer(tmp_path, name), mix="last")
-    expected = elmo(ids_of(SENTENCES))
-    torch.testing.assert_close(
-        elmo.cuda()(ids_of(SENTENCES).cuda()).cpu(), expected, atol=1e-3, rtol=0.0
-    )
-
-
 def trained(run: Path, **keys: Any) -> dict[str, Tensor]:
     """A run's folder with the state of a trained model."""
     run.mkdir()

@@ -3,20 +3,24 @@ A GPU that is not there. Its tensors say that they are on the device `pretend:0`
 the CPU; where one meets a tensor of the CPU, it raises an error, as CUDA does.
 
 PyTorch reserves the dispatch key PrivateUse1 for devices of others. Every operator on a
-`PretendTensor` comes to `compute`, which also counts it. `on_pretended_gpu` is the way in;
+`PretendTensor` comes to `compute`. `on_pretended_gpu` and `in_place_of_cuda` are the ways in;
 `register` must have been called before the first backward pass of the process, which starts the
-threads of all devices.
+threads of all devices. `work_of` counts operators, copies and waits.
 """
 
+import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 import pytest
 import torch
+from allennlp.nn import util as nn_util
 from torch import Tensor
+from torch.cuda import amp
 from torch.utils import backend_registration
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -26,32 +30,119 @@ DEVICE_KEY, AUTOCAST_KEY = "PrivateUse1", "AutocastPrivateUse1"
 SETUP = "_setup_privateuseone_for_python_backend"
 
 
+MISSING = f"no pretended GPU: PyTorch has no {SETUP} before 2.13, or there is CUDA"
+
+
 def available() -> bool:
-    return hasattr(backend_registration, SETUP)
+    return hasattr(backend_registration, SETUP) and not torch.cuda.is_available()
 
-
-needs_pretended_gpu = pytest.mark.skipif(
-    not available(),
-    reason=f"this PyTorch has no {SETUP}: PyTorch 2.13 has it",
-)
 
 aten = torch.ops.aten
 
 TRANSFERS = (aten._to_copy.default, aten.copy_.default)
 """Operators that move numbers between devices."""
 
-TAKE_INDICES_OF_THE_CPU = (
+INDEXING = (
     aten.index.Tensor,
     aten.index_put.default,
     aten.index_put_.default,
     aten._index_put_impl_.default,
+)
+
+TAKE_INDICES_OF_THE_CPU = (
+    *INDEXING,
     aten._pack_padded_sequence.default,
     aten._pack_padded_sequence_backward.default,
 )
 """Operators whose indices or lengths may be on the CPU with CUDA, too."""
 
-counted: Counter[str] = Counter()
-"""How often each operator ran since the last `counted.clear()`."""
+READ_BY_THE_CPU = (
+    aten._local_scalar_dense.default,
+    aten._unique2.default,
+    aten.equal.default,
+    aten.masked_select.default,
+    aten.nonzero.default,
+)
+"""Operators whose result, or the shape of it, CUDA's CPU waits for."""
+
+
+@dataclass
+class Work:
+    """What a function asked of the device."""
+
+    operators: Counter[str] = field(default_factory=Counter)
+    """How often each operator ran."""
+
+    sent: Counter[str] = field(default_factory=Counter)
+    """The tensors that were copied from the CPU, by the function that did it."""
+
+    waits: Counter[str] = field(default_factory=Counter)
+    """How often the CPU would have waited for numbers of the device, by function."""
+
+
+_work: list[Work] = []
+"""What `work_of` counts, one inside the other."""
+
+
+def work_of(function: Callable[[], Any]) -> Work:
+    """Calls a function, and counts what it asks of the device, also in backward passes."""
+    own = Work()
+    _work.append(own)
+    try:
+        function()
+    finally:
+        _work.remove(own)
+    return own
+
+
+def _note(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> None:
+    """Counts an operator, and the copies and waits that it means."""
+    for work in _work:
+        work.operators[str(operator)] += 1
+        sent = _sends(operator, args, kwargs, given)
+        if sent:
+            work.sent[_caller()] += sent
+        if _waits(operator, args, kwargs):
+            work.waits[_caller()] += 1
+
+
+def _sends(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> int:
+    """How many tensors of the CPU an operator copies to the device."""
+    others = [one for one in given if not isinstance(one, PretendTensor)]
+    if operator is aten._to_copy.default:
+        return len(others) if is_ours(kwargs.get("device")) else 0
+    if operator is aten.copy_.default:
+        return len(others) if isinstance(args[0], PretendTensor) else 0
+    if operator in INDEXING:
+        return len([one for one in others if one.dim()])
+    return 0
+
+
+def _waits(operator: Any, args: Any, kwargs: Any) -> bool:
+    """Whether an operator makes the CPU wait for the device."""
+    if operator is aten._to_copy.default:
+        target = kwargs.get("device")
+        leaves = target is not None and not is_ours(target)
+        return leaves and isinstance(args[0], PretendTensor)
+    if operator is aten.copy_.default:
+        is_ours_alone = [isinstance(one, PretendTensor) for one in args[:2]]
+        return is_ours_alone == [False, True]
+    if operator in INDEXING:  # CUDA counts the true ones
+        return any(one.dtype == torch.bool for one in tensors_in(args[1:2]))
+    if operator is aten.repeat_interleave.Tensor:
+        return kwargs.get("output_size") is None
+    return operator in READ_BY_THE_CPU
+
+
+def _caller() -> str:
+    """The innermost function of this package, or of AllenNLP, that is running."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(("elmo_tasks.", "allennlp.")):
+            return f"{module}.{frame.f_code.co_name}"
+        frame = frame.f_back
+    return "elsewhere"
 
 
 class PretendTensor(Tensor):
@@ -61,23 +152,36 @@ class PretendTensor(Tensor):
 
     @staticmethod
     def __new__(cls, raw: Tensor) -> "PretendTensor":
-        made: PretendTensor = Tensor._make_wrapper_subclass(
-            cls,
-            raw.size(),
-            strides=raw.stride(),
-            storage_offset=raw.storage_offset(),
-            dtype=raw.dtype,
-            device=torch.device(NAME, 0),
-            requires_grad=raw.requires_grad,
-        )
+        # PyTorch gives the results of views a version, which those of inference mode lack.
+        with torch.inference_mode(False):
+            made: PretendTensor = Tensor._make_wrapper_subclass(
+                cls,
+                raw.size(),
+                strides=raw.stride(),
+                storage_offset=raw.storage_offset(),
+                dtype=raw.dtype,
+                device=torch.device(NAME, 0),
+                requires_grad=raw.requires_grad,
+            )
         made.raw = raw
         return made
 
     def __repr__(self, **_: Any) -> str:
         return f"PretendTensor({self.raw!r})"
 
+    @property
+    def is_cuda(self) -> bool:
+        """By this AllenNLP finds the device of a model."""
+        return True
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A file has the numbers, which are read as a tensor of the CPU."""
+        return self.raw.__reduce_ex__(protocol)
+
     def tolist(self) -> Any:
         """As of a tensor on CUDA; PyTorch does not do it for subclasses."""
+        for work in _work:
+            work.waits[_caller()] += 1
         return self.raw.tolist()
 
     @classmethod
@@ -105,17 +209,16 @@ def is_ours(device: Any) -> bool:
 
 def compute(operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """The result of an operator, on the device that it would have with CUDA."""
-    counted[str(operator)] += 1
-    given = list(tensors_in([args, kwargs]))
+    given = tensors_in(args) + tensors_in(kwargs.values())
+    if _work:
+        _note(operator, args, kwargs, given)
     require_one_device(operator, given)
     target = kwargs.get("device")
     stays = target is None or is_ours(target)
     if operator is aten.copy_.default:
         stays = isinstance(args[0], PretendTensor)
     plain = {name: value for name, value in kwargs.items() if name != "pin_memory"}
-    if is_ours(target):
-        plain["device"] = torch.device("cpu")
-    run = CELLS.get(operator, operator)
+    run = OWN.get(operator, operator)
     result = run(*mapped(args, unwrapped), **mapped(plain, unwrapped))
     if torch.Tag.inplace_view in operator.tags:
         with no_dispatch():  # the shape of the tensor itself, beside that of `raw`
@@ -152,17 +255,23 @@ def wrapped(value: Any, given: list[Tensor]) -> Any:
 
 
 def unwrapped(value: Any) -> Any:
-    return value.raw if isinstance(value, PretendTensor) else value
+    """For the CPU: the numbers of a tensor, and the CPU in place of the device."""
+    if isinstance(value, PretendTensor):
+        return value.raw
+    if isinstance(value, torch.device) and is_ours(value):
+        return torch.device("cpu")
+    return value
 
 
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from tensors_in(part)
-    elif isinstance(value, dict):
-        yield from tensors_in(list(value.values()))
+def tensors_in(values: Iterable[Any]) -> list[Tensor]:
+    """Those among the values, and in their lists and tuples."""
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            found += tensors_in(value)
+    return found
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
@@ -251,13 +360,24 @@ def gru_cell_backward(grad_hy: Tensor, saved: Tensor, has_bias: bool) -> Any:
     return inputs, hidden, grad_hy * z, *biases
 
 
-CELLS = {
+def dropout(values: Tensor, probability: float, training: bool | None) -> Any:
+    """`native_dropout`, which draws the same numbers as dropout on the CPU does."""
+    if training is False or probability == 0.0:
+        return values, torch.ones_like(values, dtype=torch.bool)
+    kept = 1.0 - probability
+    noise = torch.empty_like(values).bernoulli_(kept)
+    scaled = noise / kept if kept else noise
+    return values * scaled, noise.bool()
+
+
+OWN = {
+    aten.native_dropout.default: dropout,
     aten._thnn_fused_lstm_cell.default: lstm_cell,
     aten._thnn_fused_lstm_cell_backward_impl.default: lstm_cell_backward,
     aten._thnn_fused_gru_cell.default: gru_cell,
     aten._thnn_fused_gru_cell_backward.default: gru_cell_backward,
 }
-"""Operators that PyTorch calls on a GPU, and a CPU lacks."""
+"""Operators that PyTorch calls on a GPU, and a CPU lacks or computes otherwise."""
 
 IN_LOW_PRECISION = (
     aten.linear.default,
@@ -328,6 +448,12 @@ def empty_strided(size: Any, stride: Any, **options: Any) -> Tensor:
 
 
 def copy_from(source: Tensor, target: Tensor, non_blocking: bool = False) -> Tensor:
+    """What PyTorch's own functions call, such as `torch.tensor` with a device."""
+    for work in _work:
+        if not isinstance(source, PretendTensor):
+            work.sent[_caller()] += 1
+        if not isinstance(target, PretendTensor):
+            work.waits[_caller()] += 1
     unwrapped(target).copy_(unwrapped(source))
     return target
 
@@ -354,3 +480,17 @@ def on_pretended_gpu() -> Iterator[torch.device]:
     register()
     with Factories():
         yield torch.device(NAME, 0)
+
+
+@contextmanager
+def in_place_of_cuda() -> Iterator[torch.device]:
+    """`on_pretended_gpu`, where AllenNLP takes the device for GPU 0."""
+    half = partial(torch.autocast, NAME, torch.float16)
+    scaler = partial(torch.amp.GradScaler, NAME, init_scale=256.0)
+    with on_pretended_gpu() as device, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(torch.cuda, "device_count", lambda: 1)
+        patched.setattr(torch.nn.Module, "cuda", lambda module, _: module.to(device))
+        patched.setattr(amp, "GradScaler", scaler)
+        patched.setattr(amp, "autocast", lambda enabled: half(enabled=enabled))
+        patched.setattr(nn_util, "device_mapping", lambda _: "cpu")  # of an archive
+        yield device

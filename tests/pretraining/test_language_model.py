@@ -155,7 +155,8 @@ def test_bfloat16_training_is_close_to_float32() -> None:
         output.loss.backward()
     assert outputs[1].loss.dtype == torch.float32
     # A frequent token's gradient is a sum over all its positions, which needs float32.
-    assert short._encode(batch.characters).dtype == torch.float32
+    vectors = short._encode(batch.characters, torch.bfloat16)
+    assert vectors.dtype == torch.float32
     assert outputs[0].loss != outputs[1].loss
     assert outputs[1].loss.item() == pytest.approx(outputs[0].loss.item(), rel=2e-3)
     for (name, expected), (_, found) in zip(
@@ -166,3 +167,20 @@ def test_bfloat16_training_is_close_to_float32() -> None:
         assert (expected.grad - found.grad).norm() < allowed * expected.grad.norm(), (
             name
         )
+
+
+def test_autocast_sets_the_type_of_products_in_training() -> None:
+    model, batch = language_model(), random_batch()
+    found = []
+    for precision, enabled in (("float32", True), ("bfloat16", False)):
+        model.precision = getattr(torch, precision)
+        model.train().zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
+            loss = model(batch).loss
+        loss.backward()
+        found.append([loss, *(weight.grad for weight in model.parameters())])
+    for by_autocast, by_key in zip(*found, strict=True):
+        assert torch.equal(by_autocast, by_key)
+    exact = model.eval()(batch).loss
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(model(batch).loss, exact)

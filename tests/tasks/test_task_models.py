@@ -9,7 +9,6 @@ from allennlp.common import Params
 from allennlp.common.util import sanitize
 from allennlp.data import Instance, Vocabulary
 from allennlp.models import Model, load_archive
-from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
@@ -21,13 +20,6 @@ from tests.archives.test_stored import assert_close
 from tests.models import make_model, tensors
 from tests.tiny import FIXTURES, tiny_model
 
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
-    ),
-]
 LOW = [torch.float16, torch.bfloat16]
 BILM = {
     "options_file": str(FIXTURES / "bilm/options.json"),
@@ -196,19 +188,16 @@ def test_answer_of_score_is_forward(task: str, tmp_path: Path) -> None:
     assert not torch.equal(model.answer(forced, **batch)["loss"], output["loss"])
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", LOW, ids=str)
 @for_all_tasks
-def test_trains_under_autocast(
-    task: str, dtype: torch.dtype, device: str, tmp_path: Path
-) -> None:
-    model = build(task, tmp_path, {**BILM, **BOTH}).to(device)
-    batch = move_to_device(tensors(model.vocab, corpus(task)), torch.device(device))
+def test_trains_under_autocast(task: str, dtype: torch.dtype, tmp_path: Path) -> None:
+    model = build(task, tmp_path, {**BILM, **BOTH})
+    batch = tensors(model.vocab, corpus(task))
     optimizer = torch.optim.Adam(
         [p for p in model.parameters() if p.requires_grad], lr=0.01
     )
     exact = model(**batch)["loss"].item()
-    with torch.autocast(device, dtype=dtype):
+    with torch.autocast("cpu", dtype=dtype):
         assert model(**batch)["loss"].item() == pytest.approx(exact, rel=0.01)
         assert all(
             "loss" in output for output in model.forward_on_instances(corpus(task)[:1])

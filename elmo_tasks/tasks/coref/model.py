@@ -175,32 +175,34 @@ class CorefModel(TaskModel):
         encoded, values, lengths = self._words(document)  # [N, D], [N, V], [S]
         grid = self.spans(encoded, values, lengths)
         limit = max(1, int(self._spans_per_word * len(encoded)))
-        places = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
-        first, width = places.unbind(1)
-        vectors = self.spans.vectors(grid, encoded, values, places)  # [K, G]
+        found = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
+        labels = cluster_labels(document.clusters, tuple(grid.mask.shape))
+        own = labels[found[:, 0], found[:, 1]]  # [K]
+        places = torch.column_stack([found, own]).to(encoded.device)  # [K, 3]
+        first, width, labels = places.unbind(1)
+        vectors = self.spans.vectors(grid, encoded, values, places[:, :2])  # [K, G]
         kept = TopSpans(
             vectors,
             grid.scores[first, width],
             document.speakers[first],
             document.genre + 1,
         )
-        labels = cluster_labels(document.clusters, tuple(grid.mask.shape)).to(
-            places.device
-        )[first, width]  # [K]
         loss, antecedents = self._link(kept, labels)
         if self.training:
             return loss, []
         mentions: list[Mention] = [
-            (start, start + extent + 1) for start, extent in places.tolist()
+            (start, start + extent + 1) for start, extent in found.tolist()
         ]
-        return loss, clusters_from_antecedents(mentions, antecedents)
+        return loss, clusters_from_antecedents(mentions, antecedents.tolist())
 
     def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
         """h and the head values of all words, in the order of the text, and the sentences' lengths."""
         h, x, mask = self.input_encoder(document.text)
-        return h[mask], x[..., : self._value_size][mask], mask.sum(1)
+        words = mask.flatten().nonzero().squeeze(1)  # [N]
+        values = x[..., : self._value_size]
+        return h.flatten(0, 1)[words], values.flatten(0, 1)[words], mask.sum(1)
 
-    def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
+    def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, Tensor]:
         """The loss, and the index of the best antecedent of each span, -1 for none."""
         losses, found = [], []
         for scores, rows, columns in self.antecedents(kept):
@@ -212,7 +214,7 @@ class CorefModel(TaskModel):
             found.append(
                 torch.where(best > 0, place + columns.start, -1)
             )  # 0 is the score of no antecedent
-        return torch.stack(losses).sum(), torch.cat(found).tolist()
+        return torch.stack(losses).sum(), torch.cat(found)
 
     def _window(self, document: Document) -> Document:
         """The document, or during training a window of a long one."""

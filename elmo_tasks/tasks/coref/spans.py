@@ -62,7 +62,7 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     spans cross if they overlap and neither contains the other.
 
     Scores and mask [N, W] are of the spans of words n to n + w, inclusive; valid spans lie within a sentence, and ties
-    are broken by position. Returns [K, 2]: n and w of the spans taken, in the order of the text.
+    are broken by position. Returns [K, 2], on the CPU: n and w of the spans taken, in the order of the text.
     """
     count, widths = scores.shape
     order = (
@@ -73,7 +73,9 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     last_end = [-1] * (count + widths)  # of the spans taken that start at each word
     first_start = [count] * (count + widths)  # of the spans taken that end at each word
     taken: list[tuple[int, int]] = []
-    for place in order[mask.flatten()[order]].tolist():
+    for place in torch.where(mask.flatten()[order], order, -1).tolist():
+        if place < 0:
+            continue
         start, width = divmod(place, widths)
         end = start + width
         if (
@@ -88,9 +90,7 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
         )
         if len(taken) == limit:
             break
-    return torch.tensor(sorted(taken), dtype=torch.long, device=scores.device).view(
-        -1, 2
-    )
+    return torch.tensor(sorted(taken), dtype=torch.long).view(-1, 2)
 
 
 class SpanGrid(NamedTuple):
@@ -147,7 +147,7 @@ class SpanScorer(nn.Module):
         h [N, D] and x [N, V] of all words of a document, and the lengths [S] of its sentences, which add up to N -> the
         grid of its spans.
         """
-        mask = span_mask(lengths, self.max_width)
+        mask = span_mask(lengths, self.max_width, words=len(encoded))
         attention = self._attention(encoded)
         widths = self.dropout(
             self.widths.weight.expand(len(encoded), -1, -1)
@@ -189,10 +189,13 @@ class SpanScorer(nn.Module):
         return scores.masked_fill(~within, -torch.inf).softmax(2)  # [N, W, W]
 
 
-def span_mask(lengths: Tensor, max_width: int) -> Tensor:
-    """The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and W = `max_width`."""
+def span_mask(lengths: Tensor, max_width: int, *, words: int | None = None) -> Tensor:
+    """
+    The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and W = `max_width`. Where N is
+    given as `words`, a GPU is not waited for.
+    """
     ends = lengths.cumsum(0).repeat_interleave(
-        lengths
+        lengths, output_size=words
     )  # [N], the end of each word's sentence
     left = ends - torch.arange(len(ends), device=ends.device)
     return torch.arange(max_width, device=ends.device) < left[:, None]

@@ -89,12 +89,16 @@ class ColumnTagger(Tagger):
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Without words whose tag is unknown; with a CRF, without sentences that have one."""
         known = self.known(tags, mask)  # [B, T]
-        if not known.any():
+        if self.crf is None:
+            kept = known.flatten().nonzero().squeeze(1)  # of B T
+            logits, tags = logits.flatten(0, 1), tags.flatten()
+        else:
+            kept = known.any(1).nonzero().squeeze(1)  # of B
+        if not len(kept):
             return logits.sum() * 0.0
         if self.crf is None:
-            loss = functional.cross_entropy(logits[known], tags[known], reduction="sum")
+            loss = functional.cross_entropy(logits[kept], tags[kept], reduction="sum")
         else:
-            kept = known.any(1)  # [B]
             loss = -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept])
         return loss * process_count() if self._sum_losses else loss / known.sum()
 

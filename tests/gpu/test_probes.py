@@ -1,0 +1,69 @@
+"""Probes compute layers on a GPU, and get the CPU's results."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from elmo_tasks.elmo.source_types import SourceSettings
+from elmo_tasks.elmo.sources import open_source
+from elmo_tasks.experiments.probes.layers import FrozenEncoder
+from elmo_tasks.experiments.probes.neighbors import (
+    index_corpus,
+    nearest_occurrences,
+    occurrence_in_corpus,
+)
+from elmo_tasks.experiments.probes.pos import probe_pos
+from elmo_tasks.experiments.probes.wsd import probe_senses
+from tests.probes.samples import INDEX_SENSE, write_wsd
+from tests.probes.test_pos import conllu
+from tests.tiny import bilm_files
+
+
+@pytest.fixture
+def encoders(tmp_path: Path, gpu: torch.device) -> list[FrozenEncoder]:
+    """On the CPU and on the GPU."""
+    chosen = SourceSettings(**bilm_files(tmp_path / "bilm"))
+    devices = torch.device("cpu"), gpu
+    return [FrozenEncoder.of(*open_source(chosen), device) for device in devices]
+
+
+def assert_same(results: list[Any]) -> None:
+    assert results[0] == results[1]
+
+
+def test_parts_of_speech(encoders: list[FrozenEncoder], tmp_path: Path) -> None:
+    lines = {
+        "train": ["the/D old/A ferry/N left/V", "a/D boat/N sank/V"],
+        "test": ["a/D ferry/N sank/V"],
+    }
+    for name, own in lines.items():
+        (tmp_path / name).write_text("\n".join(map(conllu, own)))
+    files = tmp_path / "train", tmp_path / "test"
+    assert_same([probe_pos(encoder, *files).rows for encoder in encoders])
+
+
+def test_senses(encoders: list[FrozenEncoder], tmp_path: Path) -> None:
+    train = ["the play%1:10:01:: ended", "children play%2:33:00:: here"]
+    files = [
+        write_wsd(tmp_path / "train.data.xml", *train),
+        write_wsd(tmp_path / "test.data.xml", "we play%2:33:00:: now"),
+    ]
+    assert_same(
+        [
+            probe_senses(encoder, files[0], files[1:], INDEX_SENSE)
+            for encoder in encoders
+        ]
+    )
+
+
+def test_neighbours(encoders: list[FrozenEncoder]) -> None:
+    text = [["the", "play", "ended"], ["they", "play"], ["a", "new", "play", "."]]
+    found = []
+    for encoder in encoders:
+        index = index_corpus(text, encoder)
+        query = occurrence_in_corpus(index, "play", 1)
+        near = nearest_occurrences(index, "play", query, top=2)
+        found.append([(one.words, round(one.cosine or 0, 3)) for one in near])
+    assert_same(found)
