@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from elmo_tasks import __version__
 from elmo_tasks.cli.download_bars import download_bars
@@ -76,10 +76,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """Ends the program, after `--help` too. Raises `OSError` if that cannot be written."""
+    def print_help(self, file: Any = None) -> None:
+        """argparse ignores it when the help cannot be written; here it raises `OSError`."""
+        stream = sys.stdout if file is None else file
+        stream.write(self.format_help())
         sys.stdout.flush()
-        super().exit(status, message)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
