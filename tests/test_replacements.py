@@ -9,7 +9,8 @@ import pytest
 from tests.tiny import ROOT
 
 OWN = ("elmo_tasks", "fixtures", "tests")
-MOST = 0
+REPLACING = ("setattr", "delattr", "setitem", "delitem")
+MOST = 12
 """Uses in the whole suite; each new one needs a reason that no argument, hook, process or limit of the system meets."""
 
 
@@ -27,7 +28,7 @@ def imported(tree: ast.Module) -> dict[str, str]:
 
 
 def replaced(call: ast.Call) -> str:
-    """What `setattr` changes: its first argument, of `a.b.c` the name `a`."""
+    """What a call changes: its first argument, of `a.b.c` the name `a`."""
     target = call.args[0]
     if isinstance(target, ast.Constant):
         return str(target.value)
@@ -49,7 +50,7 @@ def replacements(source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
-        if node.func.attr == "setattr" and is_ours(replaced(node), imports):
+        if node.func.attr in REPLACING and is_ours(replaced(node), imports):
             yield f"{node.lineno}: {ast.unparse(node)}"
     for line, text in enumerate(source.splitlines(), start=1):
         if "[method-assign]" in text:
@@ -93,6 +94,8 @@ IMPORTS = (
         ("monkeypatch.setattr(model.softmax, 'loss', watched)", True),
         ("monkeypatch.setattr(lstm.torch.cuda, 'device_count', two)", True),
         ("model.loss = watched  # type: ignore[method-assign]", True),
+        ("monkeypatch.setitem(lstm.SIZES, 'x', 7)", True),
+        ("monkeypatch.setitem(os.environ, 'x', '7')", False),
         ("monkeypatch.setattr(os, 'cpu_count', eight)", False),
         ("monkeypatch.setattr(torch.cuda, 'device_count', two)", False),
         ("monkeypatch.setattr('shutil.disk_usage', free)", False),
