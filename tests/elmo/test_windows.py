@@ -27,7 +27,6 @@ def test_each_token_once_from_where_it_has_most_context(
             assert 0 <= window.start <= window.first < window.last <= window.end
             assert window.end - window.start == min(limit, length)
             for token in range(window.first, window.last):
-                best = max(context(other, token, length) for other in found)
                 inside = [one for one in found if one.start <= token < one.end]
                 best = max(context(one, token, length) for one in inside)
                 assert context(window, token, length) == best

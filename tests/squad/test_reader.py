@@ -118,8 +118,9 @@ def test_first_aligned_answer_is_the_gold_span() -> None:
         ("ferry", 16),
         ("ferry", 10_000),
         ("The", -1),
-        ("left", -5),
+        ("left", -6),
         ("x", 15),
+        (" ", 15),
     ],
 )
 def test_an_answer_beyond_the_passage_is_not_trained_on(text: str, start: int) -> None:

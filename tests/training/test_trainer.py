@@ -223,7 +223,8 @@ def test_a_full_disk_does_not_stop_the_training(tmp_path: Path) -> None:
     """TensorBoard's thread ends there, and nobody takes the events that wait for it."""
     events = Events(str(tmp_path))
     events.trainer = trainer_in(tmp_path)
-    scalars = {str(number): 1.0 for number in range(100)}
+    long = "x" * 100  # more than the 8 kB that a file buffers, less than a pipe does
+    scalars = {f"{long}{number}": 1.0 for number in range(200)}
     writing = Thread(target=events.log_scalars, args=(scalars,), daemon=True)
     with file_size_limit(0):
         writing.start()
