@@ -1,5 +1,6 @@
 """One line per error of the user, interruptions, and what a training prints."""
 
+import io
 import logging
 import os
 import signal
@@ -8,7 +9,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -68,6 +68,26 @@ def in_a_worker(error: Exception) -> Exception:
             of_unknown_overrides(),
             "the overrides (-o) change keys that the config does not have: ['d.e']",
         ),
+        (
+            OSError(28, "No space left on device", "out/best.th"),
+            "out/best.th: No space left on device",
+        ),
+        (
+            OSError(28, "No space left on device"),
+            "writing failed: No space left on device",
+        ),
+        (
+            RuntimeError(
+                "[enforce fail at inline_container.cc:668] . unexpected pos 64"
+            ),
+            "a checkpoint could not be written (is the disk full?): "
+            "[enforce fail at inline_container.cc:668] . unexpected pos 64",
+        ),
+        (
+            ValueError("nan loss encountered"),
+            "the loss is NaN (lower the learning rate, set trainer.grad_norm or"
+            " grad_clipping, and check that the biLM's weights are trained)",
+        ),
         (ConnectionError("x"), None),
     ],
 )
@@ -87,26 +107,40 @@ def own_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         signal.signal(number, handler)
 
 
+class Signalling(io.StringIO):
+    """A standard output at whose first line this process is sent a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def write(self, text: str) -> int:
+        signal.raise_signal(self.number)
+        return super().write(text)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupt(
     number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(__main__, "run", lambda _: signal.raise_signal(number))
+    monkeypatch.setattr(sys, "stdout", Signalling(number))
     with pytest.raises(SystemExit) as stopped:
-        __main__.main(["elmo"])
+        __main__.main(["models"])
     assert (
         stopped.value.code == 128 + number
         and capsys.readouterr().err == "\ninterrupted\n"
     )
 
 
-def test_error_of_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(__main__, "run", Mock(side_effect=InputError("no such column")))
-    with pytest.raises(SystemExit, match="^error: no such column$"):
-        __main__.main(["elmo"])
+def test_error_of_the_user_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["elmo", str(tmp_path / "gone.txt"), str(tmp_path / "out")]
+    with pytest.raises(SystemExit, match=r"^error: .*gone\.txt: no such file .*$"):
+        __main__.main(arguments)
     monkeypatch.setenv("ELMO_TASKS_TRACEBACK", "1")
     with pytest.raises(InputError):
-        __main__.main(["elmo"])
+        __main__.main(arguments)
 
 
 def test_log_on_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,9 @@ MEETING = ".torchrun"
 _TOKEN = re.compile(rf"{re.escape(MEETING)}\.[0-9a-f]{{32}}")
 """The file in the run's folder by which the other processes see that it is the first one's folder."""
 
-_SECONDS_UNTIL_SHARED = 30
+SECONDS_UNTIL_SHARED = 30.0
+"""How long the first process's files may take to appear on other machines."""
+
 _SECONDS_BETWEEN_TRIES = 0.2
 _AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE"
 _KEY = "elmo_tasks/meeting"
@@ -145,9 +147,16 @@ class Torchrun:
         finally:
             token.unlink(missing_ok=True)
 
-    def follow(self, folder: Path, config: Mapping[str, Any]) -> TCPStore:
+    def follow(
+        self,
+        folder: Path,
+        config: Mapping[str, Any],
+        *,
+        seconds: float = SECONDS_UNTIL_SHARED,
+    ) -> TCPStore:
         """
-        Of another process: waits until the first one has prepared the folder and calls `begin`.
+        Of another process: waits until the first one has prepared the folder and calls `begin`. Its files may take some
+        `seconds` to appear.
 
         Raises `InputError` if this process sees another folder, config or version of the package.
         """
@@ -157,7 +166,7 @@ class Torchrun:
             ):  # of an earlier attempt, or the first has ended
                 first = json.loads(self._agent_store().get(_KEY))
                 socket.create_connection(
-                    (self.address, first["port"]), _SECONDS_UNTIL_SHARED
+                    (self.address, first["port"]), SECONDS_UNTIL_SHARED
                 ).close()
                 store = TCPStore(
                     self.address,
@@ -167,7 +176,7 @@ class Torchrun:
                     _LONG,
                     wait_for_workers=False,
                 )
-                problem = self._difference(first, folder, config)
+                problem = self._difference(first, folder, config, seconds)
                 store.set(str(self.rank), "" if problem is None else str(problem))
                 if problem is not None:
                     raise problem
@@ -189,7 +198,11 @@ class Torchrun:
         )
 
     def _difference(
-        self, first: Mapping[str, Any], folder: Path, config: Mapping[str, Any]
+        self,
+        first: Mapping[str, Any],
+        folder: Path,
+        config: Mapping[str, Any],
+        seconds: float,
     ) -> InputError | None:
         where = f"process {self.rank}, on {socket.gethostname()}"
         if first["version"] != __version__:
@@ -203,7 +216,7 @@ class Torchrun:
                 f"{where}: {problem}",
                 hint="start all nodes with the same files, options and variables",
             )
-        until = time.monotonic() + _SECONDS_UNTIL_SHARED
+        until = time.monotonic() + seconds
         while not (folder / first["token"]).exists():
             if time.monotonic() > until:
                 problem = (

@@ -7,9 +7,11 @@ import pytest
 import torch
 from allennlp.modules.elmo import _ElmoBiLm
 from allennlp.nn.util import remove_sentence_boundaries
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from elmo_tasks.bilm import BiLM, batch_to_ids, lstm
+from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.lstm import TOKENS_AT_ONCE
 from tests.elmo.samples import BATCHES, SENTENCES, random_bilm, write_bilm
 
 BITING = {"cell_clip": 0.6, "proj_clip": 0.5}
@@ -95,60 +97,80 @@ def test_padding_changes_nothing_and_follows_the_tokens(tmp_path: Path) -> None:
     assert wide_layers[:, :, 7:].eq(0).all()
 
 
-def test_hash_collisions_of_tokens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Distinct tokens are found by a hash."""
+@pytest.mark.parametrize("words", [["dddd", "eagc"], ["dddd", "home"]])
+def test_hash_collisions_of_tokens(tmp_path: Path, words: list[str]) -> None:
+    """Distinct tokens are found by a hash, which is the same for the first pair: then each occurrence is encoded."""
     bilm = BiLM.from_files(*write_bilm(tmp_path))
-    expected = sentence_layers(bilm, SENTENCES[:1])[0]
-    everything_is_one = torch.zeros(7, dtype=torch.long)
-    unique = torch.unique
-    monkeypatch.setattr(
-        torch, "unique", lambda keys, **options: unique(everything_is_one, **options)
+    alone = [sentence_layers(bilm, [[word]])[0][0] for word in words]
+    counts = []
+    bilm.requires_grad_(True)  # without a cache of words
+    bilm.token_encoder.register_forward_pre_hook(
+        lambda module, inputs: counts.append(len(inputs[0]))
     )
-    torch.testing.assert_close(
-        sentence_layers(bilm, SENTENCES[:1])[0], expected, atol=1e-5, rtol=0.0
-    )
+    found = sentence_layers(bilm, [words * 2])[0][0]
+    boundaries = 2
+    collide = "eagc" in words
+    assert counts == [boundaries + (4 if collide else 2)]
+    expected = torch.cat(alone * 2)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0.0)
+    assert not torch.allclose(found[0], found[1], atol=1e-3)
+
+
+class Products(TorchDispatchMode):
+    """Notes the results of matrix products that have the width of an LSTM's gates."""
+
+    def __init__(self, bilm: BiLM) -> None:
+        super().__init__()
+        self.width = 4 * bilm.options.dim
+        self.rows: list[int] = []
+        self.dtypes: set[torch.dtype] = set()
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = function(*args, **(kwargs or {}))
+        name = str(function)
+        is_product = "linear_pointwise" in name or "mm" in name
+        if is_product and result.shape[-1] == self.width:
+            self.rows.append(result.shape[0])
+            self.dtypes.add(result.dtype)
+        return result
 
 
 @pytest.mark.parametrize("state", ["reset", "carry"])
-def test_a_long_text_is_processed_in_parts(
-    tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_text_is_processed_in_parts(tmp_path: Path, state: str) -> None:
+    """As one with gradients, which is processed as a whole; its input products are never all in memory."""
     files = write_bilm(tmp_path)
     together, in_parts = stream(files, state), stream(files, state)
+    whole = together.bilm if isinstance(together, Stream) else together
+    parts = in_parts.bilm if isinstance(in_parts, Stream) else in_parts
+    for stack in (whole.forward_stack, whole.backward_stack):
+        stack.requires_grad_(True)
     ids = batch_to_ids(
-        [["a", "long", "text"] * 20, ["one"], [], ["and", "another"] * 7]
+        [["a", "long", "text"] * 45, ["one"], [], ["and", "another"] * 7]
     )
-    expected = [together(ids).layers for _ in range(2)]
-    seen = []
-    scan = lstm._scan
-    monkeypatch.setattr(lstm, "TOKENS_AT_ONCE", 7)
-    monkeypatch.setattr(
-        lstm,
-        "_scan",
-        lambda gates, *rest: (seen.append(len(gates)), scan(gates, *rest))[1],
-    )
-    for layers in expected:
-        torch.testing.assert_close(in_parts(ids).layers, layers, atol=1e-6, rtol=0.0)
-    assert max(seen) <= 7 and sum(seen) == 2 * 2 * 2 * (62 + 3 + 2 + 16)
+    steps, tokens = 137, 137 + 3 + 2 + 16
+    assert tokens > TOKENS_AT_ONCE
+    with Products(parts) as products:
+        found = [in_parts(ids).layers]
+    assert TOKENS_AT_ONCE / 2 < max(products.rows) <= TOKENS_AT_ONCE
+    assert len(products.rows) == 4 * (2 + steps)
+    assert sum(products.rows) == 4 * 2 * tokens  # of inputs and of states
+    found.append(in_parts(ids).layers)
+    for layers in found:
+        expected = together(ids).layers.detach()
+        torch.testing.assert_close(layers, expected, atol=1e-6, rtol=0.0)
 
 
-def test_bfloat16_gives_nearly_the_same_layers_in_float32(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files, products = write_bilm(tmp_path), []
-    scan = lstm._scan
-    monkeypatch.setattr(
-        lstm,
-        "_scan",
-        lambda gates, *rest: (products.append(gates.dtype), scan(gates, *rest))[1],
-    )
+def test_bfloat16_gives_nearly_the_same_layers_in_float32(tmp_path: Path) -> None:
+    files = write_bilm(tmp_path)
     exact, low = BiLM.from_files(*files), BiLM.from_files(*files, precision="bfloat16")
     ids = batch_to_ids(SENTENCES)
     mask = exact(ids).mask
-    low(ids)
-    assert products == 4 * [torch.float32] + 4 * [torch.bfloat16]
+    for bilm, dtype in ((exact, torch.float32), (low, torch.bfloat16)):
+        with Products(bilm) as products:
+            bilm(ids)
+        assert products.dtypes == {dtype}
     for expected, layer in zip(exact(ids).layers, low(ids).layers, strict=True):
         assert layer.dtype == torch.float32
         assert not torch.equal(layer, expected)

@@ -6,7 +6,6 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from allennlp.common.util import JsonDict
@@ -100,17 +99,21 @@ def test_truncated_gzip_file(tmp_path: Path) -> None:
     assert error is not None and error.startswith("1 of the lines")
 
 
-def test_an_interrupt_leaves_the_output_unchanged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Interrupted(Doubling):
+    """Of the second line."""
+
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        if inputs[0]["n"] == 2:
+            raise KeyboardInterrupt
+        return super().predict_batch_json(inputs)
+
+
+def test_an_interrupt_leaves_the_output_unchanged(tmp_path: Path) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    read.write_text('{"n": 1}\n' * 2)
+    read.write_text('{"n": 1}\n{"n": 2}\n')
     written.write_text("precious")
-    monkeypatch.setattr(
-        Doubling, "predict_json", Mock(side_effect=[{"twice": 2}, KeyboardInterrupt])
-    )
     with pytest.raises(KeyboardInterrupt):
-        LinePredictions(Doubling(), str(read), str(written), 1, False, False).run()
+        LinePredictions(Interrupted(), str(read), str(written), 1, False, False).run()
     assert written.read_text() == "precious" and len(list(tmp_path.iterdir())) == 2
 
 

@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_tasks.tasks.coref import antecedents
-from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans
+from elmo_tasks.tasks.coref.antecedents import (
+    ROWS_AT_ONCE,
+    AntecedentScorer,
+    TopSpans,
+)
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans, span_mask
 
 LENGTHS = torch.tensor([4, 1, 6])
@@ -125,13 +128,13 @@ def all_scores(scorer: AntecedentScorer, spans: TopSpans) -> Tensor:
     return whole
 
 
-@pytest.mark.parametrize("rows_at_once", [1, 3, 64])
-def test_scores_by_loop(rows_at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(antecedents, "ROWS_AT_ONCE", rows_at_once)
-    scorer, spans = make_scorer(), make_spans(11)
+@pytest.mark.parametrize("count", [1, 11, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 1])
+def test_scores_by_loop(count: int) -> None:
+    """Of one block of rows and of several, the last of which has one row."""
+    scorer, spans = make_scorer(), make_spans(count)
     whole = all_scores(scorer, spans)
-    for i in range(11):
-        for j in range(11):
+    for i in range(count):
+        for j in range(count):
             if 1 <= i - j <= 4:
                 assert torch.allclose(
                     whole[i, j], score_by_loop(scorer, spans, i, j), atol=1e-5

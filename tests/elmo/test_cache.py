@@ -8,6 +8,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from torch import Tensor
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.elmo.cache import STORED
+from elmo_tasks.elmo.frozen import FrozenSource
 from elmo_tasks.elmo.store import LayerStore, _stores
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.disk import file_size_limit
@@ -263,6 +265,23 @@ def test_a_full_disk_costs_one_warning_and_no_entry(
     assert torch.equal(again.layers(IDS[:1]).layers, expected) and seen == []
     again.layers(IDS)
     assert [len(ids) for ids in seen] == [NON_EMPTY - 1]
+
+
+def limit(elmo: ElmoTokenEmbedder) -> int:
+    (frozen,) = [part for part in elmo.modules() if isinstance(part, FrozenSource)]
+    assert frozen.cache is not None
+    return frozen.cache.limit
+
+
+@pytest.mark.parametrize("free", [0, 1_000, 2**40])
+def test_the_default_limit_is_what_is_there_and_most_of_the_free_disk(
+    free: int, cached: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached().layers(IDS)
+    used = stored_values(tmp_path).stat().st_size
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
+    assert limit(cached()) == used + free * 9 // 10
+    assert limit(cached(cache_limit_gb=3)) == 3 * 10**9
 
 
 def test_nothing_is_written_beyond_the_limit_of_all_bilms(

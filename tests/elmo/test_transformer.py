@@ -178,6 +178,25 @@ def test_long_texts_are_read_in_windows(
     )
 
 
+def test_texts_about_as_long_as_a_window(bert: str) -> None:
+    """Of one piece a word: one window as long as it fits, then two, then three."""
+    source = Transformer(bert)
+    limit = LIMIT - 2  # and two special tokens
+    step = limit - limit // 2
+    alternating = ["a", "b"] * LIMIT
+    for length in (1, limit - 1, limit, limit + 1, limit + step, limit + step + 1):
+        text = alternating[:length]
+        layers = source(ids_of([text])).layers[:, 0]
+        assert layers.shape[1] == length
+        if length <= limit:
+            expected = reference(bert, text)
+            torch.testing.assert_close(layers, expected, atol=1e-5, rtol=0.0)
+            continue
+        for found, allowed in zip(layers.unbind(1), windowed(bert, text), strict=True):
+            differences = [(found - vectors).abs().max().item() for vectors in allowed]
+            assert min(differences) < 1e-5
+
+
 def test_a_word_longer_than_a_window(tmp_path: Path) -> None:
     """Its first pieces, half a window, stand for it: a space and 47 letters."""
     source = Transformer(write_transformer(tmp_path, "GPT2"), pieces="last")

@@ -115,6 +115,19 @@ def look_up(
     return found
 
 
+def test_a_lost_file_of_vectors_is_reported_once(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    vocab = vocabulary("the", "dock")
+    lean, saved = as_archived(embedder(file, vocab, unknown="zero"), file, vocab)
+    file.unlink()
+    for words in (["the", "sloop"], ["Harrow"], ["sloop", "Ferry"]):
+        for word, vector in zip(words, look_up(lean, saved, *words), strict=True):
+            assert any(vector) == (word == "the")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "their file cannot be read: put it there, or set lookup_file" in caplog.text
+
+
 @pytest.mark.parametrize("normalize", [True, False])
 def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(
     normalize: bool, file: Path

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining import export
 from elmo_tasks.pretraining.export import export_run, load_trained
+from tests.disk import file_size_limit
 from tests.pretraining import toy
 
 
@@ -100,18 +100,18 @@ def test_an_export_that_was_killed_is_repeated(exported: Path, run: Path) -> Non
     load_trained(exported)
 
 
+@pytest.mark.parametrize("limit", [0, 100, 5_000, 10_000])
 def test_a_full_disk_leaves_an_older_export(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Path, tmp_path: Path, limit: int
 ) -> None:
     out = tmp_path / "out"
     export_run(run, out)
     (out / "card.md").write_text("kept")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-
-    def full(*arguments: Any, **named: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(export, "write_hdf5", full)
-    with pytest.raises(InputError, match="out: cannot write: No space left on device"):
+    assert max(map(len, before.values())) > limit
+    with (
+        file_size_limit(limit),
+        pytest.raises(InputError, match=r"cannot write: File too large"),
+    ):
         export_run(run, out, mantissa_bits=3)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

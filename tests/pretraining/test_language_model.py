@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -116,29 +117,33 @@ def test_training_samples_and_evaluation_is_exact() -> None:
     assert not torch.equal(model(batch).nll, model(batch).nll)
 
 
-def test_dropout_at_each_layer_input_and_before_the_softmax(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def share_of_zeros(tensor: Tensor) -> float:
+    return (tensor == 0).double().mean().item()
+
+
+class WatchedSoftmax(OutputSoftmax):
+    """Notes the share of zeros in what it is given."""
+
+    def __init__(self, shares: list[float]) -> None:
+        super().__init__(WORDS, 6)
+        self.shares = shares
+
+    def loss(self, hidden: Tensor, targets: Tensor, **options: Any) -> Tensor:
+        self.shares.append(share_of_zeros(hidden))
+        return super().loss(hidden, targets, **options)
+
+
+def test_dropout_at_each_layer_input_and_before_the_softmax() -> None:
     """Fractions of zeros among 20 x 50 x 6 values, with a standard error of at most 0.006."""
-    model = language_model(dropout=0.3).train()
+    model = language_model(dropout=0.3)
     shares: list[float] = []
-
-    def look(tensor: Tensor) -> None:
-        shares.append((tensor == 0).double().mean().item())
-
     for stack in (model.bilm.forward_stack, model.bilm.backward_stack):
         for layer in stack.layers:
-            layer.register_forward_pre_hook(lambda _, inputs: look(inputs[0]))
-    loss = model.softmax.loss
-
-    def watched(
-        hidden: Tensor, targets: Tensor, *, precision: torch.dtype | None
-    ) -> Tensor:
-        look(hidden)
-        return loss(hidden, targets, precision=precision)
-
-    monkeypatch.setattr(model.softmax, "loss", watched)
-    model(random_batch(steps=20, rows=50))
+            layer.register_forward_pre_hook(
+                lambda _, inputs: shares.append(share_of_zeros(inputs[0]))
+            )
+    model.softmax = WatchedSoftmax(shares)
+    model.train()(random_batch(steps=20, rows=50))
     assert shares == pytest.approx([0.3] * 6, abs=0.03)
 
 

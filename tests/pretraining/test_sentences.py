@@ -1,13 +1,14 @@
 """Text files -> sentences: patterns, order, cycles, memory."""
 
 import os
+import resource
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining import sentences as sentences_module
 from elmo_tasks.pretraining.sentences import (
     EndlessSentences,
     check_text,
@@ -40,10 +41,8 @@ def test_endless_sentences_run_through_the_cycles(shards: list[Path]) -> None:
     assert list(islice(second, len(expected))) == expected
 
 
-def test_files_are_read_side_by_side(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Any stretch of the stream has sentences of every file in proportion, also if few files are open at a time."""
+def test_files_are_read_side_by_side(tmp_path: Path) -> None:
+    """Any stretch of the stream has sentences of every file in proportion."""
     sizes = {"a": 300, "b": 600, "c": 300}
     for name, count in sizes.items():
         (tmp_path / name).write_text("".join(f"{name} {i}\n" for i in range(count)))
@@ -54,8 +53,22 @@ def test_files_are_read_side_by_side(
             name: sum(word == name for word, _ in stretch) / 400 for name in sizes
         }
         assert shares == pytest.approx({"a": 0.25, "b": 0.5, "c": 0.25}, abs=0.08)
-    monkeypatch.setattr(sentences_module, "_OPEN_FILES", 2)
-    assert sorted(shuffled_sentences(files, seed=3, cycle=0)) == sorted(found)
+
+
+def test_few_files_are_open_at_a_time(tmp_path: Path) -> None:
+    """Of forty that are longer than what is read at once, 32; each sentence is still read once."""
+    length = 200_000 // 32 + 100
+    for number in range(40):
+        (tmp_path / f"{number}").write_text(f"{number}\n" * length)
+    files, free = sorted(tmp_path.iterdir()), os.dup(0)
+    os.close(free)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 34, hard))
+    try:
+        found = Counter(word for (word,) in shuffled_sentences(files, seed=3, cycle=0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert found == {str(number): length for number in range(40)}
 
 
 def test_patterns(shards: list[Path], tmp_path: Path) -> None:

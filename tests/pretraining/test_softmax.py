@@ -8,24 +8,31 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from elmo_tasks.pretraining import softmax as softmax_module
 from elmo_tasks.pretraining.softmax import LogUniformSampler, OutputSoftmax
 
 VOCABULARY, WIDTH, NEGATIVES = 40, 6, 9
-
-DRAW = (torch.tensor([0, 1, 2, 5, 7, 11, 17, 23, 38]), 31)
-"""Nine negatives from 31 tries; some targets are among them."""
 
 TARGETS = torch.tensor([0, 3, 38, 39, 5, 5, 12, 30])
 
 
 def sampled_softmax(dtype: torch.dtype = torch.float32) -> OutputSoftmax:
-    """A layer whose draws are all `DRAW`, with nonzero biases."""
+    """A layer with nonzero biases."""
     layer = OutputSoftmax(VOCABULARY, WIDTH, negatives=NEGATIVES).to(dtype)
     torch.nn.init.normal_(layer.bias)
-    assert layer.sampler is not None
-    layer.sampler.draw = lambda: DRAW  # type: ignore[method-assign]
     return layer
+
+
+def draw_of(layer: OutputSoftmax) -> tuple[Tensor, int]:
+    """The negatives that `loss_of` draws, and the tries that they take."""
+    assert layer.sampler is not None
+    torch.manual_seed(5)
+    return layer.sampler.draw()
+
+
+def loss_of(layer: OutputSoftmax, hidden: Tensor, targets: Tensor) -> Tensor:
+    """The loss with the negatives of one seed."""
+    torch.manual_seed(5)
+    return layer.loss(hidden, targets)
 
 
 def hidden_states(
@@ -65,11 +72,12 @@ def slow_sampled_loss(
 
 def test_sampled_loss_against_its_definition() -> None:
     layer, hidden = sampled_softmax(), hidden_states()
-    hits = sum(target in DRAW[0].tolist() for target in TARGETS.tolist())
-    assert 0 < hits < len(TARGETS)
-    expected = slow_sampled_loss(layer, hidden, TARGETS, DRAW)
+    draw = draw_of(layer)
+    hits = sum(target in draw[0].tolist() for target in TARGETS.tolist())
+    assert 0 < hits < len(TARGETS) and draw[1] > len(draw[0])
+    expected = slow_sampled_loss(layer, hidden, TARGETS, draw)
     np.testing.assert_allclose(
-        layer.loss(hidden, TARGETS).detach().numpy(), expected, rtol=2e-6
+        loss_of(layer, hidden, TARGETS).detach().numpy(), expected, rtol=2e-6
     )
 
 
@@ -92,23 +100,46 @@ def test_full_softmax_for_no_or_all_negatives(negatives: int | None) -> None:
     )
 
 
-@pytest.mark.parametrize("block", [2**21, 3 * NEGATIVES])
-def test_gradient_of_the_sampled_loss(
-    block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In one block of logits, and in several."""
-    monkeypatch.setattr(softmax_module, "_BLOCK", block)
+def test_gradient_of_the_sampled_loss() -> None:
     layer, hidden = sampled_softmax(torch.float64), hidden_states(dtype=torch.float64)
     # The correction is float32 and constant, so that it does not affect the gradient.
     inputs = (hidden, layer.weight, layer.bias)
     assert torch.autograd.gradcheck(
-        lambda *_: layer.loss(hidden, TARGETS), inputs, atol=1e-7
+        lambda *_: loss_of(layer, hidden, TARGETS), inputs, atol=1e-7
+    )
+
+
+def test_sampled_loss_in_several_blocks() -> None:
+    """Of logits, 2^21 at a time: losses and gradients are those of autograd for all at once."""
+    rows = 2**21 // NEGATIVES + 1000
+    layer = sampled_softmax(torch.float64)
+    hidden = hidden_states(rows, dtype=torch.float64)
+    targets = torch.randint(VOCABULARY, (rows,))
+    ids, tries = draw_of(layer)
+    assert layer.sampler is not None
+    law = -torch.log1p(-layer.sampler.probabilities)  # [V]
+    expected_counts = -torch.expm1(-tries * law)
+    corrected = layer.bias - expected_counts.log()  # [V]
+    logits = hidden @ layer.weight[ids].t() + corrected[ids]  # [N, S]
+    logits = logits.masked_fill(ids == targets[:, None], -torch.inf)
+    true = (hidden * layer.weight[targets]).sum(1) + corrected[targets]  # [N]
+    both = torch.cat([true[:, None], logits], 1)
+    expected = both.logsumexp(1) - true
+    found = loss_of(layer, hidden, targets)
+    weights = torch.rand(rows, dtype=torch.float64)
+    inputs = [hidden, layer.weight, layer.bias]
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        torch.autograd.grad((found * weights).sum(), inputs),
+        torch.autograd.grad((expected * weights).sum(), inputs),
+        rtol=1e-5,
+        atol=1e-5,
     )
 
 
 def test_large_logits_do_not_overflow() -> None:
     layer, hidden = sampled_softmax(), hidden_states().detach() * 300.0
-    losses = layer.loss(hidden, TARGETS)
+    losses = loss_of(layer, hidden, TARGETS)
     assert losses.max() > 500.0 and torch.isfinite(losses).all()
     logits = functional.linear(
         hidden.double(), layer.weight.double(), layer.bias.double()
@@ -120,9 +151,7 @@ def test_large_logits_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 2048])
-def test_exact_nll_is_cross_entropy(
-    chunk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exact_nll_is_cross_entropy(chunk: int) -> None:
     """For any chunk and any negatives of training; without gradient."""
     layer, hidden = sampled_softmax(), hidden_states()
     expected = functional.cross_entropy(
@@ -131,8 +160,18 @@ def test_exact_nll_is_cross_entropy(
     found = layer.exact_nll(hidden, TARGETS, chunk=chunk)
     assert not found.requires_grad
     torch.testing.assert_close(found, expected.detach(), rtol=2e-6, atol=2e-6)
-    monkeypatch.setattr(softmax_module, "_BLOCK", 1)
-    torch.testing.assert_close(layer.exact_nll(hidden, TARGETS, chunk=chunk), found)
+
+
+def test_exact_nll_of_a_large_vocabulary() -> None:
+    """Whose logits are computed 64 positions at a time."""
+    words, rows = 2**21 // 64 + 1, 150
+    layer, hidden = OutputSoftmax(words, WIDTH), hidden_states(rows).detach()
+    targets = torch.randint(words, (rows,))
+    logits = functional.linear(hidden, layer.weight, layer.bias)
+    expected = functional.cross_entropy(logits, targets, reduction="none")
+    torch.testing.assert_close(
+        layer.exact_nll(hidden, targets), expected.detach(), rtol=2e-6, atol=2e-6
+    )
 
 
 def test_inclusion_matches_the_expected_counts() -> None:

@@ -12,19 +12,15 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
-import torch
 from allennlp.common.util import find_open_port
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining import data_loader
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretraining.sentences import read_sentences, share_of_files
-from elmo_tasks.training import torchrun, trainer
 from elmo_tasks.training.torchrun import Torchrun, begin
+from tests.distributed import in_processes
 from tests.killing import differences
 from tests.pretraining import toy
 from tests.system import processes
@@ -163,7 +159,6 @@ def test_nodes_that_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both processes report it, before a training begins."""
-    monkeypatch.setattr(torchrun, "_SECONDS_UNTIL_SHARED", 0.5)
     monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "False")
     (tmp_path / "here").mkdir()
     port = find_open_port()
@@ -182,6 +177,7 @@ def test_nodes_that_differ(
         second.follow(
             tmp_path / ("there" if other == "there" else "here"),
             {"seed": 1} if other == "config" else {},
+            seconds=0.5,
         )
         begun.set()
 
@@ -198,33 +194,30 @@ def test_nodes_that_differ(
         ), errors
 
 
-def test_each_node_reads_its_own_files(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_node_reads_its_own_files(corpus: Path) -> None:
     """Two nodes of two processes: a node's rows are divided, and each token of its files is read once per pass."""
     files = sorted((corpus / "lm").glob("train.*"))
     assert sorted(share_of_files(files, 0, 2) + share_of_files(files, 1, 2)) == files
-    read: dict[int, list[str]] = {0: [], 1: []}
     words = LmVocabulary.from_corpus([str(file) for file in files], min_count=1)
-    for rank in range(4):
-        for module, name, value in (
-            *((data_loader, "process_count", 4), (data_loader, "process_rank", rank)),
-            *((data_loader, "node_count", 2), (data_loader, "node_rank", rank // 2)),
-        ):
-            monkeypatch.setattr(module, name, lambda value=value: value)
+    ids = {number: word for word, number in words.to_words().ids.items()}
+
+    def read_pass() -> tuple[list[Path], list[str]]:
         loader = LmDataLoader(
             LmReader(), [str(file) for file in files], 8, unroll=10, steps_per_epoch=1
         )
         loader.index_with(words)
-        assert loader.files == share_of_files(files, rank // 2, 2)
-        stream = loader._training_stream()
-        ids = {number: word for word, number in words.to_words().ids.items()}
-        while stream._sources["forward"].cycle == 0:
-            batch = next(stream)
+        found = []
+        while loader.position()["forward"]["cycle"] == 0:
+            (batch,) = (one["batch"] for one in loader)
             assert batch.targets.shape == (2, 10, 2)
-            read[rank // 2] += [
-                ids[number] for number in batch.targets[0].flatten().tolist()
-            ]
+            found += [ids[number] for number in batch.targets[0].flatten().tolist()]
+        return loader.files, found
+
+    read: dict[int, list[str]] = {0: [], 1: []}
+    results = in_processes(4, read_pass, LOCAL_WORLD_SIZE="2")
+    for rank, (own, found) in enumerate(results):
+        assert own == share_of_files(files, rank // 2, 2)
+        read[rank // 2] += found
     for node in range(2):
         expected = Counter(
             word
@@ -238,26 +231,3 @@ def test_each_node_reads_its_own_files(
         assert sum(missing.values()) <= 4 * max(
             len(sentence) + 1 for sentence in read_sentences(files)
         )
-
-
-def test_processes_with_other_files_of_the_bilm(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    model = torch.nn.Linear(1, 1)
-    started = SimpleNamespace(
-        model=model,
-        _start_after_epochs_completed=0,
-        _start_after_batches_in_epoch_completed=0,
-        _serialization_dir="run",
-    )
-    others: list[Any] = [
-        ((0, 0), {}),
-        ((0, 0), {"elmo._extra_state": {"weight_file": "ab"}}),
-    ]
-    monkeypatch.setattr(trainer, "all_gather_objects", lambda own: [own, others.pop()])
-    with pytest.raises(InputError, match="process 1 reads other files"):
-        trainer.ResumableTrainer._require_same_everywhere(cast(Any, started))
-    trainer.ResumableTrainer._require_same_everywhere(cast(Any, started))
-    others.append(((1, 0), {}))
-    with pytest.raises(InputError, match="expected one checkpoint"):
-        trainer.ResumableTrainer._require_same_everywhere(cast(Any, started))

@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes import layers
-from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import MAX_SENTENCE, encode_blocks, to_half
 from tests.elmo.samples import random_bilm
 
 SENTENCES = [
@@ -28,12 +27,9 @@ def bilm() -> BiLM:
     return random_bilm().eval().requires_grad_(False)
 
 
-def test_all_layers_in_the_order_of_the_text(
-    bilm: BiLM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(layers, "BLOCK_TOKENS", 13)
-    monkeypatch.setattr(layers, "BATCH_TOKENS", 8)
-    found = list(encode_blocks(bilm, iter(SENTENCES)))
+def test_all_layers_in_the_order_of_the_text(bilm: BiLM) -> None:
+    sizes = {"block_tokens": 13, "batch_tokens": 8}
+    found = list(encode_blocks(bilm, iter(SENTENCES), **sizes))
     for block, items in zip(
         found, [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]], strict=True
     ):
@@ -43,14 +39,20 @@ def test_all_layers_in_the_order_of_the_text(
             torch.testing.assert_close(block.layers[:, start:end], alone)
 
 
-def test_long_sentences_are_rejected(
-    bilm: BiLM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(layers, "MAX_SENTENCE", 6)
+def test_long_sentences_are_rejected() -> None:
+    """One of 5,000 words is not."""
+
+    def encode(ids: torch.Tensor) -> BiLMOutput:
+        mask = ids.any(2)
+        return BiLMOutput(torch.zeros(1, *mask.shape, 1), mask)
+
+    longest = ["a", "b", *["c"] * (MAX_SENTENCE - 2)]
+    (block,) = encode_blocks(encode, [longest])
+    assert block.layers.shape[1] == MAX_SENTENCE == 5_000
     with pytest.raises(
-        InputError, match="at most 6 tokens, got one of 7: a b c d e f g"
+        InputError, match="at most 5,000 tokens, got one of 5,001: a b c c c c c c "
     ):
-        list(encode_blocks(bilm, SENTENCES))
+        list(encode_blocks(encode, [longest, [*longest, "c"]]))
 
 
 def test_values_outside_float16_are_rejected() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes import layers, neighbors
+from elmo_tasks.experiments.probes.layers import BLOCK_TOKENS, MAX_SENTENCE
 from elmo_tasks.experiments.probes.neighbors import (
     CorpusIndex,
     Occurrence,
@@ -48,9 +48,7 @@ def shown(found: list[Occurrence]) -> list[tuple[str, int | None, float]]:
     return [(" ".join(o.words), o.number, round(o.cosine or 0, 2)) for o in found]
 
 
-def test_nearest_occurrences(
-    index: CorpusIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nearest_occurrences(index: CorpusIndex) -> None:
     """Of `east play`; the other `east play` is left out as the same sentence."""
     source = occurrence_in_corpus(index, "play", 1)
     assert source == Occurrence(["east", "play"], 1, 1)
@@ -61,9 +59,9 @@ def test_nearest_occurrences(
         ("west play", 2, -1.0),
     ]
     for chunk in (1, 2, 100):
-        monkeypatch.setattr(neighbors, "_CHUNK", chunk)
-        assert shown(nearest_occurrences(index, "play", source, top=9)) == expected
-        assert shown(nearest_occurrences(index, "play", source, top=2)) == expected[:2]
+        for top in (9, 2):
+            found = nearest_occurrences(index, "play", source, top=top, chunk=chunk)
+            assert shown(found) == expected[:top]
 
 
 def test_missing_occurrences(index: CorpusIndex) -> None:
@@ -72,28 +70,27 @@ def test_missing_occurrences(index: CorpusIndex) -> None:
             occurrence_in_corpus(index, word, number)
 
 
-def test_the_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_layer() -> None:
     """Of all blocks, in the order of the text; a layer that the encoder does not have is an error."""
-    monkeypatch.setattr(layers, "BLOCK_TOKENS", 4)
     encoder = frozen(encoder_of(lambda words, t: [[float(t)], [float(len(words))]]))
-    for layer, expected in (
-        (0, [0, 1, 0, 1, 2, 0, 1, 2]),
-        (None, [2, 2, 3, 3, 3, 3, 3, 3]),
-    ):
-        index = index_corpus(
-            [["a", "b"], ["a", "b", "c"], ["a", "b", "c"]], encoder, layer
-        )
-        assert index.vectors[:, 0].tolist() == expected
+    lengths = [2, 3, *[MAX_SENTENCE // 2] * 8, 3]
+    assert BLOCK_TOKENS < sum(lengths) < 2 * BLOCK_TOKENS
+    text = [["a"] * length for length in lengths]
+    positions = [place for length in lengths for place in range(length)]
+    repeated = [length for length in lengths for _ in range(length)]
+    for layer, values in ((0, positions), (None, repeated)):
+        index = index_corpus(text, encoder, layer)
+        expected = np.array(values, np.float16)
+        assert np.array_equal(index.vectors[:, 0], expected)
     with pytest.raises(InputError, match="a layer from 0 to 1, got 2"):
         index_corpus([["a"]], encoder, 2)
 
 
-def test_nearest_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_words(tmp_path: Path) -> None:
     file = tmp_path / "vectors.txt"
     file.write_text("sea 1 0\nPlay 0 1\nplay 0 2\ngame 1 9\nland -1 1\n")
     for chunk in (1, 3, 100):
-        monkeypatch.setattr(neighbors, "_CHUNK", chunk)
-        found = nearest_words(file, "play", top=3)
+        found = nearest_words(file, "play", top=3, chunk=chunk)
         assert found is not None
         assert [(word, round(cosine, 2)) for word, cosine in found] == [
             ("Play", 1.0),

@@ -8,8 +8,7 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes import layers
-from elmo_tasks.experiments.probes.layers import FrozenEncoder
+from elmo_tasks.experiments.probes.layers import BLOCK_TOKENS, FrozenEncoder
 from elmo_tasks.experiments.probes.senses import Target
 from elmo_tasks.experiments.probes.wsd import (
     SenseCorpus,
@@ -135,11 +134,13 @@ def bilm() -> FrozenEncoder:
     return frozen(random_bilm().eval().requires_grad_(False))
 
 
-def test_means_against_a_loop(
-    bilm: FrozenEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(layers, "BLOCK_TOKENS", 40)
+def test_means_against_a_loop(bilm: FrozenEncoder) -> None:
+    """Of a text of several blocks: the same sentences again and again, which changes no mean."""
     corpus = SenseCorpus.of(SEMCOR)
+    tokens = sum(len(sentence.words) for sentence in corpus.sentences)
+    repeated = corpus._replace(
+        sentences=corpus.sentences * (BLOCK_TOKENS // tokens + 1)
+    )
     sums: dict[str, list[torch.Tensor]] = {}
     for sentence in corpus.sentences:
         encoded = bilm.encode(batch_to_ids([sentence.words])).layers[
@@ -150,7 +151,7 @@ def test_means_against_a_loop(
                 sums.setdefault(key, []).append(
                     encoded[:, target.start : target.end].mean(1)
                 )
-    vectors = SenseVectors(corpus, bilm.encode)
+    vectors = SenseVectors(repeated, bilm.encode)
     assert vectors.directions.keys() == sums.keys()
     for key, found in sums.items():
         expected = torch.nn.functional.normalize(torch.stack(found).mean(0), dim=1)

@@ -110,6 +110,29 @@ def test_first_aligned_answer_is_the_gold_span() -> None:
     assert metadata(instance)["answers"] == ["ferry"]
 
 
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("left.", 11),
+        ("left. And more", 10),
+        ("ferry", 16),
+        ("ferry", 10_000),
+        ("The", -1),
+        ("left", -6),
+        ("x", 15),
+        (" ", 15),
+    ],
+)
+def test_an_answer_beyond_the_passage_is_not_trained_on(text: str, start: int) -> None:
+    """The passage has 16 characters; the next gold answer is used instead."""
+    passage, reader = "The ferry left. ", SquadReader()
+    beyond, sound = GoldAnswer(text, start), GoldAnswer("ferry left.", 4)
+    alone = reader.text_to_instance("What?", passage, [beyond])
+    assert span(alone) == (NO_SPAN, NO_SPAN)
+    assert metadata(alone)["answers"] == [text]
+    assert span(reader.text_to_instance("What?", passage, [beyond, sound])) == (1, 3)
+
+
 def write(folder: Path, *golds: list[tuple[str, int]]) -> Path:
     answers = [
         [{"text": text, "answer_start": start} for text, start in given]

@@ -6,6 +6,7 @@ import pytest
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
+from elmo_tasks.tasks.srl.predictor import MAX_TOKENS
 from tests.archives.make import STORED
 
 
@@ -35,25 +36,27 @@ def test_predicates_are_those_of_the_training_data_or_given(
     assert predicates(predictor, tokens=["Rain", "fell"], predicates=[]) == []
 
 
-def test_batches_are_limited(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_are_limited(predictor: Predictor) -> None:
+    """A line of 95 frames has 9,025 words, of which a batch has at most 8,192."""
     inputs = [
-        {"tokens": ["sold"] * 10},
+        {"tokens": ["sold"] * 95},
         {"tokens": ["nothing"]},
         {"tokens": ["sold", "it"]},
     ]
-    whole, sizes, forward = (
-        predictor.predict_batch_json(inputs),
-        [],
-        predictor._model.forward_on_instances,
-    )
+    alone = [predictor.predict_json(one) for one in inputs[1:]]
+    sizes: list[tuple[int, int]] = []
 
-    def counted(instances: list[Any]) -> list[Any]:
-        sizes.append(len(instances))
-        return forward(instances)
+    def watch(module: Any, arguments: Any, named: dict[str, Any]) -> None:
+        words = [frame["words"] for frame in named["metadata"]]
+        sizes.append((len(words), max(map(len, words))))
 
-    monkeypatch.setattr(predictor._model, "forward_on_instances", counted)
-    monkeypatch.setattr("elmo_tasks.tasks.srl.predictor.MAX_TOKENS", 25)
-    assert predictor.predict_batch_json(inputs) == whole
-    assert sizes == [1 + 1, 2, 2, 2, 2, 1]
+    watching = predictor._model.register_forward_pre_hook(watch, with_kwargs=True)
+    try:
+        found = predictor.predict_batch_json(inputs)
+    finally:
+        watching.remove()
+    assert found[1:] == alone
+    assert [frame["predicate"] for frame in found[0]["frames"]] == list(range(95))
+    assert sum(count for count, _ in sizes) == 95 + 1
+    largest = max(count * longest for count, longest in sizes)
+    assert MAX_TOKENS - 95 < largest <= MAX_TOKENS

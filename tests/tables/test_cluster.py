@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import elmo_tasks
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import cluster, local, run_dir
+from elmo_tasks.experiments.tables.process import Command
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.session import Session
 from tests.tables.tables import LAST, finish, row, write_table
@@ -62,16 +64,14 @@ def nodes() -> Iterator[Any]:
 
 
 @pytest.fixture(autouse=True)
-def worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs without imports, on the nodes too, to which a lambda is sent by value."""
-    monkeypatch.setattr(
-        local,
-        "command",
-        lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder), str(ROOT)],
-    )
-    monkeypatch.setattr(local, "POLL_SECONDS", 0.02)
-    monkeypatch.setattr(cluster, "POLL_SECONDS", 0.05)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+def python(code: str = WORKER) -> Command:
+    """Of a process without imports, on the nodes too, to which a lambda is sent by value."""
+    root = str(ROOT)
+    return lambda folder: [sys.executable, "-S", "-c", code, str(folder), root]
 
 
 def until(holds: Callable[[], Any]) -> None:
@@ -94,7 +94,7 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
     """A finished run keeps its result, and no process is left."""
     table = str(write_table(tmp_path, [row("baseline"), row("last", changes=LAST)]))
     first, second = Session(table, tmp_path).left
-    executor = cluster.RayExecutor(nodes.address, tmp_path / "runs")
+    executor = cluster.RayExecutor(nodes.address, tmp_path / "runs", command=python())
     states = [event.state for event in executor([first], workers=1)]
     assert states == ["started", "finished"]
     (tmp_path / "wait").touch()
@@ -106,17 +106,17 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
     assert run_dir.read_result(first.folder) and not run_dir.read_result(second.folder)
 
 
-def test_failures(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures(nodes: Any, tmp_path: Path) -> None:
     """A run that needs a failed one is not executed; a run that another process executes is awaited."""
-    monkeypatch.setattr(
-        local, "command", lambda folder: [sys.executable, "-c", "raise SystemExit(3)"]
-    )
     ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
     first, *_, last = Session(
         str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path
     ).left
     run_dir.prepare_run_dir(first)
-    executor, found = cluster.RayExecutor(nodes.address, tmp_path / "runs"), list[Any]()
+    executor = cluster.RayExecutor(
+        nodes.address, tmp_path / "runs", command=python("raise SystemExit(3)")
+    )
+    found = list[Any]()
     with ExitStack() as other:
         other.enter_context(run_dir.lock(first.folder))
         for event in executor([first, last], workers=1):
@@ -185,9 +185,12 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
             [row("baseline", config="sst"), row("last", changes=LAST), ensemble],
         )
     )
-    list(Session(table, tmp_path / "local", seeds=2, workers=3).run_all())
+    here = partial(local.run_all, command=python(), poll_seconds=0.02)
+    list(
+        Session(table, tmp_path / "local", seeds=2, workers=3, executor=here).run_all()
+    )
     folder = tmp_path / "ray"
-    executor = cluster.RayExecutor(nodes.address, folder / "runs")
+    executor = cluster.RayExecutor(nodes.address, folder / "runs", command=python())
     session = Session(table, folder, seeds=2, workers=executor.slots, executor=executor)
     runs, lines = list(session.left), list[str]()
     (folder / "wait").touch()

@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from threading import Thread
@@ -30,7 +31,7 @@ class FakeProcess:
     failing: set[str] = set()
     interrupting: dict[str, type[BaseException]] = {}
 
-    def __init__(self, run: Run, slot: int, workers: int) -> None:
+    def __init__(self, run: Run, *_: object) -> None:
         run_dir.prepare_run_dir(run)
         self.run = run
         FakeProcess.started.append(run.label)
@@ -50,7 +51,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), {}
     monkeypatch.setattr(local, "_start", FakeProcess)
     monkeypatch.setattr(local, "stop", lambda process: None)
-    monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
+    quickly = partial(local.run_all, poll_seconds=0.01)
+    monkeypatch.setattr(local, "run_all", quickly)
 
 
 @pytest.fixture
@@ -271,10 +273,7 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
     assert "30.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
 
 
-def test_a_locked_run_has_not_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.0)
+def test_a_locked_run_has_not_failed(tmp_path: Path) -> None:
     (tmp_path / run_dir.PLAN).write_text("{}")
     with run_dir.lock(tmp_path), pytest.raises(SystemExit) as stopped:
         elmo_tasks("ablate-run", tmp_path)

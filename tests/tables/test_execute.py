@@ -1,18 +1,21 @@
 """Execute runs: training, an interruption after it, resuming, the result; and an ensemble of two runs."""
 
+import json
+import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
+from allennlp.data import Vocabulary
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import ensemble, execute, run_dir
-from elmo_tasks.experiments.tables.runs import Planner, Run, runnable
-from elmo_tasks.training.run import train
+from elmo_tasks.experiments.tables.runs import Planner, Run
 from tests.tables.tables import planner, row, write_table
 from tests.tiny import write_data_root
 
@@ -52,28 +55,26 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planner:
 
 @pytest.fixture(scope="module")
 def runs(planned: Planner) -> list[Run]:
-    """Two finished runs; the first failed between its training and its result."""
+    """Two finished runs; the first failed between its training and its result, for which there was no place."""
     found = planned.runs([planned.table.row("elmo")], 2)
-    recovered = []
-
-    def remember(*arguments: Any, recover: bool, **keys: Any) -> None:
-        recovered.append(recover)
-        train(*arguments, recover=recover, **keys)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execute, "train", remember)
-        patch.setattr(run_dir, "curve", Mock(side_effect=OSError("the disk is full")))
-        run_dir.prepare_run_dir(found[0])
-        with pytest.raises(OSError, match="the disk is full"):
-            execute.execute(found[0].folder)
+    run_dir.prepare_run_dir(found[0])
+    result, trained = found[0].folder / run_dir.RESULT, found[0].folder / "model"
+    result.mkdir()
+    (result / "mine").touch()
+    with pytest.raises(InputError, match=r"result\.json: cannot write"):
+        execute.execute(found[0].folder)
     failure = run_dir.read_json(found[0].folder / run_dir.FAILURE)
-    assert failure == {"row": "elmo", "seed": 1, "reason": "OSError: the disk is full"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execute, "train", remember)
-        for run in found:
-            run_dir.prepare_run_dir(run)
-            execute.execute(run.folder)
-    assert recovered == [False, True, False]
+    assert failure is not None and (failure["row"], failure["seed"]) == ("elmo", 1)
+    assert "result.json: cannot write" in failure["reason"]
+    (result / "mine").unlink()
+    result.rmdir()
+    epochs = {file: file.stat().st_mtime_ns for file in trained.glob("*_epoch_*.json")}
+    assert len(epochs) == 2
+    for run in found:
+        run_dir.prepare_run_dir(run)
+        execute.execute(run.folder)
+    for file, written in epochs.items():
+        assert file.stat().st_mtime_ns == written, "trained again"
     return found
 
 
@@ -136,20 +137,20 @@ def test_the_archive_is_evaluated_on_test_data(
 
 
 def test_a_moved_training_is_resumed_with_its_new_paths(
-    planned: Planner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    planned: Planner, runs: list[Run], tmp_path: Path
 ) -> None:
-    (run,) = planned.runs([planned.table.row("elmo")], 1)
-    folder = tmp_path / run.folder.name
-    run_dir.write_json(folder / run_dir.PLAN, run.plan)
-    run_dir.write_json(
-        folder / "model" / "config.json", runnable(run.plan, planned.home)
-    )
-    monkeypatch.setattr(execute, "train", Mock(side_effect=OSError("not here")))
-    with pytest.raises(OSError, match="not here"):
-        execute.execute(folder)
-    config = run_dir.read_json(folder / "model" / "config.json") or {}
+    """It was trained, and has no result yet; the layers are cached beside it."""
+    folder = tmp_path / runs[1].folder.name
+    shutil.copytree(runs[1].folder, folder)
+    model = folder / "model"
+    old = run_dir.read_json(model / "config.json") or {}
+    assert old["model"]["elmo"]["cache_dir"] == str(planned.home / "layers")
+    (folder / run_dir.RESULT).unlink()
+    execute.execute(folder)
+    config = run_dir.read_json(model / "config.json") or {}
     assert config["model"]["elmo"]["cache_dir"] == str(tmp_path / "layers")
-    assert execute.train.call_args.kwargs["recover"] is True  # type: ignore[attr-defined]
+    found, expected = run_dir.read_result(folder), record(runs[1])
+    assert found is not None and found["scores"] == expected["scores"]
 
 
 @pytest.mark.slow
@@ -206,17 +207,42 @@ def test_the_mean_of_probabilities_and_votes() -> None:
     assert votes.exp().tolist()[0] == pytest.approx([1 / 3, 2 / 3, 0.0], abs=1e-3)
 
 
-def test_the_metric_sees_the_combined_scores(
-    runs: list[Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def one_class(given: Any, *, how: str) -> Any:
-        first, second = (scores["logits"] for scores in given)
-        assert not torch.equal(first, second)
-        return given[0] | {"logits": torch.tensor([-9.0, 9.0, -9.0]).expand_as(first)}
+def leaning(run: Run, label: str, by: float, folder: Path) -> Path:
+    """A copy of a run's model that answers with one label, the more surely the larger `by`."""
+    copied = folder / label
+    shutil.copytree(run.folder / "model", copied)
+    with tarfile.open(copied / "model.tar.gz") as archive:
+        archive.extractall(copied, filter="data")
+    vocab = Vocabulary.from_files(str(copied / "vocabulary"))
+    state = torch.load(copied / "weights.th", weights_only=True)
+    names = [name for name in state if name.startswith("classifier.")]
+    bias = state[names[-1]]
+    assert bias.shape == (3,)
+    bias[vocab.get_token_index(label, "labels")] += by
+    torch.save(state, copied / "weights.th")
+    with tarfile.open(copied / "model.tar.gz", "w:gz") as archive:
+        for name in ("config.json", "meta.json", "vocabulary", "weights.th"):
+            if (copied / name).exists():
+                archive.add(copied / name, name)
+    return copied / "model.tar.gz"
 
-    monkeypatch.setattr(ensemble, "combine", one_class)
-    archives = [run.folder / "model" / "model.tar.gz" for run in runs]
-    scores = ensemble.score_ensemble(
-        archives, runs[0].plan["config"]["validation_data_path"], how="votes"
-    )
-    assert scores["accuracy"] == pytest.approx(1 / 3), "three pairs, one of each label"
+
+def test_the_metric_sees_the_combined_scores(runs: list[Run], tmp_path: Path) -> None:
+    """Of a model that leans to one label, and of one that is sure of another; all pairs have the second."""
+    archives = [
+        leaning(runs[0], "neutral", 6.0, tmp_path),
+        leaning(runs[1], "contradiction", 60.0, tmp_path),
+    ]
+    data = Path(runs[0].plan["config"]["validation_data_path"])
+    pairs = [json.loads(line) for line in data.read_text().splitlines()]
+    for pair in pairs:
+        pair["gold_label"] = "contradiction"
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+
+    def accuracy(*of: Path) -> float:
+        found = ensemble.score_ensemble(of, str(file), how="probabilities")
+        return float(found["accuracy"])
+
+    assert accuracy(archives[0]) == 0.0
+    assert accuracy(archives[1]) == accuracy(*archives) == 1.0

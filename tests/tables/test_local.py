@@ -5,14 +5,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from elmo_tasks.experiments.tables import local, run_dir
-from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables.process import Command
+from elmo_tasks.experiments.tables.runs import Event, Run
 from elmo_tasks.experiments.tables.table import Row
 from tests.system import processes
 from tests.tables.tables import finish
@@ -37,15 +40,17 @@ sys.exit(config.get("code", 0))
 """
 
 
-@pytest.fixture(autouse=True)
-def worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs without imports, which do what their config says."""
-    monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(
-        local,
-        "command",
-        lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)],
-    )
+def python(code: str) -> Command:
+    """Of a process without imports, which is given the folder of its run."""
+    return lambda folder: [sys.executable, "-S", "-c", code, str(folder)]
+
+
+def run_all(
+    runs: list[Run], *, workers: int, code: str = WORKER, join: bool = False
+) -> Generator[Event]:
+    """Runs that do what their config says, or other `code`."""
+    options: dict[str, Any] = {"workers": workers, "join": join, "poll_seconds": 0.01}
+    yield from local.run_all(runs, command=python(code), **options)
 
 
 def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) -> Run:
@@ -58,10 +63,10 @@ def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) 
     return Run(row, 1, plan, folder)
 
 
-def events(runs: list[Run], *, workers: int) -> list[str]:
+def events(runs: list[Run], *, workers: int, code: str = WORKER) -> list[str]:
     """`+a` when the run a starts, `-a` when it finishes; then a file named after it appears."""
     found = []
-    for event in local.run_all(runs, workers=workers):
+    for event in run_all(runs, workers=workers, code=code):
         name = event.run.row.name
         if event.state == "finished":
             found.append(f"-{name}" + (f": {event.failure}" if event.failure else ""))
@@ -112,7 +117,7 @@ def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
         first.enter_context(run_dir.lock(runs[0].folder))
         second.enter_context(run_dir.lock(runs[1].folder))
         found = []
-        for event in local.run_all(runs, workers=1):
+        for event in run_all(runs, workers=1):
             found.append(f"{event.run.row.name} {event.state}")
             assert event.failure is None
             if found[-1] == "c finished":
@@ -145,7 +150,7 @@ def test_join(tmp_path: Path) -> None:
         for one in (needed, failing):
             other.enter_context(run_dir.lock(one.folder))
         found = []
-        for event in local.run_all(runs, workers=1, join=True):
+        for event in run_all(runs, workers=1, join=True):
             if event.run.row.name == "a" and event.state == "started":
                 finish(needed)
                 run_dir.write_failure(failing.folder, "no such layer")
@@ -164,20 +169,20 @@ def test_join(tmp_path: Path) -> None:
     ]
 
 
-def test_a_killed_run_leaves_no_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_leaves_no_processes(tmp_path: Path) -> None:
     code = "import os, subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True); os.kill(os.getpid(), 9)"
-    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
     one = run(tmp_path, "a")
     log = one.home / one.folder.name / run_dir.LOG
-    assert events([one], workers=1) == ["+a", f"-a: killed (out of memory?), see {log}"]
+    assert events([one], workers=1, code=code) == [
+        "+a",
+        f"-a: killed (out of memory?), see {log}",
+    ]
     assert not _alive(int(log.read_text()))
 
 
 def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    monkeypatch.setattr(local.torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     for given, workers, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3")):
         monkeypatch.setenv("OMP_NUM_THREADS", given)
@@ -188,12 +193,10 @@ def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "CUDA_VISIBLE_DEVICES" not in local.environment(0, workers=1)
 
 
-def test_closing_stops_processes_and_their_children(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_stops_processes_and_their_children(tmp_path: Path) -> None:
     code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
-    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
-    generator = local.run_all([run(tmp_path, "a"), run(tmp_path, "b")], workers=2)
+    runs = [run(tmp_path, "a"), run(tmp_path, "b")]
+    generator = run_all(runs, workers=2, code=code)
     logs = [next(generator).run.folder / run_dir.LOG for _ in range(2)]
     while not all(log.read_text() for log in logs):
         time.sleep(0.05)

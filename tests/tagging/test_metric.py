@@ -1,11 +1,15 @@
 """Entity scores against spans of AllenNLP, and counts by hand."""
 
+from typing import Any
+
 import pytest
 from allennlp.data.dataset_readers.dataset_utils import bio_tags_to_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.tasks.tagging.metric import EntityF1
+from elmo_tasks.training.distributed import process_rank
+from tests.distributed import in_processes
 
 TAGS = st.sampled_from(
     ["O", *(f"{letter}-{x}" for letter in "BIUL" for x in ("PER", "a-b"))]
@@ -43,17 +47,19 @@ def as_bio(tag: str) -> str:
     return tag[0].translate(str.maketrans("UL", "BI")) + tag[1:]
 
 
-def test_processes_that_see_different_types_count_together(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    other = {("predicted", "ORG"): 1}
-    monkeypatch.setattr(
-        "elmo_tasks.tasks.labelled_f1.all_gather_objects", lambda own: [own, other]
-    )
-    metric = EntityF1()
-    metric([["U-PER", "O"]], [["U-PER", "U-LOC"]])
-    assert metric.report()["overall"] == {"correct": 1, "predicted": 2, "gold": 2}
-    assert list(metric.report()["labels"]) == ["LOC", "ORG", "PER"]
+def test_processes_that_see_different_types_count_together() -> None:
+    def report() -> dict[str, Any]:
+        metric = EntityF1()
+        if process_rank() == 0:
+            metric([["U-PER", "O"]], [["U-PER", "U-LOC"]])
+        else:
+            metric([["U-ORG"]], [["O"]])
+        return metric.report()
+
+    first, second = in_processes(2, report)
+    assert first["overall"] == {"correct": 1, "predicted": 2, "gold": 2}
+    assert list(first["labels"]) == ["LOC", "ORG", "PER"]
+    assert first == second
 
 
 def test_spans_without_types_have_overall_scores_only() -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from allennlp.common import Params
 from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 from allennlp.data.fields import ListField, MetadataField, TextField
 
@@ -54,6 +56,41 @@ def test_workers_share_the_instances(task: str) -> None:
             part.apply_token_indexers(instance)
         parts.append(described(instances))
     assert parts == [whole[0::2], whole[1::2]]
+
+
+def plain(value: Any) -> Any:
+    """Tensors as lists, without the name of the file."""
+    if isinstance(value, torch.Tensor):
+        return value.tolist()
+    if isinstance(value, dict):
+        kept = {key: plain(one) for key, one in value.items() if key != "file"}
+        return sorted(kept.items())
+    return [plain(one) for one in value] if isinstance(value, list) else str(value)
+
+
+@for_all_tasks
+def test_worker_processes_make_the_same_vocabulary_and_batches(task: str) -> None:
+    loaders = [
+        MultiProcessDataLoader(
+            reader(task),
+            str(SAMPLES[task]),
+            batch_size=1,
+            num_workers=workers,
+            quiet=True,
+        )
+        for workers in (0, 2)
+    ]
+    vocabularies = [Vocabulary.from_instances(one.iter_instances()) for one in loaders]
+    words = []
+    for vocabulary in vocabularies:
+        of_namespace = vocabulary._token_to_index.items()
+        words.append({name: set(found) for name, found in of_namespace})
+    assert words[0] == words[1] and "tokens" in words[0]
+    batches = []
+    for loader in loaders:
+        loader.index_with(vocabularies[0])
+        batches.append(sorted(repr(plain(batch)) for batch in loader))
+    assert batches[0] == batches[1]
 
 
 @for_all_tasks

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import torch
+from allennlp.data import Vocabulary
+from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
@@ -172,24 +174,31 @@ def test_evaluate_reads_the_data_that_it_is_given() -> None:
     assert kept == {"validation_data_loader": {"batch_size": 1}}
 
 
-def test_standard_input_does_not_answer_questions_of_a_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = []
+@Model.register("asking")
+class Asking(Model):
+    """A model whose code asks for a permission, as `trust_remote_code` does."""
 
-    def ask(*arguments: object) -> None:
-        answers.append(os.read(0, 10))
+    answers: list[bytes] = []
+
+    def __init__(self, vocab: Vocabulary) -> None:
+        self.answers.append(os.read(0, 10))
         raise ValueError("asked")
 
-    monkeypatch.setattr("elmo_tasks.training.archives.archival.load_archive", ask)
+
+def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path) -> None:
+    with unpacked(SOUND) as folder:
+        config = json.loads((folder / "config.json").read_text())
+    config["model"] = {"type": "asking"}
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(with_member("config.json", json.dumps(config).encode()))
     reading, writing = os.pipe()
     os.write(writing, b"y\n")
     saved = os.dup(0)
     os.dup2(reading, 0)
     try:
         with pytest.raises(InputError, match="asked"):
-            load_archive(SOUND)
-        assert answers == [b""] and os.read(0, 10) == b"y\n"
+            load_archive(file)
+        assert Asking.answers == [b""] and os.read(0, 10) == b"y\n"
     finally:
         os.dup2(saved, 0)
         for descriptor in (reading, writing, saved):

@@ -4,8 +4,8 @@ import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-from unittest.mock import Mock
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy
 import pytest
@@ -44,7 +44,8 @@ def test_removing_a_checkpoint_leaves_files_with_similar_names(tmp_path: Path) -
     for batches in (*range(1, 12), 100):
         point = {"epochs_completed": 0, "batches_in_epoch_completed": batches}
         state = TrainerCheckpoint({}, point)
-        checkpointer.save_checkpoint(Mock(get_checkpoint_state=lambda kept=state: kept))
+        trainer = SimpleNamespace(get_checkpoint_state=lambda kept=state: kept)
+        checkpointer.save_checkpoint(cast(Any, trainer))
     assert {path.name for path in tmp_path.iterdir()} == {
         "model_state_e0_b1_mine.th",
         *(

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Vocabulary
-from allennlp.data.dataset_readers import dataset_reader
 
 from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.training.subsampling import SubsamplingReader
+from tests.distributed import in_processes
 
 COUNT = 50
 
@@ -43,16 +43,9 @@ def test_samples_are_nested_and_in_file_order(file: Path) -> None:
     assert samples[-1] == [f"a{n}" for n in range(COUNT)]
 
 
-def test_distributed_processes_share_the_sample(
-    file: Path, monkeypatch: pytest.MonkeyPatch, processes: int = 3
-) -> None:
+def test_distributed_processes_share_the_sample(file: Path) -> None:
     whole = sample(file, 0.3)
-    monkeypatch.setattr(dataset_reader.util, "is_distributed", lambda: True)
-    monkeypatch.setattr(dataset_reader.dist, "get_world_size", lambda: processes)
-    parts = []
-    for rank in range(processes):
-        monkeypatch.setattr(dataset_reader.dist, "get_rank", lambda rank=rank: rank)
-        parts.append(sample(file, 0.3))
+    parts = in_processes(3, lambda: sample(file, 0.3))
     assert all(parts)
     assert sorted(name for part in parts for name in part) == sorted(whole)
 

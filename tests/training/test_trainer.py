@@ -5,7 +5,6 @@ import random
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from unittest.mock import Mock
 
 import numpy
 import pytest
@@ -18,12 +17,12 @@ from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import L2Regularizer
 from allennlp.training import Trainer
 from allennlp.training.metrics import Average
-from tensorboardX.record_writer import RecordWriter
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training import trainer as trainer_module
+from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.logs import Events
-from elmo_tasks.training.trainer import ResumableTrainer
+from tests.disk import file_size_limit
+from tests.distributed import in_processes
 from tests.killing import differences
 from tests.training.test_resumable import LOADERS, Numbers
 
@@ -65,8 +64,31 @@ class Noisy(Model):
         return dict.fromkeys(names, value)
 
 
-def trainer_in(folder: Path, kind: str = "shuffled", **options: Any) -> Trainer:
-    """A trainer from a config, with one of the `LOADERS`."""
+class Reading(Noisy):
+    """One whose state names a file, as that of a model with a frozen source of layers."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self.file = file
+
+    def get_extra_state(self) -> dict[str, str]:
+        return {"weight_file": self.file}
+
+    def set_extra_state(self, state: dict[str, str]) -> None:
+        assert state == self.get_extra_state()
+
+
+def trainer_in(
+    folder: Path,
+    kind: str = "shuffled",
+    interrupted_at: int | None = None,
+    read_file: str | None = None,
+    **options: Any,
+) -> Trainer:
+    """
+    A trainer from a config, with one of the `LOADERS`, of a model that reads a file. It is interrupted at a forward
+    pass of this number, counting those in validation.
+    """
     folder.mkdir(exist_ok=True)
     random.seed(3)
     numpy.random.seed(3)
@@ -76,7 +98,9 @@ def trainer_in(folder: Path, kind: str = "shuffled", **options: Any) -> Trainer:
         MultiProcessDataLoader(Numbers(), "11", quiet=True, **keys)
         for keys in (LOADERS[kind], validation)
     ]
-    model = Noisy()
+    model = Noisy() if read_file is None else Reading(read_file)
+    if interrupted_at is not None:
+        interrupt_at(model, interrupted_at)
     for made in loaders:
         made.index_with(model.vocab)
     config = {
@@ -112,25 +136,23 @@ def train(folder: Path, **options: Any) -> dict[str, Any]:
     return dict(metrics)
 
 
-def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    """At this forward pass, counting those in validation."""
-    forward, passes = ResumableTrainer.batch_outputs, 0
+def interrupt_at(model: Model, step: int) -> None:
+    passes = 0
 
-    def counted(trainer: ResumableTrainer, *arguments: Any, **named: Any) -> Any:
+    def count(module: Model, inputs: Any) -> None:
         nonlocal passes
         passes += 1
         if passes == step:
             raise Interrupted
-        return forward(trainer, *arguments, **named)
 
-    monkeypatch.setattr(ResumableTrainer, "batch_outputs", counted)
+    model.register_forward_pre_hook(count)
 
 
 @pytest.mark.parametrize(
     ("step", "kind"), list(zip((6, 12, 17, 8, 20, 17), LOADERS, strict=True))
 )
 def test_an_interrupted_run_equals_an_uninterrupted_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, kind: str
+    tmp_path: Path, step: int, kind: str
 ) -> None:
     whole, interrupted = tmp_path / "whole", tmp_path / "interrupted"
     metrics = train(whole, kind=kind, grad_norm=None)  # as in a config: off
@@ -147,10 +169,8 @@ def test_an_interrupted_run_equals_an_uninterrupted_one(
     assert kind != "shuffled" or first["training_large"] == last["training_large"], (
         "no metric that only the first epoch had"
     )
-    interrupt_at(monkeypatch, step)
     with pytest.raises(Interrupted):
-        train(interrupted, kind=kind)
-    monkeypatch.undo()
+        train(interrupted, kind=kind, interrupted_at=step)
     train(interrupted, kind=kind)
     assert differences(interrupted, whole) == []
 
@@ -176,16 +196,12 @@ def test_results_are_those_of_gradient_descent(tmp_path: Path) -> None:
         assert "memory" in name or ours[name] == theirs[name]
 
 
-def test_events_for_tensorboard_change_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_for_tensorboard_change_nothing_else(tmp_path: Path) -> None:
     """Also of an interrupted run; a config without the default callbacks has none."""
     train(tmp_path / "without")
     assert not (tmp_path / "without" / "log").exists()
-    interrupt_at(monkeypatch, 12)
     with pytest.raises(Interrupted):
-        train(tmp_path / "events", enable_default_callbacks=True)
-    monkeypatch.undo()
+        train(tmp_path / "events", enable_default_callbacks=True, interrupted_at=12)
     train(tmp_path / "events", enable_default_callbacks=True)
     found = [
         path
@@ -203,36 +219,29 @@ def test_events_for_tensorboard_change_nothing_else(
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_full_disk_does_not_stop_the_training(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_does_not_stop_the_training(tmp_path: Path) -> None:
     """TensorBoard's thread ends there, and nobody takes the events that wait for it."""
     events = Events(str(tmp_path))
     events.trainer = trainer_in(tmp_path)
-    monkeypatch.setattr(
-        RecordWriter, "write", Mock(side_effect=OSError(28, "No space left on device"))
-    )
-    writing = Thread(
-        target=events.log_scalars,
-        args=({str(number): 1.0 for number in range(100)},),
-        daemon=True,
-    )
-    writing.start()
-    writing.join(10)
-    assert not writing.is_alive()
+    long = "x" * 100  # more than the 8 kB that a file buffers, less than a pipe does
+    scalars = {f"{long}{number}": 1.0 for number in range(200)}
+    writing = Thread(target=events.log_scalars, args=(scalars,), daemon=True)
+    with file_size_limit(0):
+        writing.start()
+        writing.join(10)
+        assert not writing.is_alive()
 
 
 @pytest.mark.parametrize("ending", [{}, {"patience": 1, "num_epochs": 40}])
 def test_a_finished_run_is_not_trained_further(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: dict[str, Any]
+    tmp_path: Path, ending: dict[str, Any]
 ) -> None:
     """By the number of epochs or by early stopping; it was interrupted before metrics and archive were written."""
     train(tmp_path / "whole", **ending)
     train(tmp_path / "again", **ending)
     for name in ("metrics.json", "returned.th"):
         (tmp_path / "again" / name).unlink()
-    monkeypatch.setattr(ResumableTrainer, "batch_outputs", None)
-    train(tmp_path / "again", **ending)
+    train(tmp_path / "again", interrupted_at=1, **ending)
     assert differences(tmp_path / "again", tmp_path / "whole") == []
     assert not (tmp_path / "again" / "metrics_epoch_39.json").exists()
 
@@ -254,12 +263,48 @@ def test_damaged_best_weights(tmp_path: Path) -> None:
         train(tmp_path / "earlier", **stopped)
 
 
-def test_processes_have_different_seeds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trainer_module, "process_rank", lambda: 1)
-    train(tmp_path)
-    assert torch.initial_seed() == 3 + 1
+def test_processes_have_different_seeds(tmp_path: Path) -> None:
+    def seed() -> int:
+        trainer_in(tmp_path / str(process_rank()))
+        return torch.initial_seed()
+
+    assert in_processes(3, seed) == [3, 3 + 1, 3 + 2]
+
+
+def of_processes(
+    folder: Path, files: tuple[str, str], **options: Any
+) -> list[dict[str, Any]]:
+    """The metrics of two processes that read these files, each with its own folder."""
+
+    def act() -> dict[str, Any]:
+        rank = process_rank()
+        return train(folder / str(rank), read_file=files[rank], **options)
+
+    return in_processes(2, act)
+
+
+def test_processes_with_other_files_of_the_bilm(tmp_path: Path) -> None:
+    for error in of_processes(tmp_path, ("a", "b"), num_epochs=1):
+        assert isinstance(error, InputError)
+        assert "process 1 reads other files of a frozen source" in str(error)
+        assert "{'weight_file': 'b'}" in str(error)
+    assert not list(tmp_path.glob("*/metrics_epoch_*.json"))
+    for metrics in of_processes(tmp_path, ("a", "a"), num_epochs=1):
+        assert metrics["epoch"] == 0
+
+
+def test_processes_with_other_checkpoints(tmp_path: Path) -> None:
+    """The second one does not see the checkpoint that both have made."""
+
+    def begin() -> None:
+        both = {"distributed": True, "world_size": 2}
+        trainer_in(tmp_path / "0", read_file="a", num_epochs=1, **both).train()
+
+    assert in_processes(2, begin) == [None, None]
+    for error in of_processes(tmp_path, ("a", "a")):
+        assert isinstance(error, InputError)
+        assert "expected one checkpoint on all processes" in str(error)
+        assert "[(1, 0), (0, 0)]" in str(error)
 
 
 def test_checkpoints_of_another_trainer_are_rejected(tmp_path: Path) -> None:

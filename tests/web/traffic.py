@@ -305,6 +305,7 @@ def _no_constant(constant: str) -> NoReturn:
 
 def children(pids: Collection[int]) -> set[int]:
     """The processes that these have started, on Linux."""
+    require_path("/proc/self/status")
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -64,47 +64,56 @@ class Block(NamedTuple):
 
 
 def encode_blocks(
-    encode: Encode, sentences: Iterable[Sequence[str]], *, what: str = ""
+    encode: Encode,
+    sentences: Iterable[Sequence[str]],
+    *,
+    what: str = "",
+    block_tokens: int = BLOCK_TOKENS,
+    batch_tokens: int = BATCH_TOKENS,
 ) -> Iterator[Block]:
     """
-    All layers of all sentences, bitwise reproducible. Sentences of similar length within a block share a batch. They
-    are read lazily; `what` is the label of a progress bar.
+    All layers of all sentences, bitwise reproducible for one `batch_tokens`. Sentences of similar length within a block
+    share a batch. They are read lazily; `what` is the label of a progress bar.
     """
     with tqdm(
         desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False
     ) as progress:
-        for block in blocks(sentences):
-            yield Block(*_encode(encode, block))
+        for block in blocks(sentences, tokens=block_tokens):
+            yield Block(*_encode(encode, block, max_tokens=batch_tokens))
             progress.update(sum(map(len, block)))
 
 
-def blocks(sentences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+def blocks(
+    sentences: Iterable[Sequence[str]], *, tokens: int = BLOCK_TOKENS
+) -> Iterator[list[Sequence[str]]]:
     """
-    Consecutive sentences in lists of `BLOCK_TOKENS` tokens or slightly more. Raises `InputError` for a long sentence.
+    Consecutive sentences in lists of `tokens` tokens or slightly more. Raises `InputError` for a long sentence.
     """
     block: list[Sequence[str]] = []
-    tokens = 0
+    length = 0
     for words in sentences:
         if len(words) > MAX_SENTENCE:
             start = " ".join(words[:8])
             problem = f"expected sentences of at most {MAX_SENTENCE:,} tokens, got one of {len(words):,}: {start} ..."
             raise InputError(problem, hint="write one sentence per line")
         block.append(words)
-        tokens += len(words)
-        if tokens >= BLOCK_TOKENS:
+        length += len(words)
+        if length >= tokens:
             yield block
-            block, tokens = [], 0
+            block, length = [], 0
     if block:
         yield block
 
 
 @torch.inference_mode()
-def _encode(encode: Encode, sentences: list[Sequence[str]]) -> tuple[list[int], Tensor]:
+def _encode(
+    encode: Encode, sentences: list[Sequence[str]], *, max_tokens: int
+) -> tuple[list[int], Tensor]:
     """The start of each sentence, and all layers [L+1, N, D]."""
     lengths = torch.tensor([len(sentence) for sentence in sentences])  # [B]
     starts = lengths.cumsum(0) - lengths  # [B]
     flat = torch.empty(0)
-    for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
+    for places in batches_by_length(lengths.tolist(), max_tokens=max_tokens):
         layers, mask = encode(
             batch_to_ids(
                 [list(sentences[place]) for place in places], longest=MOST_CHARACTERS

@@ -30,7 +30,7 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
     )
 
 
-_CHUNK = 32_768
+CHUNK = 32_768
 """Vectors compared at a time."""
 
 
@@ -96,11 +96,16 @@ def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurren
 
 
 def nearest_occurrences(
-    index: CorpusIndex, word: str, source: Occurrence, *, top: int
+    index: CorpusIndex,
+    word: str,
+    source: Occurrence,
+    *,
+    top: int,
+    chunk: int = CHUNK,
 ) -> list[Occurrence]:
     """
     The `top` occurrences of the word nearest to one of them, `source`, by cosine, in order; ties in the order of the
-    corpus. Sentences with the same words as the source's are left out.
+    corpus. Sentences with the same words as the source's are left out. Memory is that of `chunk` vectors.
     """
     own = index.occurrences(word)
     vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]
@@ -108,9 +113,9 @@ def nearest_occurrences(
         np.array([index.place_of(token)[0] != source.words for token in own.tolist()])
     ]
     near = np.zeros(len(tokens), np.float32)
-    for start in range(0, len(tokens), _CHUNK):
-        chunk = slice(start, start + _CHUNK)
-        near[chunk] = cosines(index.vectors[tokens[chunk]].astype(np.float32), vector)
+    for start in range(0, len(tokens), chunk):
+        part = slice(start, start + chunk)
+        near[part] = cosines(index.vectors[tokens[part]].astype(np.float32), vector)
     best = np.argsort(-near, kind="stable")[:top]
     numbers = np.searchsorted(own, tokens[best]) + 1
     found = zip(
@@ -129,11 +134,11 @@ def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def nearest_words(
-    file: str | Path, word: str, *, top: int
+    file: str | Path, word: str, *, top: int, chunk: int = CHUNK
 ) -> list[tuple[str, float]] | None:
     """
     The `top` words of a file of word vectors with the nearest vectors, and their cosines, in order; `None` if the file
-    has the word neither as given nor in lower case. The file is read twice and never held in memory.
+    has the word neither as given nor in lower case. The file is read twice, `chunk` vectors at a time.
 
     Raises `InputError` as `read_vectors` does.
     """
@@ -148,8 +153,8 @@ def nearest_words(
         for other, vector in read_vectors(file, width=width)
         if other != name
     )
-    while chunk := list(islice(others, _CHUNK)):
-        near = cosines(np.stack([vector for _, vector in chunk]), own[name])
-        named = zip((other for other, _ in chunk), near.tolist(), strict=True)
+    while part := list(islice(others, chunk)):
+        near = cosines(np.stack([vector for _, vector in part]), own[name])
+        named = zip((other for other, _ in part), near.tolist(), strict=True)
         best = sorted([*best, *named], key=lambda pair: -pair[1])[:top]
     return best

@@ -10,7 +10,7 @@ from typing import Any
 import elmo_tasks
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import local, process, run_dir
-from elmo_tasks.experiments.tables.process import NODE
+from elmo_tasks.experiments.tables.process import NODE, Command
 from elmo_tasks.experiments.tables.runs import Event, Run
 from elmo_tasks.ray_cluster import connect, first_line
 
@@ -24,12 +24,14 @@ class RayExecutor:
     """
     An executor on the cluster at `address` (`host:port`, or `auto`: the one that this machine belongs to). A run takes
     `OMP_NUM_THREADS` cores (default 1), a GPU if the cluster has any, and the peak memory of a finished run of the same
-    row. Raises `InputError` within 30 s if Ray is not installed, the cluster does not answer, or a node does not share
-    the folder `home` of the runs or has another version of this package.
+    row; it is a process of `command` on its node. Raises `InputError` within 30 s if Ray is not installed, the cluster
+    does not answer, or a node does not share the folder `home` of the runs or has another version of this package.
     """
 
-    def __init__(self, address: str, home: Path) -> None:
-        self._ray = connect(address)
+    def __init__(
+        self, address: str, home: Path, *, command: Command = process.command
+    ) -> None:
+        self._ray, self._command = connect(address), command
         limit = os.environ.get("OMP_NUM_THREADS", "")
         self.cores = max(1, int(limit)) if limit.isdecimal() else 1
         nodes = [
@@ -122,7 +124,7 @@ class RayExecutor:
             process.execute_on_node
         )
         return remote.remote(
-            local.command, run.folder, os.getcwd(), _environment(self.cores)
+            self._command, run.folder, os.getcwd(), _environment(self.cores)
         )
 
     def _failure(self, ref: Any, run: Run) -> str | None:

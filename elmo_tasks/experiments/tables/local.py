@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.process import HELD, command, start, stop
+from elmo_tasks.experiments.tables.process import HELD, Command, command, start, stop
 from elmo_tasks.experiments.tables.runs import Event, Run
 
 POLL_SECONDS = 0.5
@@ -22,11 +22,19 @@ class _Running(NamedTuple):
     process: subprocess.Popen[bytes]
 
 
-def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Event]:
+def run_all(
+    runs: list[Run],
+    *,
+    workers: int,
+    join: bool = False,
+    command: Command = command,
+    poll_seconds: float = POLL_SECONDS,
+) -> Iterator[Event]:
     """
     Run all, `workers` at a time, in this order, but each after the runs that it needs, and those that other processes
     execute last: a run that another process finishes, or that meanwhile fails there, is not repeated. With `join`, the
-    order is random, so that calls that start together differ, and it ends when others execute all that is left.
+    order is random, so that calls that start together differ, and it ends when others execute all that is left. Each
+    run is a process of `command`; every `poll_seconds` those that have ended are looked for.
 
     Yields what starts and finishes. Closing the generator, an interrupt or an error stops the running processes.
     """
@@ -50,7 +58,8 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
                 elif not run_dir.is_held(run.folder):
                     waiting.remove(run)
                     slot = min(set(range(workers)) - {one.slot for one in running})
-                    running.append(_Running(run, slot, _start(run, slot, workers)))
+                    process = _start(run, command, environment(slot, workers=workers))
+                    running.append(_Running(run, slot, process))
                     yield Event(run, "started")
                 elif run.digest not in held:
                     held.add(run.digest)
@@ -61,7 +70,7 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
                 and all(run_dir.is_held(run.folder) for run in waiting)
             ):
                 return
-            time.sleep(POLL_SECONDS)
+            time.sleep(poll_seconds)
             for one in list(running):
                 code = one.process.poll()
                 if code is None:
@@ -95,9 +104,11 @@ def skipped(waiting: list[Run], failed: set[str]) -> Iterator[Event]:
         yield Event(run, "finished", "a run that it needs failed")
 
 
-def _start(run: Run, slot: int, workers: int) -> subprocess.Popen[bytes]:
+def _start(
+    run: Run, command: Command, variables: dict[str, str]
+) -> subprocess.Popen[bytes]:
     run_dir.prepare_run_dir(run)
-    return start(run.folder, command(run.folder), environment(slot, workers=workers))
+    return start(run.folder, command(run.folder), variables)
 
 
 def environment(slot: int, *, workers: int) -> dict[str, str]:

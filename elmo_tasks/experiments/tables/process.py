@@ -23,6 +23,10 @@ NODE = "node.json"
 """In a run's folder: the node that executes the run, and whether it waits for another process to release it."""
 
 
+Command = Callable[[Path], list[str]]
+"""A run's folder -> the command that executes the run there."""
+
+
 def command(folder: Path) -> list[str]:
     """The command that executes the run in a folder."""
     return [sys.executable, "-m", "elmo_tasks", "ablate-run", str(folder)]
@@ -56,7 +60,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def execute_on_node(
-    command: Callable[[Path], list[str]],
+    command: Command,
     folder: Path,
     cwd: str,
     environment: dict[str, str],
