@@ -15,7 +15,11 @@ def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
 def add_model(parser: argparse.ArgumentParser, file: str) -> None:
     """Adds the arguments of commands that load a trained model and read a file."""
     add = parser.add_argument
-    add("archive_file", metavar="ARCHIVE", help="model.tar.gz, or the folder of a run")
+    add(
+        "archive_file",
+        metavar="ARCHIVE",
+        help="model.tar.gz, its URL, or the folder of a run",
+    )
     add("input_file", metavar="FILE", help=file)
     add(
         "--weights-file", metavar="FILE", help="other weights than those in the archive"

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -207,7 +207,8 @@ def open_source(
                 raise failures[0]
             if found is None:
                 then = None if trained is None else trained.files[key]
-                raise _missing(names.get(key, key), kind.files[key], path, then)
+                keys = [names.get(one, one) for one in given]
+                raise _missing(keys, names.get(key, key), kind.files[key], path, then)
             files[key] = found[0]
             paths.append(found[1])
         with not_counted():
@@ -340,18 +341,19 @@ def _note(sha256: str) -> Path:
     return cache_folder() / "files" / sha256
 
 
-def _missing(key: str, what: str, given: str, trained: File | None) -> InputError:
+def _missing(
+    keys: Sequence[str], key: str, what: str, given: str, trained: File | None
+) -> InputError:
+    """The error for the file of `key`; a moved biLM has other paths for all its `keys`."""
     if trained is None:
         where = (
             "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
         )
         return InputError(f"no such file: {what}", file=given, hint=f"set {key}{where}")
-    problem = f"no such file: {what}, on which this model was trained (then {trained})"
-    return InputError(
-        problem,
-        file=given,
-        hint=f'restore it, or pass its new path: -o \'{{"{key}": "PATH"}}\'',
-    )
+    problem = f"no such file: {what}, on which this model was trained; its {trained}"
+    paths = ", ".join(f'"{one}": "PATH"' for one in keys)
+    hint = f"restore it, or pass where it is now: -o '{{{paths}}}'"
+    return InputError(problem, file=given, hint=hint)
 
 
 def _trained_on(given: dict[str, str], run_folder: str | None) -> SourceFiles | None:

@@ -32,14 +32,10 @@ def parse_json(
             raise ValueError("more than a tenth of it are brackets")
         return json.loads(text, parse_constant=_reject, parse_float=_finite)
     except (ValueError, RecursionError) as error:  # the second for deep nesting
-        at = (
-            f" at character {error.pos + 1}"
-            if isinstance(error, json.JSONDecodeError)
-            else ""
-        )
-        problem = (
-            f"expected {what}, got {shown(text)}: {getattr(error, 'msg', error)}{at}"
-        )
+        reason = str(error)
+        if isinstance(error, json.JSONDecodeError):
+            reason = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
+        problem = f"expected {what}, got {shown(text)}: {reason}"
         raise InputError(
             problem, file=file, line=line or getattr(error, "lineno", None)
         ) from None
@@ -93,9 +89,10 @@ def validate(
             f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"]
         )
         text = first["msg"].partition(" or instance")[0]
-        problem = text.replace("Input should be", "expected").replace(
-            "Field required", "missing"
-        )
+        problem = text.replace("Input should be", "expected")
+        problem = problem.replace("Field required", "missing")
+        if first["type"] == "too_short":
+            problem = f"expected at least {first['ctx']['min_length']}"
         raise InputError(
             f"{name}{path}: {problem}, got {shown(first['input'])}",
             file=file,

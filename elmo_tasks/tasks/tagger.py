@@ -1,6 +1,8 @@
 """Base class of the models that tag tokens."""
 
+import logging
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from allennlp.data import TextFieldTensors
@@ -12,6 +14,8 @@ from elmo_tasks.tasks.labelled_f1 import LabelledF1
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL
 from elmo_tasks.tasks.task_model import TaskModel
 from elmo_tasks.training.pass_loss import loss_sums
+
+logger = logging.getLogger(__name__)
 
 
 class Tagger(TaskModel):
@@ -33,6 +37,10 @@ class Tagger(TaskModel):
 
     f1: LabelledF1
     """The metric, called with the predicted and the gold tags of each sentence."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._unknown: set[str] = set()  # gold tags of evaluations that are not `tags`
 
     @abstractmethod
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
@@ -96,8 +104,21 @@ class Tagger(TaskModel):
         if not self.training:
             output["tags"] = self.decode(logits, mask)
             if tags is not None:
-                self.f1(output["tags"], [sentence["tags"] for sentence in metadata])
+                gold = [sentence["tags"] for sentence in metadata]
+                self.f1(output["tags"], gold)
+                self._warn_of_unknown(gold)
         return output
+
+    def _warn_of_unknown(self, gold: Sequence[Sequence[str]]) -> None:
+        """Warns of each gold tag that the model does not know, once."""
+        found = {tag for sentence in gold for tag in sentence}
+        new = found - set(self.tags) - self._unknown
+        if new:
+            self._unknown |= new
+            logger.warning(
+                "gold tags that the model does not know are misses, without a loss: %s",
+                ", ".join(sorted(new)),
+            )
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Removes the scores, after checking them with `require_finite`."""

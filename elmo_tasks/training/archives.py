@@ -121,7 +121,12 @@ def score(
     evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses:
         found = evaluator(archive.model, loader, predictions_output_file=predictions)
-    return {**found, "loss": losses.mean} if losses.is_known else dict(found)
+    scores = dict(found)
+    if losses.is_known:
+        scores.pop("loss", None)
+    if losses.count:  # else nothing has a loss, such as gold tags that are all unknown
+        scores["loss"] = losses.mean
+    return scores
 
 
 @contextmanager

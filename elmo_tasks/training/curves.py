@@ -14,7 +14,8 @@ _MIX = re.compile(r"(training|validation)_elmo_(input|output)_(s\d+|gamma)")
 
 def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     """
-    Writes `curves.png` of the finished epochs in a run's folder: the training and validation loss; the scores that
+    Writes `curves.png` of the finished epochs in a run's folder: the training and the validation loss, of which the
+    first is a mean over batches, with penalties, and the second one over texts or words; the scores that
     choose the best epoch, such as `+f1`; with ELMo, the layer weights and gamma of each place (Eq. 1).
     """
     import matplotlib  # it takes a second
@@ -31,7 +32,8 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     ]
     chosen = [metrics] if isinstance(metrics, str) else metrics
     panels = [
-        {"training_loss": "training loss", "validation_loss": "validation loss"},
+        {"training_loss": "training loss"},
+        {"validation_loss": "validation loss"},
         {
             f"validation_{name.lstrip('+-')}": f"validation {name.lstrip('+-')}"
             for name in chosen

@@ -164,7 +164,9 @@ def test_warns_of_lost_answers(
         "q2",
         "q3",
     ]
-    assert f"{file}: 1 of 4 questions" in caplog.text
+    assert f"{file}: 1 of 4 questions, such as q2, have no answer" in caplog.text
+    with pytest.raises(InputError, match="json: expected answers at their places .*2"):
+        list(SquadReader().read(write(tmp_path, [("ferry", 5)], [("ferry", 3)])))
     with pytest.raises(
         InputError, match="file.json: question 'q0': expected an answer, got none"
     ):

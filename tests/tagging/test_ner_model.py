@@ -12,6 +12,7 @@ from elmo_tasks.formats.spans import to_bioul
 from elmo_tasks.tasks.tagging.model import NerTagger
 from elmo_tasks.tasks.tagging.reader import NerReader
 from tests.models import WORDS, tensors, word_encoder
+from tests.tiny import heard
 
 
 def instances(*tagged: str) -> list[Instance]:
@@ -91,9 +92,18 @@ def test_missing_tags_of_known_types_are_added() -> None:
     ] in (["O"], ["U-PER"])
 
 
-def test_unknown_gold_types_are_misses_without_loss() -> None:
+def test_unknown_gold_types_are_misses_without_loss(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     known = instances("Mira/B-PER Oakes/L-PER left/O")
     model = build("Mira/B-PER Oakes/L-PER left/O")
+    with heard(caplog, "elmo_tasks"):
+        model(**tensors(model.vocab, known))
+        assert caplog.text == ""
+        model(**tensors(model.vocab, instances("the/O Gull/U-SHIP sank/O")))
+    (warning,) = set(caplog.messages)
+    assert warning.endswith("are misses, without a loss: U-SHIP")
+    caplog.clear()
     foreign = instances("the/O Gull/U-SHIP sank/O")
     batch = tensors(model.vocab, [*known, *foreign])
     assert model(**batch)["loss"].item() == pytest.approx(
@@ -101,6 +111,9 @@ def test_unknown_gold_types_are_misses_without_loss() -> None:
     )
     model.get_metrics(reset=True)
     model(**batch)
+    with heard(caplog, "elmo_tasks"):
+        model(**batch)
+    assert caplog.text == ""  # once
     assert model.f1.report()["labels"]["SHIP"]["gold"] == 1
     assert model.get_metrics(reset=True)["recall-SHIP"] == 0.0
     alone = model(**tensors(model.vocab, foreign))

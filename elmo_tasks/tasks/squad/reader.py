@@ -54,7 +54,8 @@ class SquadReader(TaskReader):
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` as `read_questions` does, and for a question without an answer."""
-        file, read, lost = str(file_path), 0, 0
+        file, read = str(file_path), 0
+        lost: list[str] = []  # the ids of the questions
         questions = self.shard_iterable(read_questions(file))
         for context, asked in groupby(questions, key=lambda question: question.context):
             passage = Passage(self._tokenizer.tokenize(context))
@@ -69,14 +70,21 @@ class SquadReader(TaskReader):
                 instance = self.text_to_instance(
                     one.text, context, one.answers, id=one.id, passage_field=passage
                 )
-                read, lost = (
-                    read + 1,
-                    lost + (instance.fields["span_start"].sequence_index == NO_SPAN),
-                )
+                read += 1
+                if instance.fields["span_start"].sequence_index == NO_SPAN:
+                    lost.append(one.id)
                 yield instance
+        is_part = self.get_worker_info() or self.get_distributed_info()
+        if lost and len(lost) == read and not is_part:
+            problem = "expected answers at their places in the paragraphs, got none"
+            hint = "answer_start counts characters from 0"
+            raise InputError(f"{problem} of {read}", file=file, hint=hint)
         if lost:
-            text = "%s: %d of %d questions have no answer at its place in their paragraph, and are not trained on"
-            logger.warning(text, file, lost, read)
+            text = (
+                "%s: %d of %d questions, such as %s, have no answer at its place in their"
+                " paragraph, and are not trained on"
+            )
+            logger.warning(text, file, len(lost), read, lost[0])
 
     def text_to_instance(
         self,
