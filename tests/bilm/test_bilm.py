@@ -12,7 +12,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.lstm import TOKENS_AT_ONCE
-from tests.elmo.samples import BATCHES, SENTENCES, random_bilm, write_bilm
+from tests.elmo.samples import (
+    BATCHES,
+    SENTENCES,
+    options,
+    random_bilm,
+    write_bilm,
+)
 
 BITING = {"cell_clip": 0.6, "proj_clip": 0.5}
 
@@ -203,3 +209,44 @@ def test_words_are_read_up_to_their_limit(tmp_path: Path, slots: int) -> None:
         with torch.no_grad():
             layers, _ = bilm(batch_to_ids(sentences, longest=512))
         assert torch.equal(layers[0, 0, 0], layers[0, 0, 1]) == are_equal
+
+
+def is_uniform(values: torch.Tensor, bound: float) -> bool:
+    largest, middle = values.abs().max().item(), values.abs().mean().item()
+    return 0.97 * bound < largest <= bound and abs(middle / bound - 0.5) < 0.05
+
+
+def is_normal(values: torch.Tensor, deviation: float) -> bool:
+    return abs(values.std().item() / deviation - 1) < 0.05
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_initial_values_are_bilm_tfs(activation: str) -> None:
+    torch.manual_seed(4)
+    filters = ((2, 40), (3, 60))
+    bilm = BiLM(
+        options(activation=activation, filters=filters, dim=64, projection_dim=48)
+    )
+    encoder, width = bilm.token_encoder, 100
+    assert is_uniform(encoder.characters, 1.0)
+    for convolution, (size, _) in zip(encoder.convolutions, filters, strict=True):
+        if activation == "relu":
+            assert is_uniform(convolution.weight, 0.05)
+        else:
+            characters = size * bilm.options.character_dim
+            assert is_normal(convolution.weight, characters**-0.5)
+        assert convolution.bias.eq(0).all()
+    for highway in encoder.highways:
+        assert is_normal(highway.transform.weight, width**-0.5)
+        assert is_normal(highway.gate.weight, width**-0.5)
+        assert highway.transform.bias.eq(0).all()
+        assert highway.gate.bias.eq(-2).all()
+    assert is_normal(encoder.projection.weight, width**-0.5)
+    assert encoder.projection.bias.eq(0).all()
+    for layer in (*bilm.forward_stack.layers, *bilm.backward_stack.layers):
+        joint = (6 / (48 + 48 + 4 * 64)) ** 0.5
+        assert is_uniform(layer.input_weight, joint)
+        assert is_uniform(layer.hidden_weight, joint)
+        assert is_uniform(layer.projection, (6 / (48 + 64)) ** 0.5)
+        assert layer.bias.eq(0).all()
+        assert layer.forget_bias.tolist() == [0.0] * 128 + [1.0] * 64 + [0.0] * 64
