@@ -43,6 +43,8 @@ MOST_GB = 4.0
 """The size of a download whose size is not known from the list of models."""
 
 _SECONDS_TO_ANSWER = 10.0  # of the hub
+_OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError")
+"""Errors of the hub's library."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,26 @@ def downloads(**settings: Any) -> Iterator[None]:
     token = _CHOSEN.set(chosen)
     try:
         yield
+    except InputError:
+        raise
     except Exception as error:
-        if chosen.refused and not isinstance(error, InputError):
+        if not chosen.allowed and _is_offline(error):
+            chosen.refused.append(HUB)
+        if chosen.refused:
             raise _not_allowed(chosen.refused[0]) from error
         raise
     finally:
         _CHOSEN.reset(token)
+
+
+def _is_offline(error: BaseException) -> bool:
+    """Whether the hub's own library opened no connection, since `HF_HUB_OFFLINE` is set."""
+    found: BaseException | None = error
+    while found is not None:
+        if type(found).__name__ in _OFFLINE:
+            return True
+        found = found.__cause__ or found.__context__
+    return False
 
 
 def require_allowed(what: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from huggingface_hub.utils import reset_sessions
 import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
@@ -266,6 +267,20 @@ def test_an_archive_fetches_nothing(name: str, tmp_path: Path) -> None:
             load_archive(tmp_path / "a")
         assert not server.requests
     assert "--allow-downloads" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["AllenNLP's transformer", "AllenNLP's tokenizer"])
+def test_an_archive_fetches_nothing_offline(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the hub's library opens no connection, as with `HF_HUB_OFFLINE`."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    reset_sessions()
+    (tmp_path / "a").write_bytes(fetching(*FETCHING[name]))
+    with pytest.raises(InputError, match="--allow-downloads"):
+        load_archive(tmp_path / "a")
+    monkeypatch.undo()
+    reset_sessions()
 
 
 def test_an_archive_fetches_what_it_is_allowed_to(tmp_path: Path) -> None:
