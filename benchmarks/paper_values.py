@@ -6,9 +6,7 @@ configs are compared with the paper by tests/docs/test_fidelity.py. Prints the c
 notices; `python benchmarks/paper_values.py WORD` tries those in whose line the word is.
 """
 
-import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 from mutants import clone, run_tests
@@ -125,7 +123,12 @@ def main() -> None:
             file.write_text(code)
         if status == 0:
             unnoticed.append(change.value)
-        print("noticed" if status else "NOT NOTICED", change.value, change.file, flush=True)
+        print(
+            "noticed" if status else "NOT NOTICED",
+            change.value,
+            change.file,
+            flush=True,
+        )
     print(f"{len(unnoticed)} of {len(CHANGES)} are not noticed: {', '.join(unnoticed)}")
 
 

@@ -287,7 +287,7 @@ def test_a_trained_model_needs_the_same_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="another transformer"):
         embedder(str(moved)).load_state_dict(state)
     with pytest.raises(
-        InputError, match="no such .* on which this model was trained .then"
+        InputError, match="no such .* on which this model was trained; its sha256"
     ):
         embedder(model, run_folder=str(tmp_path / "run"))
 

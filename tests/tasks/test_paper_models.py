@@ -1,5 +1,6 @@
 """The models of the configs at scale `paper`: where they have dropout, what is trained and what is frozen."""
 
+import inspect
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
@@ -9,7 +10,13 @@ import torch
 from allennlp.models import Model
 from torch import Tensor, nn
 
+from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.tasks.coref.model import CorefModel
+from elmo_tasks.tasks.snli.model import EntailmentModel
+from elmo_tasks.tasks.squad.model import SquadModel
+from elmo_tasks.tasks.sst.layers import MaxoutHead
 from tests.test_configs import build
 from tests.tiny import write_data_root
 
@@ -227,3 +234,29 @@ def tensors_of(model: Model) -> dict[str, Tensor]:
         assert weights and not any("source" in key for key in found)
         found |= {f"source.{key}": value for key, value in weights.items()}
     return found
+
+
+DEFAULTS: dict[type, dict[str, object]] = {
+    BiLanguageModel: {"dropout": 0.1},
+    BiLMModel: {"dropout": 0.1},
+    SquadModel: {"max_span_length": 17},
+    EntailmentModel: {"dropout": 0.5, "attention_dropout": 0.5, "weight_l2": 1e-4},
+    CorefModel: {
+        "hidden_size": 150,
+        "feature_size": 20,
+        "dropout": 0.2,
+        "max_span_width": 10,
+        "spans_per_word": 0.4,
+        "max_antecedents": 250,
+        "max_training_sentences": 50,
+    },
+    MaxoutHead: {"pool_size": 4},
+}
+"""Values of the paper, or of its code, that a config need not state."""
+
+
+@pytest.mark.parametrize("of", DEFAULTS)
+def test_defaults_are_the_papers(of: type) -> None:
+    parameters = inspect.signature(of).parameters
+    found = {name: parameters[name].default for name in DEFAULTS[of]}
+    assert found == DEFAULTS[of]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub.utils import reset_sessions
 import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
+from huggingface_hub.utils import reset_sessions
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives import archived_config, load_archive, unpacked
