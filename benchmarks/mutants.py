@@ -252,11 +252,15 @@ class Tests:
         lines = CoverageData(str(folder / ".coverage"))
         lines.read()
         seconds: Counter[str] = Counter()
+        failed = set()
         for line in (folder / "tests.jsonl").read_text().splitlines():
             report = json.loads(line)
             if report["$report_type"] == "TestReport":
                 seconds[report["nodeid"]] += report["duration"]
-        return cls(lines, dict(seconds))
+                if report["outcome"] == "failed":
+                    failed.add(report["nodeid"])
+        sound = {name: seconds[name] for name in seconds if name not in failed}
+        return cls(lines, sound)
 
     def of(self, fault: Fault) -> list[str]:
         """Of those that execute the fault's lines the quickest, and first those of its folder."""
@@ -357,10 +361,12 @@ def measure(workers: int) -> Tests:
     if not (folder / "tests.jsonl").exists():
         coverage = "--cov=elmo_tasks", "--cov-context=test", "--cov-report="
         status, printed = run_tests(
-            folder, *test_folders(), *coverage, "--report-log=new.jsonl", f"--numprocesses={workers}",
+            folder, *test_folders(), "-m", "not slow", *coverage, "--report-log=new.jsonl", f"--numprocesses={workers}",
         )  # fmt: skip
         if status != 0:
-            sys.exit(f"error: the tests fail without a fault\n{printed}")
+            print(
+                f"some tests fail without a fault, and are left out:\n{printed[-3000:]}"
+            )
         (folder / "new.jsonl").rename(folder / "tests.jsonl")
     return Tests.read(folder)
 
