@@ -264,7 +264,7 @@ class Tests:
 
     def of(self, fault: Fault) -> list[str]:
         """Of those that execute the fault's lines the quickest, and first those of its folder."""
-        by_line = self.lines.contexts_by_lineno(str(Path(fault.path).resolve()))
+        by_line = self.lines.contexts_by_lineno(fault.path)
         first, last = fault.mutation.start_pos[0], fault.mutation.end_pos[0]
         contexts = {
             context
