@@ -140,7 +140,7 @@ bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has
 
 soak: install ## trainings killed and resumed, damaged files read, requests of all kinds, as docs/RELIABILITY.md has it: an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
-	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz
+	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz tests/checks/test_sample.py
 
 mutants: install ## make COUNT random faults in FOLDERS, and see whether the tests notice them: an hour for 100
 	@$(PIP) --group mutants

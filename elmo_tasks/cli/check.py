@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 DESCRIPTION = (
-    "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
+    "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs;"
+    " and what fails in a step on the first instances."
     " Exit status 0 if there is no problem."
 )
 
@@ -67,12 +68,12 @@ def check(args: argparse.Namespace) -> None:
 
 def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     """
-    Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. Constructs a model only for the
-    regexes of a config without other problems.
+    Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. A config without problems of
+    keys and files is tried on its first instances.
     """
     from elmo_tasks.training.checks.files import device_problems, file_problems
     from elmo_tasks.training.checks.libraries import library_problems
-    from elmo_tasks.training.checks.regexes import sample_problems
+    from elmo_tasks.training.checks.sample import sample_problems
     from elmo_tasks.training.checks.schema import shape_problems
     from elmo_tasks.training.config import read_config
 

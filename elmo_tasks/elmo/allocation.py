@@ -14,6 +14,10 @@ from torch.nn.modules.module import (
 from elmo_tasks.errors import InputError
 
 
+class TooLarge(InputError):
+    """A config describes more parameters than allowed."""
+
+
 @dataclass
 class _Left:
     """How many bytes and tensors the modules that are being built may still have."""
@@ -29,7 +33,7 @@ _LEFT: ContextVar[_Left | None] = ContextVar("parameters left", default=None)
 def parameters_of_at_most(size: int, count: int) -> Iterator[None]:
     """
     Inside, the modules that this thread builds may have parameters and buffers of `size` bytes together, and at most
-    `count`. Raises `InputError` at the first one beyond, before it gets values: the system gives it no memory before.
+    `count`. Raises `TooLarge` at the first one beyond, before it gets values: the system gives it no memory before.
     """
     left = _Left(size, count)
 
@@ -40,7 +44,7 @@ def parameters_of_at_most(size: int, count: int) -> Iterator[None]:
         left.count -= 1
         if left.size < 0 or left.count < 0:
             problem = "the config describes a larger model than the weights have"
-            raise InputError(f"{problem}, at the parameter {name!r:.100}")
+            raise TooLarge(f"{problem}, at the parameter {name!r:.100}")
 
     token = _LEFT.set(left)
     try:

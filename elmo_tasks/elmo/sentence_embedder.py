@@ -489,7 +489,8 @@ def _open_mix(archive: str, bilm: LayerSource, source: SourceFiles) -> ScalarMix
     found = {
         key.partition(prefix)[2]: value for key, value in state.items() if prefix in key
     }
-    given = config.get("model", {}).get("elmo")
+    model = config.get("model")
+    given = model.get("elmo") if isinstance(model, dict) else None
     problem = f"expected a model with ELMo at the {place or 'input'}, got none"
     if not isinstance(given, dict) or given.get("at", "input") not in (
         place or "input",

@@ -63,10 +63,14 @@ _DEFAULT = Downloads()
 _CHOSEN: ContextVar[Downloads] = ContextVar("downloads", default=_DEFAULT)
 
 
+class NotAllowed(InputError):
+    """Something would have to be fetched where nothing may be."""
+
+
 @contextmanager
 def downloads(**settings: Any) -> Iterator[None]:
     """
-    Inside, files are fetched so. A setting that is not given stays as it is outside. Raises `InputError` if something
+    Inside, files are fetched so. A setting that is not given stays as it is outside. Raises `NotAllowed` if something
     was refused, in place of the error that came of it.
 
     # Parameters
@@ -107,14 +111,14 @@ def _is_offline(error: BaseException) -> bool:
 
 
 def require_allowed(what: str) -> None:
-    """Raises `InputError` where nothing may be fetched."""
+    """Raises `NotAllowed` where nothing may be fetched."""
     if not _CHOSEN.get().allowed:
         raise _not_allowed(what)
 
 
-def _not_allowed(what: str) -> InputError:
+def _not_allowed(what: str) -> NotAllowed:
     problem = "expected files of this machine, got what must be fetched, which a trained model may not ask for"
-    return InputError(problem, file=what, hint="--allow-downloads allows it")
+    return NotAllowed(problem, file=what, hint="--allow-downloads allows it")
 
 
 @cache

@@ -23,7 +23,7 @@ from elmo_tasks.pretraining.sentences import (
     share_of_files,
 )
 from elmo_tasks.pretraining.stream import LmStream, TrainingStream
-from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 from elmo_tasks.settings import (
     PathLike,
     Seed,
@@ -103,6 +103,11 @@ class LmVocabulary(Vocabulary):
                 text_files(reader, files or []), size=size, min_count=min_count
             )
         )
+
+    @classmethod
+    def of_sample(cls) -> "LmVocabulary":
+        """One for the check before a training, which counts no text."""
+        return cls.of(WordVocabulary([*SPECIALS]))
 
     @classmethod
     def of(cls, words: WordVocabulary) -> "LmVocabulary":
@@ -218,6 +223,17 @@ class LmDataLoader(DataLoader):
         self._stream: TrainingStream | None = None
         self._to_skip = 0
 
+    @classmethod
+    def config_of_sample(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The config of one with a small batch, for the check before a training; it does not count the text."""
+        small = dict(config)
+        for key, most in (("batch_size", 2), ("unroll", 20)):
+            if isinstance(small.get(key), int):
+                small[key] = min(small[key], most)
+        if small.get("shuffle", True):
+            small["steps_per_epoch"] = 1
+        return small
+
     def __len__(self) -> int:
         if not self.endless:
             raise TypeError("the length of a single pass is not known in advance")
@@ -309,6 +325,11 @@ class TaskTextReader(LmReader):
         self._task_reader, self._names = reader, fields
         self._folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_text_")
         self._files: dict[str, Path] = {}
+
+    def limit_to_sample(self, count: int) -> None:
+        """Take so many instances of a corpus at most, for the check before a training."""
+        most = self._task_reader.max_instances
+        self._task_reader.max_instances = count if most is None else min(count, most)
 
     def text_files(self, data_path: Any) -> list[Path]:
         """One file with the texts of a corpus. Raises `InputError` if an instance lacks a field, or it has no text."""

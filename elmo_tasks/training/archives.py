@@ -27,6 +27,7 @@ from elmo_tasks.formats.tensor_files import check_tensor_file, is_zip
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
 from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
+from elmo_tasks.training.checks.schema import evaluation_problems
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.run_folder import ARCHIVE, VOCABULARY, RunFolder
 from elmo_tasks.training.vocabulary import require_namespaces
@@ -110,12 +111,17 @@ def score(
 ) -> dict[str, Any]:
     """
     The metrics of an archive on a file, which do not depend on the batches; the evaluator of its config writes the
-    predictions, if a file is given.
+    predictions, if a file is given. Raises `InputError` if the config, with its overrides, has invalid values.
     """
     config = archive.config.duplicate()
+    if problems := evaluation_problems(config.as_dict(quiet=True)):
+        listed = "; ".join(map(str, problems))
+        raise InputError(f"the model's config, with its overrides: {listed}")
     prepare_environment(config)
     device = next(archive.model.parameters()).device
     options = config.pop("evaluation", {})
+    if isinstance(options, str):
+        options = Params({"type": options})
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
     loader = data_loader(archive, file, batch_size=batch_size)
     evaluator = Evaluator.from_params(options)

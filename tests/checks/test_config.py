@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -37,6 +38,26 @@ def test_an_empty_path() -> None:
         FOLDER / "ner_elmo.jsonnet", json.dumps({"model.elmo.options_file": ""})
     )
     assert problem.path == "model.elmo.options_file"
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        (None, ""),
+        ([], ""),
+        ({}, ""),
+        ([None], ".0"),
+        ({"type": None}, ".type"),
+        ({"a": {"b": [1]}}, ".a.b.0"),
+        ({"a": []}, ".a"),
+    ],
+)
+@pytest.mark.parametrize("name", ["ner", "bilm"])
+def test_data_paths_of_wrong_types(name: str, path: Any, place: str) -> None:
+    keys = {"train_data_path": path}
+    (problem,) = check_config(FOLDER / f"{name}.jsonnet", json.dumps(keys))
+    assert problem.path == f"train_data_path{place}"
+    assert problem.expected == "a path"
 
 
 @pytest.mark.parametrize(

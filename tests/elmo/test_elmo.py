@@ -1,5 +1,6 @@
 """`Elmo`: vectors of many sentences in one call."""
 
+import json
 import pickle
 from pathlib import Path
 from types import SimpleNamespace
@@ -150,6 +151,18 @@ def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
     assert np.allclose(
         own.embed(TEXT, layers=str(tmp_path))[0], own.embed(TEXT, layers="top")[0]
     )
+
+
+@pytest.mark.parametrize("model", [None, "x", [], {}, {"elmo": None}, {"elmo": "x"}])
+def test_a_config_without_elmo_has_no_mix(
+    model: Any, elmo: Elmo, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"model": model}))
+    torch.save({}, folder / "best.th")
+    with pytest.raises(InputError, match="expected a model with ELMo at the input"):
+        elmo.embed(TEXT, layers=str(folder))
 
 
 def test_pooling(elmo: Elmo) -> None:

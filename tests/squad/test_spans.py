@@ -18,7 +18,7 @@ def enumerated(
     return sorted(((starts[i] + ends[j], i, j) for i, j in pairs), reverse=True)
 
 
-@pytest.mark.parametrize("max_length", [1, 2, 3, 17])
+@pytest.mark.parametrize("max_length", [1, 2, 3, 17, 10**9])
 def test_best_spans_equal_enumeration(max_length: int) -> None:
     lengths = [1, 2, 5, 7, 7]
     mask = torch.arange(7)[None] < torch.tensor(lengths)[:, None]

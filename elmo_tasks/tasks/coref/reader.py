@@ -1,6 +1,7 @@
 """Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import torch
 from allennlp.data import DatasetReader, Field, Instance, Vocabulary
@@ -62,11 +63,16 @@ class CorefReader(TaskReader):
     """
 
     characters, widest_filter = FirstCharacters(), 5
+    _most_documents: int | None = None
+
+    def limit_to_sample(self, count: int) -> None:
+        """Read so many documents at most, for the check before a training: annotated ones among them decide."""
+        self._most_documents = count
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
         documents, clusters, skipped = [], [], []
-        for document in read_documents(file_path):
+        for document in islice(read_documents(file_path), self._most_documents):
             try:
                 clusters.append(document_clusters(document))
                 documents.append(document)

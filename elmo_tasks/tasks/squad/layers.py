@@ -84,6 +84,7 @@ def best_spans(
     tokens, which padding follows.
     """
     length = start_logits.shape[1]
+    max_length = min(max_length, length)  # a longer span takes memory and fits nowhere
     ends = end_logits.masked_fill(~mask, -torch.inf)  # [B, T]
     beyond = ends.new_full((len(ends), max_length - 1), -torch.inf)
     reach = torch.cat([ends, beyond], 1).unfold(

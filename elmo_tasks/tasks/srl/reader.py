@@ -1,6 +1,7 @@
 """SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked predicate (paper, appendix A.5)."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabulary
@@ -68,6 +69,11 @@ class SrlReader(TaskReader):
     def __init__(self, *, verbs_only: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._verbs_only = verbs_only
+        self._most_documents: int | None = None
+
+    def limit_to_sample(self, count: int) -> None:
+        """Read so many documents at most, for the check before a training."""
+        self._most_documents = count
 
     def default_indexers(self) -> dict[str, TokenIndexer]:
         return super().default_indexers() | {"predicate": PredicateIndexer()}
@@ -90,7 +96,7 @@ class SrlReader(TaskReader):
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame, int]]:
         """The predicates of a file, each with the number of sentences that it counts as left out."""
         found, skipped = [], []
-        documents = read_documents(path)
+        documents = islice(read_documents(path), self._most_documents)
         for sentence in (
             sentence for document in documents for sentence in document.sentences
         ):

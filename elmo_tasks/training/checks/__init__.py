@@ -1,1 +1,1 @@
-"""Checks of a config before training: `schema` (keys, types, names), then `files` (and devices)."""
+"""Checks of a config before training: `schema` (keys, types, names), `files` (and devices), `sample` (a dry run)."""

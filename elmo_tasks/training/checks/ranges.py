@@ -46,6 +46,7 @@ from elmo_tasks.settings import (
     wrong_values,
 )
 from elmo_tasks.training.checks.files import DATA_PATHS
+from elmo_tasks.training.checks.problem import items
 from elmo_tasks.training.optimization import ReduceOnPlateau, ResumableMovingAverage
 from elmo_tasks.training.subsampling import ShareDataLoader
 from elmo_tasks.training.trainer import ResumableTrainer
@@ -93,10 +94,24 @@ def group_problems(groups: Any) -> list[Wrong]:
     return found
 
 
-def is_data_path(value: Any) -> str | None:
-    """What is expected in place of something else than a path, or several."""
-    is_path = isinstance(value, str | list | dict) and len(value) > 0
-    return None if is_path else "a path"
+def data_path_problems(value: Any) -> str | list[Wrong] | None:
+    """
+    What is expected in place of something else than a path, or several in a list or an object. Numbers in an object are
+    valid: a reader of others may take options with its paths.
+    """
+    if isinstance(value, str) and value:
+        return None
+    if not isinstance(value, dict | list) or not value:
+        return "a path"
+    found = []
+    for key, part in items(value):
+        is_option = isinstance(value, dict) and isinstance(part, bool | int | float)
+        wanted = None if is_option else data_path_problems(part)
+        if isinstance(wanted, str):
+            found.append(Wrong(str(key), wanted, part))
+        else:
+            found += [one._replace(key=f"{key}.{one.key}") for one in wanted or ()]
+    return found
 
 
 _GROUPS = Annotated[list[tuple[list[str], dict[str, Any]]], group_problems]
@@ -162,7 +177,7 @@ RANGES: dict[type, dict[str, Any]] = {
     },
     BatchSampler: {"batch_size": Size, "max_tokens": Size, "padding_noise": Factor},
     # Training
-    TrainModel: dict.fromkeys(DATA_PATHS, Annotated[Any, is_data_path]),
+    TrainModel: dict.fromkeys(DATA_PATHS, Annotated[Any, data_path_problems]),
     Trainer: {
         **own_ranges(ResumableTrainer.__init__),
         "local_rank": Count,

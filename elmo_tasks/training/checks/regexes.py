@@ -3,40 +3,22 @@ Regexes of a config that match no parameter of its model: of a `regularizer`, an
 optimizer's `parameter_groups`. AllenNLP goes on without what they were to change.
 """
 
-import copy
 import difflib
-import logging
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import islice
 from typing import Any, NamedTuple
 
-from allennlp.common import Params
-from allennlp.data import DatasetReader, Vocabulary
-from allennlp.models import Model
 from torch import nn
 
-from elmo_tasks.elmo.source_types import FILE_KEYS
-from elmo_tasks.formats.models import MODELS
-from elmo_tasks.training.checks.files import strings
 from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
-from elmo_tasks.training.runtime_state import random_state, set_random_state
 
 PARAMETER = "a regex that matches a parameter"
 TRAINED = "a regex that matches a parameter that is trained"
-
-SAMPLE = 20
-"""Instances for the vocabulary of a sample model."""
 
 NAMES_SHOWN = 3
 
 OF_ALLENNLP = {"scalar_parameters": "mix.weights", "scalar_mix": "input_mix"}
 """Names in AllenNLP's `Elmo`, and those of the same parameters here."""
-
-NOT_IN_SAMPLE = ("pretrained_file", "lookup_file", "keep_all_pretrained", "cache_dir")
-"""Keys that decide what parameters contain, and not their names."""
 
 
 class Use(NamedTuple):
@@ -144,73 +126,3 @@ def _similarity(plain: str, name: str) -> float:
     parts = name.split(".")
     ends = [".".join(parts[start:]) for start in range(len(parts))]
     return max(difflib.SequenceMatcher(None, plain, end).ratio() for end in ends)
-
-
-def sample_problems(config: Mapping[str, Any]) -> list[Problem]:
-    """
-    `regex_problems` before a training, for a model that is constructed with the vocabulary of the first instances and
-    without files of vectors. Nothing is fetched. Where no such model can be constructed there are no problems; the
-    training then finds them when it has its own.
-    """
-    if not uses_of(config):
-        return []
-    model = _sample_model(config)
-    return [] if model is None else regex_problems(config, model)
-
-
-def _sample_model(config: Mapping[str, Any]) -> Model | None:
-    of_model = _without_files(copy.deepcopy(config.get("model")))
-    data = config.get("train_data_path")
-    if not isinstance(data, str) or _is_remote(data) or _is_remote(of_model):
-        return None
-    with _quiet():
-        try:
-            reader = DatasetReader.from_params(
-                Params({"reader": copy.deepcopy(config["dataset_reader"])}).pop(
-                    "reader"
-                )
-            )
-            instances = list(islice(reader.read(data), SAMPLE))
-            return Model.from_params(
-                Params({"model": of_model}).pop("model"),
-                vocab=Vocabulary.from_instances(instances),
-            )
-        except Exception:  # whatever it is, the training reports it
-            return None
-
-
-def _without_files(value: Any) -> Any:
-    """A part of the config without vectors, and with the embedded biLM in place of one that would be fetched."""
-    if isinstance(value, dict):
-        dropped = {*NOT_IN_SAMPLE}
-        if "source" not in value and _is_remote(value.get("weight_file")):
-            dropped.update(FILE_KEYS)
-        return {
-            key: _without_files(part)
-            for key, part in value.items()
-            if key not in dropped
-        }
-    if isinstance(value, list):
-        return [_without_files(part) for part in value]
-    return value
-
-
-def _is_remote(value: Any) -> bool:
-    """Whether a part of the config names what would be fetched: a URL, a published model, a transformer."""
-    if isinstance(value, dict) and "model_name" in value:
-        return True
-    return any("://" in text or text in MODELS for _, text in strings("", value))
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without log messages and warnings, and with the random state left as it was."""
-    state, disabled = random_state(), logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
-        set_random_state(state)

@@ -16,6 +16,7 @@ from typing import Any, Union, get_args, get_origin
 
 from allennlp.commands.train import TrainModel
 from allennlp.common import FromParams, Lazy, Params, Registrable, from_params
+from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
 from torch import nn
 
@@ -345,14 +346,7 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     if included is not None:
         for wrong in wrong_values("include_in_archive", list[str], included):
             problems.append(Problem(wrong.key, wrong.expected, shown(wrong.value)))
-    if "evaluation" in separate:
-        problems += object_problems(
-            "evaluation", separate["evaluation"], Evaluator, None
-        )
-    for key in (SEED, *SEEDS):
-        seed = separate.get(key)
-        if seed is not None and (wanted := expected(Seed, seed)):
-            problems.append(Problem(key, wanted, shown(seed)))
+    problems += _of_evaluation(separate)
     if (distributed := separate.get("distributed")) is not None:
         problems += object_problems(
             "distributed", distributed, Distributed, frozenset()
@@ -367,3 +361,29 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
             if value
         ]
     return sorted(problems)
+
+
+def evaluation_problems(config: Mapping[str, Any]) -> list[Problem]:
+    """
+    `shape_problems` of the keys of a trained model's config that its evaluation reads: the data loader, the evaluator
+    and the seeds. Other keys may have any value.
+    """
+    plain = Params(copy.deepcopy(dict(config))).as_dict(quiet=True)
+    key = "validation_data_loader"
+    if not plain.get(key):
+        key = "data_loader"
+    supplied = frozenset({"reader", "data_path"})
+    problems = [*object_problems(key, plain.get(key), DataLoader, supplied)]
+    return sorted(problems + _of_evaluation(plain))
+
+
+def _of_evaluation(config: Mapping[str, Any]) -> list[Problem]:
+    """The problems of the evaluator and the seeds."""
+    problems: list[Problem] = []
+    if "evaluation" in config:
+        problems += object_problems("evaluation", config["evaluation"], Evaluator, None)
+    for key in (SEED, *SEEDS):
+        seed = config.get(key)
+        if seed is not None and (wanted := expected(Seed, seed)):
+            problems.append(Problem(key, wanted, shown(seed)))
+    return problems

@@ -15,7 +15,8 @@ from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.files import device_problems, file_problems
 from elmo_tasks.training.checks.libraries import library_problems
 from elmo_tasks.training.checks.problem import Problem, get
-from elmo_tasks.training.checks.regexes import regex_problems, sample_problems
+from elmo_tasks.training.checks.regexes import regex_problems
+from elmo_tasks.training.checks.sample import sample_problems
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.seeds import SEED, spread_seed
 
