@@ -143,6 +143,7 @@ def test_archive_works_without_the_vectors_and_has_no_bilm(
     assert stored.keys() == trained.keys()
 
 
+@pytest.mark.slow
 def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     root: Path,
     tmp_path: Path,

@@ -86,6 +86,7 @@ except ImportError as error:
 """
 
 
+@pytest.mark.slow
 def test_missing_module_is_an_error() -> None:
     """No `ModuleNotFoundError`, which AllenNLP would only log."""
     shown = in_a_fresh_python(WITHOUT_H5PY)

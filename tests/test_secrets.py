@@ -139,6 +139,7 @@ def test_a_training_with_keys_and_what_is_made_of_it(
         assert_nothing(name, data)
 
 
+@pytest.mark.slow
 def test_a_local_bilm_is_found_from_other_folders(
     home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,8 @@ from elmo_tasks.training.archives import load_archive
 from tests.fuzz.subjects import ARCHIVE, with_member
 from tests.hostile import header, member, negative, outcome, pax
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = 10**6
 END = bytes(1024)
 ZEROS = bytes(90 * MEGABYTE)

@@ -13,6 +13,8 @@ from tests.archives.make import INPUTS, STORED
 from tests.fuzz.subjects import with_member
 from tests.hostile import outcome
 
+pytestmark = pytest.mark.slow
+
 RESERVED = 4 * 10**9
 LIMITS = ("max_antecedents",)
 """Numbers that take no memory when a model is loaded."""

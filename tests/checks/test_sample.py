@@ -133,6 +133,28 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
         "a path, got null",
     ),
     ("bilm", {"train_data_path": {"a": {"b": [1]}}}, "train_data_path.a.b.0", "got 1"),
+    (
+        "ner",
+        {
+            "model.initializer": {"regexes": [["(", {"type": "zero"}]]},
+            "model.regularizer": {"regexes": [["input_encoder", {"type": "l2"}]]},
+        },
+        "model.initializer.regexes.0",
+        "missing ), unterminated",
+    ),
+    (
+        "ner_elmo",
+        {"trainer.validation_metric": "+f2"},
+        "trainer.validation_metric",
+        "one of elmo_input_gamma, elmo_input_s0,",
+    ),
+    (
+        "ner",
+        {"distributed": {"cuda_devices": []}},
+        "distributed.cuda_devices",
+        "at least one value",
+    ),
+    ("ner", {"evaluate_on_test": True}, "evaluate_on_test", "without a test_data_path"),
     ("bilm", {"vocabulary": {}}, "model", "expected the vocabulary elmo_tasks_words"),
 ]
 
@@ -146,6 +168,20 @@ def test_one_line_names_the_key(
     assert problem.path == path
     assert words in str(problem)
     assert "\n" not in str(problem)
+
+
+def test_invalid_regexes_have_their_own_reasons(configs: Path) -> None:
+    overrides = {
+        "model.regularizer": {"regexes": [["[", {"type": "l2"}]]},
+        "trainer.no_grad": ["*"],
+        "model.initializer": {"regexes": [["(", {"type": "zero"}]]},
+    }
+    found = check_config(configs / "mini/ner.jsonnet", json.dumps(overrides))
+    assert [str(problem).partition("(")[2] for problem in sorted(found)] == [
+        '" (missing ), unterminated subpattern at position 0)',
+        "unterminated character set at position 0)",
+        "nothing to repeat at position 0)",
+    ]
 
 
 def test_a_training_stops_before_its_folder_is_made(

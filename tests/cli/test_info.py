@@ -8,6 +8,7 @@ import torch
 from elmo_tasks.resources import DATA_VARIABLE
 
 
+@pytest.mark.slow
 def test_info_names_versions_processor_and_data(tmp_path: object) -> None:
     command = [sys.executable, "-m", "elmo_tasks", "info"]
     done = subprocess.run(

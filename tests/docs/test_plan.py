@@ -6,6 +6,7 @@ import sys
 from tests.tiny import ROOT
 
 
+@pytest.mark.slow
 def test_the_plan_is_what_the_script_prints() -> None:
     done = subprocess.run(
         [sys.executable, "benchmarks/plan.py"],

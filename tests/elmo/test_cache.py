@@ -317,6 +317,7 @@ def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_and_are_killed(tmp_path: Path) -> None:
     def write(step: int) -> None:
         store = LayerStore(tmp_path / "store")

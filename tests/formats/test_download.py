@@ -260,6 +260,7 @@ def test_nothing_is_fetched_where_that_is_not_allowed(
     assert server.count["sound"] == 1
 
 
+@pytest.mark.slow
 def test_commands_limit_downloads(
     server: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,6 +116,7 @@ def test_saved_models_are_read_again(folder: Path) -> None:
     assert not (folder / "stale").exists()
 
 
+@pytest.mark.slow
 def test_names_and_urls_are_downloaded_once(
     folder: Path,
     server: ThreadingHTTPServer,

@@ -113,6 +113,7 @@ def test_known_names_are_unpacked_and_no_others(
     assert found == ["here/best.th", "here/config.json", "here/vocabulary/labels.txt"]
 
 
+@pytest.mark.slow
 def test_many_members_need_little(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(packed(member("vocabulary/x") for _ in range(40_000)))
     began = time.process_time()

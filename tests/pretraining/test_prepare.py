@@ -313,6 +313,7 @@ def test_finished_files_are_kept(inputs: list[str], tmp_path: Path) -> None:
     assert text_of(out)[-1] == "sex"
 
 
+@pytest.mark.slow
 def test_a_text_without_a_record_stays_rejected(
     inputs: list[str], tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ for prepare in (int, keep_freed_memory):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="only glibc returns the memory"
 )

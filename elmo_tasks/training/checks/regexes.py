@@ -72,23 +72,35 @@ def _strings(value: Any) -> list[str]:
     return [part for part in parts if isinstance(part, str)]
 
 
-def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]:
-    """The regexes of a config that match no parameter of the model that was constructed from it."""
-    frozen = _strings(get(config, "trainer.no_grad"))
+def invalid_regexes(config: Mapping[str, Any]) -> list[Problem]:
+    """What Python cannot read among the regexes of a config."""
     problems = []
     for use in uses_of(config):
-        try:
-            names = [
-                name
-                for name in _names(model, use, frozen)
-                if not any(re.search(regex, name) for regex in use.excluded)
-            ]
-            is_used = any(re.search(use.regex, name) for name in names)
-        except re.error as error:
-            got = f"{shown(use.regex)} ({error})"
-            problems.append(Problem(use.path, "a regular expression", got))
-            continue
-        if not is_used:
+        for regex in (use.regex, *use.excluded):
+            try:
+                re.compile(regex)
+            except re.error as error:
+                got = f"{shown(regex)} ({error})"
+                problems.append(Problem(use.path, "a regular expression", got))
+    return problems
+
+
+def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]:
+    """
+    The regexes of a config that match no parameter of the model that was constructed from it; if some are invalid,
+    these alone.
+    """
+    problems = invalid_regexes(config)
+    if problems:
+        return problems
+    frozen = _strings(get(config, "trainer.no_grad"))
+    for use in uses_of(config):
+        names = [
+            name
+            for name in _names(model, use, frozen)
+            if not any(re.search(regex, name) for regex in use.excluded)
+        ]
+        if not any(re.search(use.regex, name) for name in names):
             near = ", ".join(nearest_names(use.regex, names)) or "the model has none"
             got = f"{shown(use.regex)}; nearest: {near}"
             problems.append(Problem(use.path, use.expected, got))

@@ -32,8 +32,8 @@ from elmo_tasks.errors import is_out_of_memory, one_line
 from elmo_tasks.formats.fetch import NotAllowed, downloads
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.training.checks.files import REMOTE, strings
-from elmo_tasks.training.checks.problem import Problem
-from elmo_tasks.training.checks.regexes import regex_problems
+from elmo_tasks.training.checks.problem import Problem, get
+from elmo_tasks.training.checks.regexes import invalid_regexes, regex_problems
 from elmo_tasks.training.runtime_state import random_state, set_random_state
 
 SAMPLES = (20, 1000)
@@ -90,8 +90,9 @@ class _NotJudged(Exception):
 
 def sample_problems(config: Mapping[str, Any]) -> list[Problem]:
     """
-    What keeps a config from being constructed or from a step on its first instances, one problem at most; if there is
-    none, `regex_problems` of the model.
+    The invalid regexes of a config; if there is none, what keeps it from being constructed or from a step on its first
+    instances, one problem at most; if there is none, `regex_problems` of the model, and the `validation_metric` that
+    one of our models does not have.
 
     There is no problem where the sample cannot be judged, and the training finds it: data or a model that would be
     fetched; readers of several tasks, and data without instances; a model that is too large, or memory that does not
@@ -99,6 +100,9 @@ def sample_problems(config: Mapping[str, Any]) -> list[Problem]:
     more data. A model whose biLM would be fetched is constructed with the embedded one, for the regexes alone, since
     the widths may differ.
     """
+    invalid = invalid_regexes(config)
+    if invalid:  # with which no model is constructed
+        return invalid
     with _quiet():
         for size in SAMPLES:
             sample, found = _Sample(config), None
@@ -115,7 +119,9 @@ def sample_problems(config: Mapping[str, Any]) -> list[Problem]:
                 break
     if found is not None:
         return [found]
-    return [] if sample.model is None else regex_problems(config, sample.model)
+    if sample.model is None:
+        return []
+    return regex_problems(config, sample.model) + _unknown_metrics(config, sample)
 
 
 class _Sample:
@@ -130,6 +136,7 @@ class _Sample:
         self.model: Model | None = None
         self.has_other_bilm = False
         self.is_cut = False  # the data have more instances, or may have
+        self.metrics: dict[str, float] = {}  # of the validation
         self._instances: dict[str, list[Instance]] = {}
         self._readers: dict[str, DatasetReader] = {}
 
@@ -215,6 +222,8 @@ class _Sample:
             torch.no_grad(),
         ):
             model(**batch)
+            if not is_training:
+                self.metrics = model.get_metrics(reset=True)
 
     def _batch(
         self, split: str, options: dict[str, Any], vocab: Vocabulary
@@ -324,6 +333,23 @@ def _problem(failed: _Failed, error: BaseException) -> Problem:
         path = found[1]
     place = "" if failed.place is None else f" (in {failed.place})"
     return Problem(path, failed.expected, f"{said}{place}")
+
+
+def _unknown_metrics(config: Mapping[str, Any], sample: _Sample) -> list[Problem]:
+    """The scores of `validation_metric` that no validation has; other models may have some of theirs only at times."""
+    given = get(config, "trainer.validation_metric")
+    is_ours = type(sample.model).__module__.startswith("elmo_tasks.")
+    if given is None or not sample.metrics or not is_ours:
+        return []
+    known = sorted({"loss", *sample.metrics})
+    problems = []
+    for name in [given] if isinstance(given, str) else given:
+        plain = name.lstrip("+-")
+        if plain not in known and "-" not in plain:  # else of a label
+            shown_names = ", ".join(one for one in known if "-" not in one)
+            path = "trainer.validation_metric"
+            problems.append(Problem(path, f"one of {shown_names}", name))
+    return problems
 
 
 def _without_files(value: Any) -> Any:

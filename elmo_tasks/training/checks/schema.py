@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from allennlp.commands.train import TrainModel
 from allennlp.common import FromParams, Lazy, Params, Registrable, from_params
@@ -27,6 +27,7 @@ from elmo_tasks.settings import (
     Seed,
     expected,
     has_range,
+    not_empty,
     wrong_values,
 )
 from elmo_tasks.training.checks.problem import (
@@ -321,7 +322,9 @@ class Distributed(FromParams):
     """The keys of `distributed`."""
 
     def __init__(
-        self, cuda_devices: list[Device], ddp_accelerator: Any = None
+        self,
+        cuda_devices: Annotated[list[Device], not_empty],
+        ddp_accelerator: Any = None,
     ) -> None: ...
 
 
@@ -347,6 +350,10 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
         for wrong in wrong_values("include_in_archive", list[str], included):
             problems.append(Problem(wrong.key, wrong.expected, shown(wrong.value)))
     problems += _of_evaluation(separate)
+    evaluates = plain.get("evaluate_on_test") and "distributed" not in separate
+    if evaluates and not plain.get("test_data_path"):
+        expected = "false without a test_data_path"
+        problems.append(Problem("evaluate_on_test", expected, "true"))
     if (distributed := separate.get("distributed")) is not None:
         problems += object_problems(
             "distributed", distributed, Distributed, frozenset()
