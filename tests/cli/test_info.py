@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 import torch
 
 from elmo_tasks.resources import DATA_VARIABLE
