@@ -190,6 +190,11 @@ def test_initialization() -> None:
                 lstm, f"bias_hh_{suffix}"
             )
             assert biases.tolist() == [0.0] * size + [1.0] * size + [0.0] * 2 * size
+    (wide,) = StackedLstm(input_size=60, hidden_sizes=[40]).layers
+    for gate in wide.weight_ih_l0.chunk(4):  # Glorot-uniform, each gate for itself
+        bound = (6 / (60 + 40)) ** 0.5
+        assert 0.97 * bound < gate.abs().max() <= bound
+        assert gate.std().item() == pytest.approx(bound / 3**0.5, rel=0.05)
     coupled = CoupledLstm(input_size=40, hidden_size=30)
     for direction in coupled.kernel:
         assert_orthogonal(*(gate.T for gate in direction.chunk(3, 1)))
