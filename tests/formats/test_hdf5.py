@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.hdf5 import own_dataset, round_mantissa, write_hdf5
+from elmo_tasks.formats.hdf5 import (
+    own_dataset,
+    round_mantissa,
+    unbounded,
+    write_hdf5,
+)
 from tests.disk import file_size_limit
 from tests.memory import grown
 
@@ -98,3 +103,12 @@ def test_compressed_values_are_read(tmp_path: Path) -> None:
     write_hdf5({"x": zeros}, tmp_path / "file")
     with h5py.File(tmp_path / "file") as file:
         assert np.array_equal(own_dataset(file, "x")[...], zeros)
+
+
+def test_large_datasets_that_are_all_there_are_read(tmp_path: Path) -> None:
+    values = np.random.default_rng(2).integers(0, 256, 2**24 + 8, np.uint8)
+    with h5py.File(tmp_path / "file", "w") as file:
+        file["plain"] = values
+        file.create_dataset("chunked", data=values, chunks=(2**16,), compression=1)
+        for name in ("plain", "chunked"):
+            assert unbounded(file[name]) is None

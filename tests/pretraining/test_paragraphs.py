@@ -134,7 +134,8 @@ def test_a_long_paragraph_is_split_as_a_whole(seed: int, words: int) -> None:
 def test_paragraphs_are_numbered(blank_lines: list[int]) -> None:
     lines, expected = [], []
     for number, count in enumerate(blank_lines):
-        lines += [f"a{number}", f"b{number}.", "c."] + [""] * (count + 1)
+        blank = ("", " ", "\t", "\u3000")[count]
+        lines += [f"a{number}", f"b{number}.", "c."] + [blank] * (count + 1)
         expected += [
             Sentence(number, [f"a{number}", f"b{number}."]),
             Sentence(number, ["c."]),
