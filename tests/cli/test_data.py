@@ -1,5 +1,6 @@
 """`elmo-tasks data`: what is there, official names."""
 
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
@@ -74,6 +75,7 @@ def test_the_public_release_of_ontonotes_is_read(
 LOCATED = """
 import sys
 from elmo_tasks.formats.corpora import located
+from tests.tiny import SAMPLES
 files = sys.argv[1:]
 before = [located(file) for file in files]
 import elmo_tasks.tasks
@@ -110,6 +112,11 @@ def test_a_config_reads_the_release(
         "snli_1.0/snli_1.0_dev.jsonl",
         "vectors/glove.840B.300d.txt",
     )
+    for file in (
+        "snli/snli_1.0/snli_1.0_train.jsonl",
+        "snli_1.0/snli_1.0_dev.jsonl",
+    ):
+        shutil.copy(SAMPLES["snli"], tmp_path / file)
     monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
     assert check_config(resources.configs_root() / "paper/snli.jsonnet") == []
     (tmp_path / "snli/snli_1.0/snli_1.0_train.jsonl").write_text("{}")
