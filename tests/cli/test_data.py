@@ -14,7 +14,7 @@ from elmo_tasks.cli.check import check_config
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.formats.text_files import open_text
-from tests.tiny import FIXTURES
+from tests.tiny import FIXTURES, SAMPLES
 
 ONTONOTES = "conll-formatted-ontonotes-5.0/data"
 
