@@ -317,6 +317,11 @@ def clone(number: int) -> Path:
         ["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True
     )
     git = ["git", "-C", str(folder)]
+    here = subprocess.run(
+        [*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    )
+    if here.stdout != commit.stdout:
+        (folder / "tests.jsonl").unlink(missing_ok=True)
     subprocess.run([*git, "fetch", "--quiet"], check=True)
     subprocess.run(
         [*git, "checkout", "--quiet", "--force", commit.stdout.strip()], check=True
@@ -358,7 +363,7 @@ def run_tests(
 def measure(workers: int) -> Tests:
     """Runs all tests once without a fault."""
     folder = clone(0)
-    if not (folder / "tests.jsonl").exists():
+    if not (folder / "tests.jsonl").exists():  # of another commit: `clone` removes it
         coverage = "--cov=elmo_tasks", "--cov-context=test", "--cov-report="
         status, printed = run_tests(
             folder, *test_folders(), "-m", "not slow", *coverage, "--report-log=new.jsonl", f"--numprocesses={workers}",
