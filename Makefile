@@ -21,7 +21,7 @@ LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py
 
 TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
-CORE := h5py numpy pytest torch $(shell grep -E '^(h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
+CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
 
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
@@ -97,7 +97,7 @@ test-python%: install
 	for python in python$* ~/.pyenv/versions/$*.*/bin/python none; do \
 		if $$python -c '$(SUITABLE)' 2>/dev/null; then break; fi; done; \
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
-	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: h5py hypothesis numpy pytest,$(LIGHT_TESTS))
+	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pytest,$(LIGHT_TESTS))
 
 test-adapters: test-flair test-transformers5 ## the adapters for libraries that need other versions than .venv has
 
