@@ -155,10 +155,24 @@ def _reading(weight_file: str | Path) -> AbstractContextManager[None]:
     )
 
 
+_MOST_LINKS = 5_000
+_DEEPEST = 20
+"""Of the items of a biLM's file, which has about 16 for each layer, and six levels."""
+
+
 def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
     """The datasets of the file by name; no values are read, since a file can claim any size."""
     names: list[str] = []
-    file.visit_links(names.append)
+
+    def add(name: str) -> str | None:
+        """Ends the visit by returning a name."""
+        names.append(name)
+        is_too_much = len(names) > _MOST_LINKS or name.count("/") > _DEEPEST
+        return name if is_too_much else None
+
+    if file.visit_links(add) is not None:
+        problem = f"expected at most {_MOST_LINKS:,} groups and datasets, {_DEEPEST} in each other"
+        raise InputError(f"{problem}, got more", file=file.filename)
     return {
         name: item
         for name in names

@@ -405,9 +405,14 @@ class Elmo:
         return VectorModel(bilm=self.bilm, cache=self._cache, name=name, **options)
 
 
+_NO_LISTS = (str, bytes, Mapping, set, frozenset)
+"""What has parts, and is no list of sentences or words."""
+
+
 def _checked(sentences: Sentences) -> list[Any]:
     """Lists of words, or texts. Raises `InputError` for something else."""
-    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+    is_list = isinstance(sentences, Iterable) and not isinstance(sentences, _NO_LISTS)
+    if not is_list:
         raise InputError(
             f"expected a list of sentences, got {shown(sentences)}",
             hint="put it into a list",
@@ -425,7 +430,7 @@ def _checked(sentences: Sentences) -> list[Any]:
 
 def _word_list(value: Any) -> list[str] | None:
     """The words of a list of words; `None` for something else."""
-    if not isinstance(value, Iterable):
+    if not isinstance(value, Iterable) or isinstance(value, _NO_LISTS):
         return None
     words = list(value)
     return words if all(isinstance(word, str) for word in words) else None

@@ -16,6 +16,10 @@ from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.formats.text_files import read_json
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
+_TOKENIZER = "tokenizer.json"
+_MOST_TOKENIZER = 2**27  # bytes; those of large vocabularies have 2**24
+_MOST_GROWTH = 100
+_DEEPEST = 8  # lists and objects in each other
 _SPECIAL_TOKENS = "special_tokens_map.json"
 _INDEX = (
     ".index.json"  # ends the name of the file that says which file has which weights
@@ -100,6 +104,8 @@ def safe_copy(folder: Path, files: Iterable[Path], target: Path) -> dict[str, An
         else:
             if file.suffix == ".bin":
                 _check_pickle(file)
+            elif name == _TOKENIZER:
+                _check_normalizer(file)
             (target / name).symlink_to(file.resolve())
             continue
         (target / name).write_text(json.dumps(written), "utf-8")
@@ -152,15 +158,44 @@ def _model_settings(file: Path) -> dict[str, Any]:
     return {"model_type": kind, **settings}
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether it is a number, a name that is no path, or a list or an object of such."""
+def _is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether it is a number, a name that is no path, or a list or an object of such, of a few levels."""
     if isinstance(value, str):
         return _WORD.fullmatch(value) is not None
-    if isinstance(value, list):
-        return len(value) <= _MOST_LAYERS and all(map(_is_plain, value))
-    if isinstance(value, dict):
-        return _is_plain(list(value)) and _is_plain(list(value.values()))
+    if isinstance(value, list | dict):
+        if depth == _DEEPEST or len(value) > _MOST_LAYERS:
+            return False
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        return all(_is_plain(part, depth + 1) for part in parts)
     return value is None or abs(value) <= _MOST_SIZE
+
+
+def _check_normalizer(file: Path) -> None:
+    """
+    Raises `InputError` if a tokenizer's normalizer could make a text more than a hundred times as long: its rules
+    replace a character by a text, one after the other.
+    """
+    if file.stat().st_size > _MOST_TOKENIZER:
+        raise _wrong(file, f"expected a file of at most {_MOST_TOKENIZER:,} bytes")
+    try:
+        found = json.loads(file.read_bytes())
+        growth = _growth(found.get("normalizer"))
+    except (AttributeError, ValueError, RecursionError):
+        raise _wrong(file, "expected the tokenizer of a transformer in JSON") from None
+    if growth > _MOST_GROWTH:
+        problem = f"expected a normalizer that makes texts at most {_MOST_GROWTH} times as long"
+        raise _wrong(file, f"{problem}, got {growth:,} times")
+
+
+def _growth(normalizer: Any) -> int:
+    """How many times as long a text can get."""
+    if not isinstance(normalizer, dict):
+        return 1
+    growth = max(1, len(str(normalizer.get("content", ""))))
+    parts = normalizer.get("normalizers")
+    for part in parts if isinstance(parts, list) else []:
+        growth *= _growth(part)
+    return growth
 
 
 def _tokenizer_settings(file: Path) -> dict[str, Any]:

@@ -80,8 +80,9 @@ _INITIAL = re.compile(r"(?<![\w.'’])(?!I\.)[^\W\d_]\.(?=\s+\w)")
 _ELISION = re.compile(r"(?<!\w)['’](?:tis|twas|em|til|cause|\d\ds?)(?!\w)", re.I)
 _CLITIC_ENDS = r"['’](?:s|re|ve|ll|d|m)"
 _CLITICS = re.compile(
-    rf"(?:(?<=[^\W\d_])n['’]t|{_CLITIC_ENDS})(?:n['’]t|{_CLITIC_ENDS})*(?!\w)", re.I
-)
+    rf"(?:(?<=[^\W\d_])n['’]t|{_CLITIC_ENDS})(?:n['’]t|{_CLITIC_ENDS}){{0,4}}(?!\w)",
+    re.I,
+)  # a limit, so that the time is linear
 _ONE_CLITIC = re.compile(r"n?['’][a-z]+?(?=n?['’]|$)", re.I)
 
 _LETTER = "[ALOD][MJ]*"

@@ -34,6 +34,8 @@ spaCy's rules for a language without a model, such as `spacy:en`; by the tokeniz
 
 WHITESPACE, BASIC, SPACY = "whitespace", "basic", "spacy:"
 
+_UNKNOWN_LANGUAGE = "E048"  # in spaCy's error
+
 LONGEST_RUN = 1000
 """Characters without white space that are split by rules; those of a longer run are split into pieces first."""
 
@@ -62,9 +64,15 @@ def expected_language(language: str) -> str | None:
         import spacy
     try:
         spacy.blank(language)
-    except ImportError:
-        return "a language that spaCy has rules for, such as en, la or xx"
+    except ImportError as error:
+        if _UNKNOWN_LANGUAGE in str(error):
+            return "a language that spaCy has rules for, such as en, la or xx"
+        return f"a language whose packages are installed ({_first_line(error)})"
     return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
 
 
 def blank_pipeline(language: str) -> "Language":
@@ -80,7 +88,10 @@ def blank_pipeline(language: str) -> "Language":
         import spacy
     try:
         nlp = spacy.blank(language)
-    except ImportError:
+    except ImportError as error:
+        if _UNKNOWN_LANGUAGE not in str(error):
+            problem = f"spaCy's rules for {language!r} need a package"
+            raise InputError(f"{problem}: {_first_line(error)}") from None
         hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
         raise InputError(
             f"expected a language that spaCy has rules for, got {language!r}", hint=hint

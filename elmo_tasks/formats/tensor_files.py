@@ -59,11 +59,16 @@ def _check_zip(file: Path) -> None:
         size = sum(record.file_size for record in records)
         if size > file.stat().st_size:  # also of records that overlap
             raise ValueError("its records claim to be larger than the file")
+        pickles = 0
         for record in records:
+            name = record.filename.lower()  # torch finds records in either case
             if record.compress_type != zipfile.ZIP_STORED:
                 raise ValueError("its records are compressed")
-            if record.filename.endswith("/data.pkl"):
+            if name.endswith("data.pkl"):
+                pickles += 1
                 _check_pickle(io.BytesIO(archive.read(record)))
+        if pickles != 1:
+            raise ValueError(f"expected one record data.pkl, got {pickles}")
 
 
 def _check_legacy(file: Path) -> None:

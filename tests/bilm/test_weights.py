@@ -154,3 +154,15 @@ def test_rounded_weights_are_smaller(tmp_path: Path) -> None:
         )
         sizes.append((tmp_path / f"w{bits}.hdf5").stat().st_size)
     assert sizes[1] < 0.7 * sizes[0]
+
+
+@pytest.mark.parametrize("kind", ["deep", "many"])
+def test_a_file_of_many_groups(kind: str, tmp_path: Path) -> None:
+    files = write_bilm(tmp_path)
+    with h5py.File(files[1], "r+") as file:
+        group: h5py.Group = file
+        for number in range(200 if kind == "deep" else 5001):
+            made = group.create_group(f"g{number}")
+            group = made if kind == "deep" else group
+    with pytest.raises(InputError, match="expected at most 5,000 groups"):
+        BiLM.from_files(*files)

@@ -238,3 +238,11 @@ def test_columns_of_a_batch(elmo: Elmo) -> None:
     assert all(map(np.array_equal, found, elmo.embed(TEXT, layers="average")))
     with pytest.raises(InputError, match="column: expected one of text, got 'tokens'"):
         elmo.embed_batch({"text": TEXT})
+
+
+@pytest.mark.parametrize(
+    "sentences", [{"a": 1}, {"a", "b"}, [{"a": 1}], [{"a"}], b"ab", [b"ab"]]
+)
+def test_what_is_no_list(elmo: Elmo, sentences: Any) -> None:
+    with pytest.raises(InputError, match="expected a"):
+        elmo.embed(sentences)

@@ -89,9 +89,28 @@ def test_other_keys_have_no_effect(
     assert str(folder.parent) not in source.model.config.to_json_string()
 
 
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+REPLACE = {"type": "Replace", "pattern": {"String": "a"}, "content": "aaaaa"}
+BOMB = [REPLACE, {"type": "Sequence", "normalizers": [REPLACE, REPLACE]}]
+"""Makes 125 characters of one."""
+
+
 @pytest.mark.parametrize(
     ("file", "keys", "problem"),
     [
+        ("config.json", {"layer_types": nested(900)}, "layer_types: expected numbers"),
+        ("tokenizer.json", {"normalizer": {"normalizers": BOMB}}, "at most 100 times"),
+        (
+            "tokenizer.json",
+            {"normalizer": {"type": "Replace", "content": "a" * 101}},
+            "at most 100 times",
+        ),
         ("config.json", {"model_type": "t5"}, "expected the model_type of BERT"),
         ("config.json", {"model_type": None}, "expected the model_type of BERT"),
         ("config.json", {"model_type": ["bert"]}, "expected the model_type of BERT"),
