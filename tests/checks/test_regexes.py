@@ -72,6 +72,16 @@ CASES: list[tuple[dict[str, Any], str, list[str]]] = [
         ["input_mix.weights"],
     ),
     (
+        {"model.regularizer": {"regexes": [[".*", L2], ["gamma", L2]]}},
+        "model.regularizer.regexes.1",
+        ["gamma", "earlier regexes match"],
+    ),
+    (
+        {"model.initializer": {"regexes": [["gamma|bias", ONES], ["gamma$", ONES]]}},
+        "model.initializer.regexes.1",
+        ["gamma", "earlier regexes match"],
+    ),
+    (
         {"model.regularizer": {"regexes": [["(weights", L2]]}},
         "model.regularizer.regexes.0",
         ["a regular expression", "(weights"],

@@ -94,13 +94,21 @@ def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]
     if problems:
         return problems
     frozen = _strings(get(config, "trainer.no_grad"))
+    taken: dict[str, set[str]] = {}
     for use in uses_of(config):
         names = [
             name
             for name in _names(model, use, frozen)
             if not any(re.search(regex, name) for regex in use.excluded)
         ]
-        if not any(re.search(use.regex, name) for name in names):
+        found = {name for name in names if re.search(use.regex, name)}
+        if found and ".regexes." in use.path:  # AllenNLP applies the first that matches
+            before = taken.setdefault(use.path.rpartition(".")[0], set())
+            if found <= before:
+                got = f"{shown(use.regex)}, whose parameters earlier regexes match"
+                problems.append(Problem(use.path, use.expected, got))
+            before |= found
+        if not found:
             near = ", ".join(nearest_names(use.regex, names)) or "the model has none"
             got = f"{shown(use.regex)}; nearest: {near}"
             problems.append(Problem(use.path, use.expected, got))
