@@ -9,7 +9,8 @@ those of the folder's own tests first. A fault is noticed when one of them fails
 
     make mutants FOLDERS=nn COUNT=100 SEED=1
 
-`out/mutants/faults-1.jsonl` then has a line for each fault; a call that was ended goes on there.
+Each fault is a line of a file in `out/mutants` that is named after the folders and the seed. The
+same call skips the faults that are there.
 """
 
 import argparse
@@ -309,7 +310,7 @@ def test_folders() -> list[str]:
 
 
 def clone(number: int) -> Path:
-    """The last commit of the project, in a folder of its own."""
+    """A clone of the project's last commit."""
     folder = OUT / f"clone-{number}"
     if not folder.exists():
         subprocess.run(["git", "clone", "--quiet", ".", folder], check=True)

@@ -65,14 +65,17 @@ def expected_language(language: str) -> str | None:
     try:
         spacy.blank(language)
     except ImportError as error:
-        if _UNKNOWN_LANGUAGE in str(error):
+        missing = _missing_package(error)
+        if missing is None:
             return "a language that spaCy has rules for, such as en, la or xx"
-        return f"a language whose packages are installed ({_first_line(error)})"
+        return f"a language whose packages are installed ({missing})"
     return None
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+def _missing_package(error: ImportError) -> str | None:
+    """What spaCy says of a package that its rules need; `None` if it has no rules for a language."""
+    said = str(error).strip()
+    return None if _UNKNOWN_LANGUAGE in said else said.partition("\n")[0]
 
 
 def blank_pipeline(language: str) -> "Language":
@@ -89,9 +92,10 @@ def blank_pipeline(language: str) -> "Language":
     try:
         nlp = spacy.blank(language)
     except ImportError as error:
-        if _UNKNOWN_LANGUAGE not in str(error):
+        missing = _missing_package(error)
+        if missing is not None:
             problem = f"spaCy's rules for {language!r} need a package"
-            raise InputError(f"{problem}: {_first_line(error)}") from None
+            raise InputError(f"{problem}: {missing}") from None
         hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
         raise InputError(
             f"expected a language that spaCy has rules for, got {language!r}", hint=hint

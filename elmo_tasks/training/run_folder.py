@@ -109,14 +109,15 @@ class RunFolder:
 
     def in_the_way(self) -> list[str]:
         """Folders with the names of a run's files, and files with those of its folders: `remove` leaves both."""
+        folders = [name for name, _ in _FOLDERS]
         found = []
         for name in self.names_of_runs():
             path = self.path / name
-            is_folder = path.is_dir() and not path.is_symlink()
-            is_file = path.is_file() and not path.is_symlink()
-            if is_folder and name not in dict(_FOLDERS):
+            if path.is_symlink():
+                continue
+            if name in folders and path.is_file():
                 found.append(name)
-            if is_file and name in dict(_FOLDERS):
+            if name not in folders and path.is_dir():
                 found.append(name)
         return found
 

@@ -105,12 +105,13 @@ def data_path_problems(value: Any) -> str | list[Wrong] | None:
         return "a path"
     found = []
     for key, part in items(value):
-        is_option = isinstance(value, dict) and isinstance(part, bool | int | float)
-        wanted = None if is_option else data_path_problems(part)
-        if isinstance(wanted, str):
-            found.append(Wrong(str(key), wanted, part))
-        else:
-            found += [one._replace(key=f"{key}.{one.key}") for one in wanted or ()]
+        if isinstance(value, dict) and isinstance(part, bool | int | float):
+            continue
+        below = data_path_problems(part)
+        if isinstance(below, str):
+            found.append(Wrong(str(key), below, part))
+        elif below is not None:
+            found += [one._replace(key=f"{key}.{one.key}") for one in below]
     return found
 
 

@@ -270,7 +270,7 @@ class _Sample:
 
 
 class _FirstInstances(DatasetReader):
-    """Instances that another reader has read."""
+    """A reader that yields the instances it is given, and indexes them as the config's reader does."""
 
     def __init__(self, reader: DatasetReader, instances: Sequence[Instance]) -> None:
         super().__init__()

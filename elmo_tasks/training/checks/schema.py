@@ -352,8 +352,8 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     problems += _of_evaluation(separate)
     evaluates = plain.get("evaluate_on_test") and "distributed" not in separate
     if evaluates and not plain.get("test_data_path"):
-        expected = "false without a test_data_path"
-        problems.append(Problem("evaluate_on_test", expected, "true"))
+        wanted = "false without a test_data_path"
+        problems.append(Problem("evaluate_on_test", wanted, "true"))
     if (distributed := separate.get("distributed")) is not None:
         problems += object_problems(
             "distributed", distributed, Distributed, frozenset()
