@@ -20,9 +20,10 @@ from typing import Any
 import numpy
 import torch
 from allennlp.commands.train import TrainModel
+from allennlp.common.plugins import import_plugins
 from allennlp.training.callbacks import TrainerCallback
 
-from elmo_tasks import plugin, resources
+from elmo_tasks import resources
 from elmo_tasks.training.config import read_config
 
 STEPS = 20
@@ -76,7 +77,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    assert plugin  # which has registered the classes of the configs
+    import_plugins()
     found = {}
     for config in sorted(resources.configs_root().glob("mini/*.jsonnet")):
         found[config.stem] = losses_of(config)
