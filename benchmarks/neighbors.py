@@ -7,9 +7,9 @@ python benchmarks/neighbors.py /corpora/wsd/SemCor/semcor.data.xml play
 import argparse
 from pathlib import Path
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import SourceSettings
-from elmo_tasks.elmo.sources import open_source
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
+from elmo_tasks.experiments.probes.layers import all_layers
 from elmo_tasks.experiments.probes.neighbors import (
     CorpusIndex,
     nearest_occurrences,
@@ -47,9 +47,9 @@ def main() -> None:
     print(
         f"{len(annotated)} of {number} occurrences have a sense; the nearest one of these has the same"
     )
-    encoder = FrozenEncoder.of(*open_source(SourceSettings()))
+    frozen = Layers.open(SourceSettings())
     texts = [sentence.words for sentence in sentences]
-    for layer, vectors in enumerate(all_layers(encoder, texts)):
+    for layer, vectors in enumerate(all_layers(frozen, texts)):
         index = CorpusIndex(texts, layer, vectors)
         same, chance = [0, 0], [0.0, 0.0]
         for query, own in annotated.items():

@@ -11,7 +11,6 @@ from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.cli.layer_sources import (
     add_device,
     add_source_options,
-    device_of,
     files_read,
     open_chosen,
 )
@@ -290,12 +289,9 @@ def _format_of(args: argparse.Namespace) -> str:
 
 def open_elmo(args: argparse.Namespace) -> Elmo:
     """The source, with the options of `add_embedding_options`."""
-    device = device_of(args)
-    layers, source = open_chosen(args, precision=args.precision)
+    layers = open_chosen(args, precision=args.precision)
     names = ("max_length", "overlap", "batch_size", "max_tokens")
-    return Elmo(
-        layers.to(device), source, **{name: getattr(args, name) for name in names}
-    )
+    return Elmo(layers, **{name: getattr(args, name) for name in names})
 
 
 def _print_counts(counts: Mapping[str, int], max_length: int) -> None:

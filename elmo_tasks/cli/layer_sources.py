@@ -4,15 +4,14 @@ import argparse
 
 import torch
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import (
     BILM,
     FILE_KEYS,
     MANYLANGS,
     TRANSFORMER,
-    LayerSource,
     SourceSettings,
 )
-from elmo_tasks.elmo.sources import SourceFiles, open_source
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import Device, annotations, choices, meaning, number
 from elmo_tasks.training.checks.files import require_device
@@ -52,17 +51,20 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def open_chosen(
-    args: argparse.Namespace, *, precision: str = "float32"
-) -> tuple[LayerSource, SourceFiles]:
-    """The source that the options name. Raises `InputError` if they do not go together, or a file is invalid."""
-    given = {
-        key: value for key in _OPTIONS if (value := getattr(args, key)) is not None
-    }
+def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Layers:
+    """
+    The layers of the source that the options name, on their device. Raises `InputError` if the options do not go
+    together, a file is invalid, or there is no such device.
+    """
+    device = device_of(args)
+    given = {"precision": precision}
+    for key in _OPTIONS:
+        value = getattr(args, key)
+        if value is not None:
+            given[key] = value
     with needs("'transformers>=4.48,<4.50'"):
-        return open_source(
-            SourceSettings.of({**given, "precision": precision}), names=_OPTIONS
-        )
+        layers = Layers.open(SourceSettings.of(given), names=_OPTIONS)
+    return layers.to(device)
 
 
 def files_read(args: argparse.Namespace) -> list[str | None]:

@@ -7,11 +7,9 @@ from elmo_tasks.cli.arguments import add_actions
 from elmo_tasks.cli.layer_sources import (
     add_device,
     add_source_options,
-    device_of,
     open_chosen,
 )
 from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
-from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.probes.neighbors import (
     index_corpus,
     nearest_occurrences,
@@ -131,32 +129,28 @@ def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
     train, index_sense = train_file_in(args.data), args.data / "index.sense"
     evaluated = evaluation_files_in(args.data)
-    print(wsd_table(probe_senses(_encoder(args), train, evaluated, index_sense)))
+    print(wsd_table(probe_senses(open_chosen(args), train, evaluated, index_sense)))
 
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
-    print(pos_table(probe_pos(_encoder(args), args.train, args.test)))
+    print(pos_table(probe_pos(open_chosen(args), args.train, args.test)))
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
-    encoder = _encoder(args)
+    layers = open_chosen(args)
     static = (
         None
         if args.vectors is None
         else nearest_words(args.vectors, args.word, top=args.top)
     )
-    index = index_corpus(read_corpus(args.corpus), encoder, args.layer)
+    index = index_corpus(read_corpus(args.corpus), layers, args.layer)
     source = occurrence_in_corpus(index, args.word, args.occurrence)
     found = nearest_occurrences(index, args.word, source, top=args.top)
-    name = f"{encoder.name} {index.layer}"
+    name = f"{layers.label} {index.layer}"
     print(
         neighbors_table(
             args.word, source, found, static, vectors=args.vectors, name=name
         )
     )
-
-
-def _encoder(args: argparse.Namespace) -> FrozenEncoder:
-    return FrozenEncoder.of(*open_chosen(args), device_of(args))

@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
         require_new(args.output)
     elmo = open_elmo(args)
     check_components(
-        elmo.bilm.output_dim, remove=args.remove, dimensions=args.dimensions
+        elmo.layers.output_dim, remove=args.remove, dimensions=args.dimensions
     )
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
     with progress_bar() as bar:

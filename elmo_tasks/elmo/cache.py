@@ -1,4 +1,4 @@
-"""Character ids -> layers of a frozen biLM, read from disk if they were computed before."""
+"""Character ids -> layers of a frozen source, read from disk if they were computed before."""
 
 import hashlib
 import json
@@ -30,9 +30,9 @@ logger = logging.getLogger(__name__)
 GIGABYTE = 10**9
 
 STORED = torch.float16  # the type of the layers on disk
-FORMAT = 4  # increased when the files, their keys, or what a biLM computes change
+FORMAT = 4  # increased when the files, their keys, or what a source computes change
 
-_DESCRIPTION = "bilm.json"
+_DESCRIPTION = "source.json"
 _HASHED = (
     "format",
     "source",
@@ -46,7 +46,7 @@ _HASHED = (
 _STORE = "layers.sqlite"
 
 Description = dict[str, Any]
-"""Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
+"""Contents of `source.json`: sha256 and places of the files, state, precision, stored type, format."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,66 +69,64 @@ class _Sentence(NamedTuple):
 
 class LayerCache:
     """
-    The layers of sentences on disk, for every model and process that embeds them with the same biLM.
+    The layers of sentences on disk, for every model and process that embeds them with the same source.
 
-    Each biLM has a folder in `cache_dir`. Layers are rounded to float16 whether they were read or computed, so that
+    Each source has a folder in `cache_dir`. Layers are rounded to float16 whether they were read or computed, so that
     results do not depend on what the cache holds. A sentence with a value beyond float16 is neither rounded nor stored.
 
     Problems with the folder are logged and never stop a run: damaged entries are computed again, and nothing more is
     read or written after another error. Nothing more is written when the limit is reached.
 
-    `cache_dir` is created when the first sentence is written. `limit_gb` is the maximum size of all files in it, in
-    10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it is what is there
+    `cache_dir` is created when the first sentence is written. `cache_limit_gb` is the maximum size of all files in it,
+    in 10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it is what is there
     and nine tenths of the free disk. Nothing is written while `read_only`, which may be changed at any time.
     """
 
     def __init__(
-        self,
-        cache_dir: str | Path,
-        source: SourceFiles,
-        *,
-        limit_gb: float | None,
-        read_only: bool = False,
+        self, settings: CacheSettings, files: SourceFiles, *, read_only: bool = False
     ) -> None:
-        self.cache_dir = Path(cache_dir).expanduser().resolve()
-        place = next(
-            folder
-            for folder in (self.cache_dir, *self.cache_dir.parents)
-            if folder.is_dir()
-        )
-        room = shutil.disk_usage(place).free * 9 // 10
-        self.limit = (
-            self._used() + room if limit_gb is None else int(limit_gb * GIGABYTE)
-        )
-        self.read_only, self._source = read_only, source
+        if settings.cache_dir is None:
+            raise ValueError("expected a cache_dir")
+        self.settings = settings
+        self.cache_dir = Path(settings.cache_dir).expanduser().resolve()
+        self.limit = self._limit(settings.cache_limit_gb)
+        self.read_only = read_only
+        self._files = files
         self._reads = self._writes = True
 
-    def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
+    def layers(self, source: LayerSource, ids: Tensor) -> BiLMOutput:
         """
-        The result of `bilm(ids)`, rounded as described above, where `bilm` was loaded from the source's files. It is
-        given only the sentences that are missing.
+        The result of `source(ids)`, rounded as described above, for character ids [B, T, C]: layers [L+1, B, T, D] and
+        mask [B, T]. `source` was loaded from the files, and is given only the sentences that are missing.
         """
         mask = token_mask(ids)  # [B, T]
         sentences = _sentences(ids.to(torch.int16), mask)
-        description = self._describe(bilm)
+        description = self._describe(source)
         found = self._read(description, sentences)
-        stored = np.zeros(
-            (bilm.n_layers, *mask.shape, bilm.output_dim), np.float16
-        )  # [L+1, B, T, 2P]
+        shape = (source.n_layers, *mask.shape, source.output_dim)
+        stored = np.zeros(shape, np.float16)  # [L+1, B, T, D]
         for key, value in found.items():
             length, rows = sentences[key]
-            layers_of_sentence = np.frombuffer(value, np.float16).reshape(
-                bilm.n_layers, length, -1
-            )
+            own = np.frombuffer(value, np.float16).reshape(source.n_layers, length, -1)
             for row in rows:
-                stored[:, row, :length] = layers_of_sentence
-        layers = torch.from_numpy(stored).to(ids.device).to(bilm.dtype)
+                stored[:, row, :length] = own
+        layers = torch.from_numpy(stored).to(ids.device).to(source.dtype)
         missing = {
             key: sentence for key, sentence in sentences.items() if key not in found
         }
         if missing:
-            self._write(description, _compute(bilm, ids, missing, layers))
+            self._write(description, _compute(source, ids, missing, layers))
         return BiLMOutput(layers, mask)
+
+    def _limit(self, limit_gb: float | None) -> int:
+        """The maximal size in bytes."""
+        if limit_gb is not None:
+            return int(limit_gb * GIGABYTE)
+        place = self.cache_dir
+        while not place.is_dir():
+            place = place.parent
+        room = shutil.disk_usage(place).free * 9 // 10
+        return self._used() + room
 
     def _store(self, description: Description) -> Path:
         fields = json.dumps(
@@ -142,20 +140,23 @@ class LayerCache:
     def _used(self) -> int:
         return sum(os.path.getsize(file) for file in self.cache_dir.glob(f"*/{_STORE}"))
 
-    def _describe(self, bilm: LayerSource) -> Description:
-        return {
-            "options_sha256": self._source.auxiliary_file.sha256,
-            "weights_sha256": self._source.weight_file.sha256,
-            "state": bilm.state,
-            "precision": bilm.precision,
+    def _describe(self, source: LayerSource) -> Description:
+        description = {
+            "options_sha256": self._files.auxiliary_file.sha256,
+            "weights_sha256": self._files.weight_file.sha256,
+            "state": source.state,
+            "precision": source.precision,
             "dtype": str(STORED).removeprefix("torch."),
-            "token_bytes": bilm.n_layers * bilm.output_dim * STORED.itemsize,
-            "options_file": self._source.auxiliary_file.public,
-            "weight_file": self._source.weight_file.public,
+            "token_bytes": source.n_layers * source.output_dim * STORED.itemsize,
+            "options_file": self._files.auxiliary_file.public,
+            "weight_file": self._files.weight_file.public,
             "format": FORMAT,
-            "source": self._source.name,
-            **({"pieces": pieces} if (pieces := getattr(bilm, "pieces", None)) else {}),
+            "source": self._files.name,
         }
+        pieces = getattr(source, "pieces", None)  # of a transformer
+        if pieces:
+            description["pieces"] = pieces
+        return description
 
     def _read(
         self, description: Description, sentences: dict[bytes, _Sentence]
@@ -212,20 +213,23 @@ class LayerCache:
 
 
 def _compute(
-    bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor
+    source: LayerSource,
+    ids: Tensor,
+    sentences: dict[bytes, _Sentence],
+    layers: Tensor,
 ) -> dict[bytes, bytes]:
-    """Compute sentences of a batch, copy their layers to their rows in `layers` [L+1, B, T, 2P], and return values."""
-    first_rows = [rows[0] for _, rows in sentences.values()]
-    computed = bilm(
-        ids[first_rows, : max(length for length, _ in sentences.values())]
-    ).layers  # [L+1, M, T, 2P]
+    """Compute sentences of a batch, copy their layers to their rows in `layers` [L+1, B, T, D], and return values."""
+    first_rows = [sentence.rows[0] for sentence in sentences.values()]
+    longest = max(sentence.length for sentence in sentences.values())
+    computed = source(ids[first_rows, :longest]).layers  # [L+1, M, T, D]
     rounded = computed.to(STORED)
-    stored, values = rounded.cpu(), {}
+    stored = rounded.cpu()
+    values = {}
     fits = stored.isfinite().all(3).all(2).all(0).tolist()
     for place, (key, (length, rows)) in enumerate(sentences.items()):
-        source = rounded if fits[place] else computed
+        own = rounded if fits[place] else computed
         for row in rows:
-            layers[:, row, :length] = source[:, place, :length]
+            layers[:, row, :length] = own[:, place, :length]
         if fits[place]:
             values[key] = stored[:, place, :length].numpy().tobytes()
     return values

@@ -123,9 +123,8 @@ def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) ->
         len(sentence.text.encode()) + len("".join(sentence.tokens).encode())
         for sentence in sentences
     )
-    vectors = (model.dtype.itemsize * model.bilm.output_dim + 4) * int(
-        np.prod(model.shape(1)[:-2])
-    )
+    of_layer = model.dtype.itemsize * model.width + 4
+    vectors = of_layer * int(np.prod(model.shape(1)[:-2]))
     return (
         sum(lengths) * (vectors + 64)
         + len(lengths) * 1024

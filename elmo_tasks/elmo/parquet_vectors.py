@@ -87,14 +87,14 @@ def _schema(model: VectorModel) -> Any:
     import pyarrow as arrow
 
     value = arrow.float16() if model.stored == "float16" else arrow.float32()
-    vectors = arrow.list_(arrow.list_(value, model.bilm.output_dim))
+    vectors = arrow.list_(arrow.list_(value, model.width))
     fixed = [
         ("index", arrow.int64()),
         ("sentence", arrow.string()),
         ("tokens", arrow.list_(arrow.string())),
     ]
     names = (
-        [f"layer_{layer}" for layer in range(model.bilm.n_layers)]
+        [f"layer_{layer}" for layer in range(model.layers.n_layers)]
         if model.has_layers
         else ["vectors"]
     )
@@ -109,7 +109,7 @@ def _table(
     schema, texts = _schema(model), [sentence.tokens for sentence in block]
     starts = np.array([0, *accumulate(map(len, texts))], np.int32)
     layers = np.empty(
-        (len(schema) - len(_COLUMNS), starts[-1], model.bilm.output_dim), model.dtype
+        (len(schema) - len(_COLUMNS), starts[-1], model.width), model.dtype
     )
     embed_into(
         [layers[:, start:end] for start, end in pairwise(starts)], model, sizes, block

@@ -52,9 +52,7 @@ def run_on_ray(
                 batch_size=1,
                 compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers),
                 num_cpus=job.threads,
-                num_gpus=1
-                if next(job.elmo.bilm.parameters()).device.type == "cuda"
-                else None,
+                num_gpus=1 if job.elmo.layers.device.type == "cuda" else None,
                 max_restarts=RETRIES,
                 max_task_retries=ATTEMPTS,
             )

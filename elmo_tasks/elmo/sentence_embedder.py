@@ -2,7 +2,6 @@
 
 import json
 import logging
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,18 +15,20 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
-from elmo_tasks.elmo.cache import CacheSettings, LayerCache
+from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
+from elmo_tasks.elmo.layers import NO_CACHE, Layers
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
-from elmo_tasks.elmo.source_types import BILM, LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import (
-    STATE_KEY,
-    SourceFiles,
-    copy_files,
-    open_source,
-    settings_of,
+from elmo_tasks.elmo.sentences import (
+    Sentences,
+    are_words_of_one,
+    checked_sentences,
+    until_the_end,
 )
+from elmo_tasks.elmo.source_types import BILM, SourceSettings
+from elmo_tasks.elmo.sources import copy_files, settings_of
 from elmo_tasks.elmo.static import mean_vectors
+from elmo_tasks.elmo.trained_mix import is_trained_model, open_trained_mix
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
@@ -37,75 +38,73 @@ from elmo_tasks.formats.raw_text import (
     Split,
     Tokenizer,
     end_of_text,
-    is_list_of_words,
     open_tokenizer,
 )
-from elmo_tasks.formats.tensor_files import check_tensor_file
-from elmo_tasks.formats.text_files import read_json
-from elmo_tasks.formats.unpacking import unpack
 from elmo_tasks.settings import Count
 
 logger = logging.getLogger(__name__)
 
-Sentences = Iterable[str | Sequence[str]]
-"""Lists of words, or texts, which a tokenizer splits into words."""
-
-Layers = str | Path | Count
+LayerChoice = str | Path | Count
 """
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a training's folder, for the mix that
 it has learned for the input (for the output with `:output` after the path).
 """
 
-_SAMPLED_LINES = 1000
-
 _CHOICES = f"{', '.join(OUTPUTS)}, the path of an archive"
 
+_ADVICE = (
+    "of raw text, tokenizer='basic' splits it off (an argument of Elmo and its methods)"
+)
+
+
+def _mean(vectors: np.ndarray) -> np.ndarray:
+    return vectors.mean(-2)
+
+
+def _max(vectors: np.ndarray) -> np.ndarray:
+    return vectors.max(-2)
+
+
+def _first(vectors: np.ndarray) -> np.ndarray:
+    return vectors[..., 0, :]
+
+
+def _last(vectors: np.ndarray) -> np.ndarray:
+    return vectors[..., -1, :]
+
+
 POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "mean": lambda array: array.mean(-2),
-    "max": lambda array: array.max(-2),
-    "first": lambda array: array[..., 0, :],
-    "last": lambda array: array[..., -1, :],
+    "mean": _mean,
+    "max": _max,
+    "first": _first,
+    "last": _last,
 }
+"""Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+1, D]."""
 
 
 class Elmo:
     """
-    A frozen biLM that embeds any number of sentences. A pickle opens its files again.
+    The frozen layers of a biLM or another source for any number of sentences. A pickle opens the files of a biLM again.
 
     # Parameters
 
-    - `bilm`: a biLM with state `reset`, or a transformer.
-    - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
-    - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
-    - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and nine tenths of the free disk.
+    - `layers`: with state `reset`; trained mixes and `write` need to know their files.
     - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another one. By default texts have
       white space between words and punctuation; raw text is reported once.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
     """
 
     def __init__(
-        self,
-        bilm: LayerSource,
-        source: SourceFiles | None = None,
-        *,
-        cache_dir: str | Path | None = None,
-        cache_limit_gb: float | None = None,
-        tokenizer: Tokenizer = WHITESPACE,
-        **sizes: int,
+        self, layers: Layers, *, tokenizer: Tokenizer = WHITESPACE, **sizes: int
     ) -> None:
-        self.bilm, self.source, self.sizes = bilm, source, BatchSizes(**sizes)
-        self._cache_settings = CacheSettings(
-            cache_dir=cache_dir, cache_limit_gb=cache_limit_gb
-        )
-        self._cache = None
-        if cache_dir is not None:
-            self._cache = LayerCache(cache_dir, self._opened(), limit_gb=cache_limit_gb)
+        self.layers = layers
+        self.sizes = BatchSizes(**sizes)
         self.tokenizer = tokenizer
         self._tokenizers: dict[str, tuple[Split, str]] = {}
         self._chosen = self._opened_tokenizer(tokenizer)
         self._warned_of_words = False
         self._mixes: dict[str, ScalarMix] = {}
-        self.vector_model("all")
+        self.vector_model("all")  # raises an error for layers with another state
 
     @classmethod
     def from_pretrained(
@@ -121,11 +120,9 @@ class Elmo:
         repository, their URL (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a
         biLM with its options. The other arguments and the errors are those of `from_files`.
         """
-        chosen = {
-            **({} if model is None else settings_of(model)),
-            "options_file": options_file,
-            "precision": precision,
-        }
+        chosen = {} if model is None else settings_of(model)
+        chosen["options_file"] = options_file
+        chosen["precision"] = precision
         return cls._open(SourceSettings.of(chosen), **settings)
 
     @classmethod
@@ -134,83 +131,93 @@ class Elmo:
         options_file: str | Path | None = None,
         weight_file: str | Path | None = None,
         *,
-        device: str | int = "cpu",
         precision: str = "float32",
         **settings: Any,
     ) -> "Elmo":
         """
         Open a biLM from its official files, paths or URLs; without both, the embedded one; a whole model, as for
-        `from_pretrained`, is the `weight_file` alone. `precision` is that of `BiLM`, and `settings` are the other
-        parameters of `Elmo`. Raises `InputError` naming the file and all that is wrong with it.
+        `from_pretrained`, is the `weight_file` alone. Raises `InputError` naming the file and all that is wrong with
+        it.
+
+        # Parameters
+
+        - `precision`: that of `BiLM`.
+        - `device`: `cpu`, `cuda:0`.
+        - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
+        - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and nine tenths of the free disk.
+        - `settings`: `tokenizer` and the sizes of `Elmo`.
         """
         chosen = {
             "options_file": options_file,
             "weight_file": weight_file,
             "precision": precision,
         }
-        return cls._open(SourceSettings.of(chosen), device=device, **settings)
+        return cls._open(SourceSettings.of(chosen), **settings)
 
     @classmethod
     def _open(
-        cls, chosen: SourceSettings, *, device: str | int = "cpu", **settings: Any
+        cls,
+        chosen: SourceSettings,
+        *,
+        device: str | int = "cpu",
+        cache_dir: str | Path | None = None,
+        cache_limit_gb: float | None = None,
+        **settings: Any,
     ) -> "Elmo":
-        try:
-            torch.empty(0, device=device)
-        except (
-            RuntimeError,
-            AssertionError,
-        ):  # of a name, and of a device that is not there
-            problem = f"device: expected one of this machine, such as cpu or cuda:0, got {device!r}"
-            raise InputError(problem) from None
-        bilm, source = open_source(chosen)
-        return cls(bilm.to(device), source, **settings)
+        _require_device(device)
+        cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
+        return cls(Layers.open(chosen, cache=cache).to(device), **settings)
 
     def save(self, folder: str | Path) -> None:
         """
         Write the model's files to a folder that `from_pretrained` reads; of an opened model, the same bytes. Raises
         `InputError` if it cannot be written.
         """
+        source = self.layers.source
         with atomic_write_folder(Path(folder)) as aside:
-            if self.source is None and isinstance(self.bilm, BiLM):
-                self.bilm.save_files(aside / "options.json", aside / "weights.hdf5")
+            if self.layers.files is None and isinstance(source, BiLM):
+                source.save_files(aside / "options.json", aside / "weights.hdf5")
             else:
-                copy_files(self._opened(), aside)
+                copy_files(self.layers.opened_files(), aside)
 
     def embed(
         self,
         sentences: Sentences,
         *,
-        layers: Layers = "all",
+        layers: LayerChoice = "all",
         tensors: bool = False,
         progress: bool = False,
         tokenizer: Tokenizer | None = None,
     ) -> list[Any]:
         """
         The vectors of N sentences, lists of words or texts: N arrays, with `tensors` N tensors, float32, [L+1, T, 2P]
-        for all layers, otherwise [T, 2P]. For `layers` see `Layers`. `tokenizer` splits texts, by default that of the
-        constructor. `progress` shows a bar, which needs the package tqdm.
+        for all layers, otherwise [T, 2P]. For `layers` see `LayerChoice`. `tokenizer` splits texts, by default that of
+        the constructor. `progress` shows a bar, which needs the package tqdm.
 
         What seems to be a list of the words of one sentence is reported once. Raises `InputError` if a value is
         invalid, not finite, or memory runs out.
         """
-        model, given = self.vector_model(layers), _checked(sentences)
+        model = self.vector_model(layers)
+        given = checked_sentences(sentences)
         self._warn_of_words(given)
-        texts = self._words_of_each(given, tokenizer)
-        arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
-        with progress_bar(sum(map(len, texts)), visible=progress) as bar:
-            named = [
-                Sentence("", text, f"line {number}")
-                for number, text in enumerate(texts, start=1)
-            ]
+        words = self._words_of_each(given, tokenizer)
+        arrays = [np.empty(model.shape(len(one)), np.float32) for one in words]
+        named = []
+        for number, one in enumerate(words, start=1):
+            named.append(Sentence("", one, f"line {number}"))
+        with progress_bar(sum(map(len, words)), visible=progress) as bar:
             embed_into(arrays, model, self.sizes, named, bar.update)
-        return [torch.from_numpy(array) for array in arrays] if tensors else arrays
+        if tensors:
+            return [torch.from_numpy(array) for array in arrays]
+        return arrays
 
     def embed_sentences(
         self,
         sentences: Sentences,
         *,
         pooling: str = "mean",
-        layers: Layers = "average",
+        layers: LayerChoice = "average",
+        tensors: bool = False,
         **options: Any,
     ) -> Any:
         """
@@ -221,14 +228,14 @@ class Elmo:
             raise InputError(
                 f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}"
             )
-        vectors = self.embed(sentences, layers=layers, **options)
-        pooled = np.zeros(
-            (len(vectors), *np.delete(self.vector_model(layers).shape(0), -2)),
-            np.float32,
-        )
-        for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
-            row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
-        return torch.from_numpy(pooled) if options.get("tensors") else pooled
+        arrays = self.embed(sentences, layers=layers, **options)
+        of_one = self.vector_model(layers).shape(1)
+        shape = of_one[:-2] + of_one[-1:]  # without the axis of tokens
+        pooled = np.zeros((len(arrays), *shape), np.float32)
+        for row, array in zip(pooled, arrays, strict=True):
+            if array.shape[-2]:
+                row[:] = POOLINGS[pooling](array)
+        return torch.from_numpy(pooled) if tensors else pooled
 
     def words(
         self, texts: Iterable[str], *, tokenizer: Tokenizer | None = None
@@ -241,23 +248,22 @@ class Elmo:
         sentences: Sentences,
         words: Sequence[str],
         *,
-        layers: Layers = "average",
+        layers: LayerChoice = "average",
         tokenizer: Tokenizer | None = None,
         **options: Any,
     ) -> np.ndarray:
         """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
         split, _ = self._opened_tokenizer(tokenizer)
-        lists = (split(one) if isinstance(one, str) else list(one) for one in sentences)
-        return mean_vectors(
-            self.vector_model(layers), self.sizes, lists, words, **options
-        )
+        lists = (_words_of(one, split) for one in sentences)
+        model = self.vector_model(layers)
+        return mean_vectors(model, self.sizes, lists, words, **options)
 
     def embed_batch(
         self,
         batch: Mapping[str, Sequence[Any]],
         *,
         column: str = "tokens",
-        layers: Layers = "average",
+        layers: LayerChoice = "average",
         tokenizer: Tokenizer | None = None,
     ) -> dict[str, list[np.ndarray]]:
         """
@@ -275,7 +281,7 @@ class Elmo:
         lines: Lines,
         out: str | Path,
         *,
-        layers: Layers = "all",
+        layers: LayerChoice = "all",
         stored: str = "float32",
         tokenizer: Tokenizer | None = None,
         settings: Mapping[str, Any],
@@ -288,7 +294,7 @@ class Elmo:
         split, name = self._opened_tokenizer(tokenizer)
         write_vectors(
             self.vector_model(layers, stored=stored),
-            _until_the_end(lines, split),
+            until_the_end(lines, split),
             out,
             sizes=self.sizes,
             parse=split,
@@ -298,157 +304,116 @@ class Elmo:
 
     def provenance(self) -> dict[str, Any]:
         """The files of the source and its options, as files of vectors record them."""
-        source = self._opened()
+        files = self.layers.opened_files()
+        source = self.layers.source
         found: dict[str, Any] = {
-            "options_sha256": source.auxiliary_file.sha256,
-            "weights_sha256": source.weight_file.sha256,
-            "options_file": source.auxiliary_file.public,
-            "weight_file": source.weight_file.public,
+            "options_sha256": files.auxiliary_file.sha256,
+            "weights_sha256": files.weight_file.sha256,
+            "options_file": files.auxiliary_file.public,
+            "weight_file": files.weight_file.public,
         }
-        if isinstance(self.bilm, BiLM):
-            found["options"] = json.dumps(self.bilm.options.to_dict())
-        if isinstance(self.bilm, Transformer):
-            found |= {
-                "options": self.bilm.model.config.to_json_string(),
-                "word_pieces": self.bilm.pieces,
-            }
+        if isinstance(source, BiLM):
+            found["options"] = json.dumps(source.options.to_dict())
+        if isinstance(source, Transformer):
+            found["options"] = source.model.config.to_json_string()
+            found["word_pieces"] = source.pieces
         return found
 
+    def vector_model(self, layers: LayerChoice, **options: Any) -> VectorModel:
+        """The source with a choice of its layers; `options` are others of `VectorModel`."""
+        if layers in OUTPUTS:
+            options["output"] = layers
+        elif isinstance(layers, int | np.integer) and not isinstance(layers, bool):
+            options["mix"] = self._one_layer(int(layers))
+        else:
+            options["mix"] = self._trained_mix(str(layers))
+        return VectorModel(layers=self.layers, **options)
+
+    def _one_layer(self, layer: int) -> ScalarMix:
+        count = self.layers.n_layers
+        if not 0 <= layer < count:
+            raise InputError(
+                f"layers: expected 0 to {count - 1}, or {_CHOICES}, got {layer}"
+            )
+        return ScalarMix(count, MixSettings(mix=f"layer:{layer}", gamma=False))
+
+    def _trained_mix(self, archive: str) -> ScalarMix:
+        if archive not in self._mixes:
+            if not is_trained_model(archive):
+                problem = f"layers: expected {_CHOICES} or a number"
+                raise InputError(f"{problem}, got {archive!r}")
+            self._mixes[archive] = open_trained_mix(archive, self.layers)
+        return self._mixes[archive].to(self.layers.device)
+
     def __repr__(self) -> str:
-        files = (
-            ""
-            if self.source is None
-            else f"{self.source.label} {self.source.weight_file.path}, "
-        )
-        device, size = (
-            next(self.bilm.parameters()).device,
-            f"{self.bilm.n_layers} layers of {self.bilm.output_dim}",
-        )
-        return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
+        layers = self.layers
+        parts = [
+            f"{layers.n_layers} layers of {layers.output_dim}",
+            layers.precision,
+            str(layers.device),
+        ]
+        if layers.files is not None:
+            parts.insert(0, f"{layers.label} {layers.name}")
+        return f"Elmo({', '.join(parts)})"
 
     def __reduce__(self) -> Any:
-        settings: dict[str, Any] = {
-            **asdict(self._cache_settings),
-            "tokenizer": self.tokenizer,
-            **asdict(self.sizes),
-        }
-        if self.source is None or self.source.name != BILM:
-            return partial(type(self), **settings), (self.bilm, self.source)
-        files = [
+        settings: dict[str, Any] = {"tokenizer": self.tokenizer, **asdict(self.sizes)}
+        files = self.layers.files
+        if files is None or files.name != BILM:
+            return partial(type(self), **settings), (self.layers,)
+        cache = self.layers.cache
+        settings |= asdict(NO_CACHE if cache is None else cache.settings)
+        settings["device"] = str(self.layers.device)
+        settings["precision"] = self.layers.precision
+        opened = [
             (file.path, file.sha256)
-            for file in (self.source.auxiliary_file, self.source.weight_file)
+            for file in (files.auxiliary_file, files.weight_file)
         ]
-        place = {
-            "device": str(next(self.bilm.parameters()).device),
-            "precision": self.bilm.precision,
-        }
-        return _reopen, (type(self), files, {**place, **settings})
-
-    def _opened(self) -> SourceFiles:
-        if self.source is None:
-            raise InputError(
-                "expected a biLM with its source", hint="use Elmo.from_files"
-            )
-        return self.source
+        return _reopen, (type(self), opened, settings)
 
     def _opened_tokenizer(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
         """The function and the name of a tokenizer, by default that of the constructor."""
         if tokenizer is None:
             return self._chosen
-        advice = "of raw text, tokenizer='basic' splits it off (an argument of Elmo and its methods)"
         if not isinstance(tokenizer, str):
-            return open_tokenizer(tokenizer, advice=advice)
+            return open_tokenizer(tokenizer, advice=_ADVICE)
         if tokenizer not in self._tokenizers:
-            self._tokenizers[tokenizer] = open_tokenizer(tokenizer, advice=advice)
+            self._tokenizers[tokenizer] = open_tokenizer(tokenizer, advice=_ADVICE)
         return self._tokenizers[tokenizer]
 
     def _warn_of_words(self, sentences: list[Any]) -> None:
         """Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's `embed_sentence`."""
-        texts = [one for one in sentences if isinstance(one, str)]
-        is_list = len(texts) == len(sentences) and is_list_of_words(texts)
-        if is_list and not self._warned_of_words:
-            self._warned_of_words = True
-            logger.warning(
-                "expected sentences, got texts of one word each, such as %r, which are embedded as %d sentences; for "
-                "the words of one sentence write elmo.embed([words]), for sentences of one word [[word], [word], ...]",
-                texts[0],
-                len(texts),
-            )
+        if self._warned_of_words or not are_words_of_one(sentences):
+            return
+        self._warned_of_words = True
+        logger.warning(
+            "expected sentences, got texts of one word each, such as %r, which are embedded as %d sentences; for "
+            "the words of one sentence write elmo.embed([words]), for sentences of one word [[word], [word], ...]",
+            sentences[0],
+            len(sentences),
+        )
 
     def _words_of_each(
         self, sentences: list[Any], tokenizer: Tokenizer | None
     ) -> list[list[str]]:
         """The words of lists of words, or of texts."""
         split, _ = self._opened_tokenizer(tokenizer)
-        words = [split(one) if isinstance(one, str) else list(one) for one in sentences]
+        words = [_words_of(one, split) for one in sentences]
         end_of_text(split)
         return words
 
-    def vector_model(self, layers: Layers, **options: Any) -> VectorModel:
-        """The source with a choice of its layers; `options` are others of `VectorModel`."""
-        if layers in OUTPUTS:
-            options["output"] = layers
-        elif isinstance(layers, int | np.integer) and not isinstance(layers, bool):
-            if not 0 <= layers < self.bilm.n_layers:
-                raise InputError(
-                    f"layers: expected 0 to {self.bilm.n_layers - 1}, or {_CHOICES}, got {layers}"
-                )
-            options["mix"] = ScalarMix(
-                self.bilm.n_layers, MixSettings(mix=f"layer:{layers}", gamma=False)
-            )
-        else:
-            layers = str(layers)
-            if layers not in self._mixes:
-                self._mixes[layers] = _open_mix(layers, self.bilm, self._opened())
-            options["mix"] = self._mixes[layers].to(next(self.bilm.parameters()).device)
-        name = "biLM" if self.source is None else self.source.weight_file.path
-        return VectorModel(bilm=self.bilm, cache=self._cache, name=name, **options)
+
+def _words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
+    return split(sentence) if isinstance(sentence, str) else list(sentence)
 
 
-_NO_LISTS = (str, bytes, Mapping, set, frozenset)
-"""What has parts, and is no list of sentences or words."""
-
-
-def _checked(sentences: Sentences) -> list[Any]:
-    """Lists of words, or texts. Raises `InputError` for something else."""
-    is_list = isinstance(sentences, Iterable) and not isinstance(sentences, _NO_LISTS)
-    if not is_list:
-        raise InputError(
-            f"expected a list of sentences, got {shown(sentences)}",
-            hint="put it into a list",
-        )
-    checked = []
-    for number, one in enumerate(sentences, start=1):
-        words = one if isinstance(one, str) else _word_list(one)
-        if words is None:
-            raise InputError(
-                f"sentence {number}: expected a string or a list of words, got {shown(one)}"
-            )
-        checked.append(words)
-    return checked
-
-
-def _word_list(value: Any) -> list[str] | None:
-    """The words of a list of words; `None` for something else."""
-    if not isinstance(value, Iterable) or isinstance(value, _NO_LISTS):
-        return None
-    words = list(value)
-    return words if all(isinstance(word, str) for word in words) else None
-
-
-def _until_the_end(lines: Lines, split: Split) -> Iterator[tuple[int, str]]:
-    """The lines of a whole text, for which warnings are due at its end."""
-    first: list[str] = []
-    for number, line in lines:
-        if len(first) < _SAMPLED_LINES and line.strip():
-            first.append(line.strip())
-        yield number, line
-    end_of_text(split)
-    if is_list_of_words(first):
-        logger.warning(
-            "each line has one word, such as %r: a sentence is a line with all its words",
-            first[0],
-        )
+def _require_device(device: str | int) -> None:
+    """Raises `InputError` if there is no such device."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):  # of a name, and of one that is not there
+        problem = "device: expected one of this machine, such as cpu or cuda:0"
+        raise InputError(f"{problem}, got {device!r}") from None
 
 
 @contextmanager
@@ -470,71 +435,12 @@ def progress_bar(total: int | None = None, *, visible: bool = True) -> Iterator[
 def _reopen(
     kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, Any]
 ) -> Elmo:
-    elmo = kind.from_files(*(path for path, _ in files), **settings)
-    opened = elmo._opened()
-    for file, (path, sha256) in zip(
-        (opened.auxiliary_file, opened.weight_file), files, strict=True
-    ):
+    """What a pickle calls: opens files, given with their sha256. Raises `InputError` if one has changed."""
+    elmo = kind.from_files(*[path for path, _ in files], **settings)
+    opened = elmo.layers.opened_files()
+    found = (opened.auxiliary_file, opened.weight_file)
+    for file, (path, sha256) in zip(found, files, strict=True):
         if file.sha256 != sha256:
-            raise InputError(
-                f"the file has changed since the pickle was written, then sha256 {sha256}",
-                file=path,
-            )
+            problem = "the file has changed since the pickle was written"
+            raise InputError(f"{problem}, then sha256 {sha256}", file=path)
     return elmo
-
-
-def _open_mix(archive: str, bilm: LayerSource, source: SourceFiles) -> ScalarMix:
-    """The learned mix of an archive. Raises `InputError` if it has none, or was trained on another biLM."""
-    has_place = archive.endswith((":input", ":output"))
-    path, _, place = archive.rpartition(":") if has_place else (archive, "", "")
-    if not Path(path).exists():
-        raise InputError(f"layers: expected {_CHOICES} or a number, got {archive!r}")
-    config, state = _trained(Path(path))
-    prefix = f".{place or 'input'}_mix."
-    found = {
-        key.partition(prefix)[2]: value for key, value in state.items() if prefix in key
-    }
-    model = config.get("model")
-    given = model.get("elmo") if isinstance(model, dict) else None
-    problem = f"expected a model with ELMo at the {place or 'input'}, got none"
-    if not isinstance(given, dict) or given.get("at", "input") not in (
-        place or "input",
-        "both",
-    ):
-        raise InputError(problem, file=path)
-    if given.get("layer_norm") == "batch":
-        raise InputError(
-            "expected vectors that do not depend on the batch, got layer_norm: batch",
-            file=path,
-        )
-    source.require_same(
-        *(
-            SourceFiles.from_state(state[key])
-            for key in state
-            if key.endswith(f"elmo.{STATE_KEY}")
-        )
-    )
-    mix = ScalarMix(bilm.n_layers, MixSettings.of(given))
-    if found.keys() != mix.state_dict().keys():
-        raise InputError(problem, file=path)
-    mix.load_state_dict(found)
-    return mix.requires_grad_(False)
-
-
-def _trained(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """The config and the state of an archive, or of the folder of a training."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder, weights = (
-            (Path(temporary), "weights.th") if path.is_file() else (path, "best.th")
-        )
-        try:
-            if path.is_file():
-                unpack(path, temporary, ["config.json", weights], file=path)
-            config = read_json(folder / "config.json", "the model's config")
-            check_tensor_file(folder / weights)
-            state = torch.load(folder / weights, map_location="cpu", weights_only=True)
-            return dict(config), dict(state)
-        except Exception as error:  # damaged files raise errors of any kind
-            raise InputError(
-                f"cannot read the model: {type(error).__name__}: {error}", file=path
-            ) from None

@@ -33,7 +33,7 @@ from elmo_tasks.elmo.parquet_vectors import (
     read_part,
     write_part,
 )
-from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
+from elmo_tasks.elmo.sentence_embedder import Elmo, LayerChoice
 from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.parquet import read_rows
@@ -79,7 +79,7 @@ class ShardJob(Settings):
 
     elmo: Elmo  # with a source, whose files all machines have at the same paths
     folder: Path  # of the shards, which all machines share
-    layers: Layers = "all"
+    layers: LayerChoice = "all"
     stored: Literal["float32", "float16"] = "float32"
     input_format: Annotated[str, expected_input_format] = "tokens"
     column: str = "tokens"

@@ -84,7 +84,7 @@ def open_store(file: Path, *, create: bool = False) -> LayerStore | None:
         if key not in _stores and (create or file.exists()):
             _stores[key] = LayerStore(file)
             logger.info(
-                "layer cache %s: %d sentences of this biLM", file, len(_stores[key])
+                "layer cache %s: %d sentences of this source", file, len(_stores[key])
             )
         return _stores.get(key)
 

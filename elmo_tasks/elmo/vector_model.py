@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 import elmo_tasks
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
-from elmo_tasks.elmo.cache import LayerCache
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import ScalarMix
-from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.errors import InputError, explain_oom
 
 OUTPUTS = ("all", "top", "average")
@@ -24,25 +23,25 @@ STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
 @dataclass(frozen=True, kw_only=True)
 class VectorModel:
     """
-    A source of layers with state `reset`, which errors call `name`, and what is made of them: `output` is `all`, `top`
-    or `average`, or a `mix` takes its place. `stored` is the data type of vectors in a file: `float32`, `float16`, or
-    `int8` with a scale per token and layer.
+    Layers with state `reset`, and what is made of them: `output` is `all`, `top` or `average`, or a `mix` takes its
+    place. `stored` is the data type of vectors in a file: `float32`, `float16`, or `int8` with a scale per token and
+    layer.
     """
 
-    bilm: LayerSource
+    layers: Layers
     output: str = "all"
     mix: ScalarMix | None = None
     stored: str = "float32"
-    cache: LayerCache | None = None
-    name: str = "biLM"
 
     def __post_init__(self) -> None:
         if self.stored not in STORED:
             raise InputError(
                 f"stored: expected one of {', '.join(STORED)}, got {self.stored!r}"
             )
-        if self.bilm.state != "reset":
-            raise InputError(f"expected a biLM with state reset, got {self.bilm.state}")
+        if self.layers.state != "reset":
+            raise InputError(
+                f"expected a biLM with state reset, got {self.layers.state}"
+            )
 
     @property
     def dtype(self) -> np.dtype:
@@ -50,56 +49,56 @@ class VectorModel:
         return np.dtype(STORED[self.stored])
 
     @property
+    def width(self) -> int:
+        """The width D of a vector: 2P with a biLM."""
+        return self.layers.output_dim
+
+    @property
     def has_layers(self) -> bool:
         """Whether a sentence's vectors have an axis of layers."""
         return self.output == "all" and self.mix is None
 
     @property
-    def device(self) -> torch.device:
-        return next(self.bilm.parameters()).device
-
-    @property
     def layer_names(self) -> list[str]:
         """The names of the layers, or of the one vector."""
         if self.mix is not None:
-            shares = ", ".join(
-                f"{share:.3g}" for share in self.mix.layer_weights().tolist()
-            )
+            weights = self.mix.layer_weights().tolist()
+            shares = ", ".join([f"{weight:.3g}" for weight in weights])
             return [f"mix of the layers with the weights {shares}"]
-        lowest = "context-free" if isinstance(self.bilm, BiLM) else "embeddings"
-        names = [
-            f"layer 0, {lowest}",
-            *(f"layer {layer}" for layer in range(1, self.bilm.n_layers)),
-        ]
-        chosen = {
-            "all": names,
-            "top": names[-1:],
-            "average": [f"mean of layers 0 to {self.bilm.n_layers - 1}"],
-        }
-        return chosen[self.output]
+        top = self.layers.n_layers - 1
+        if self.output == "average":
+            return [f"mean of layers 0 to {top}"]
+        is_bilm = isinstance(self.layers.source, BiLM)
+        names = ["layer 0, context-free" if is_bilm else "layer 0, embeddings"]
+        for layer in range(1, top + 1):
+            names.append(f"layer {layer}")
+        return names if self.output == "all" else names[-1:]
 
     def settings(self) -> dict[str, str]:
         """What vectors depend on, besides the source's files and the text."""
-        mix = (
-            {}
-            if self.mix is None
-            else {key: value.tolist() for key, value in self.mix.state_dict().items()}
-        )
-        return {
-            **({"mix": json.dumps(mix)} if mix else {}),
-            "state": self.bilm.state,
-            "precision": self.bilm.precision,
+        found = {
+            "state": self.layers.state,
+            "precision": self.layers.precision,
             "output": self.output if self.mix is None else "mix",
             "layers": json.dumps(self.layer_names),
             "dtype": self.stored,
-            "device": self.device.type,
+            "device": self.layers.device.type,
             "elmo_tasks": elmo_tasks.__version__,
             "torch": str(torch.__version__),
         }
+        if self.mix is not None:
+            parameters = {
+                key: value.tolist() for key, value in self.mix.state_dict().items()
+            }
+            if parameters:
+                found["mix"] = json.dumps(parameters)
+        return found
 
     def shape(self, length: int) -> tuple[int, ...]:
-        layers = (self.bilm.n_layers,) if self.has_layers else ()
-        return (*layers, length, self.bilm.output_dim)
+        """The shape of the vectors of a sentence: [L+1, T, D], or [T, D] without an axis of layers."""
+        if self.has_layers:
+            return self.layers.n_layers, length, self.width
+        return length, self.width
 
     def vectors(self, sentences: list[list[str]], names: list[str]) -> np.ndarray:
         """
@@ -108,31 +107,32 @@ class VectorModel:
         """
         hint = "a smaller --max-tokens or --max-length"
         with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):
-            layers = self._layers(sentences)  # [L, B, T, D]
-        if name := _first_not_finite(layers, names):
+            vectors = self._computed(sentences)  # [L, B, T, D]
+        if name := _first_not_finite(vectors, names):
             problem = f"{name}: expected finite vectors, got infinity or NaN"
-            raise InputError(problem, file=self.name, hint="use other weights")
-        layers = layers.half() if self.stored == "float16" else layers
-        if name := _first_not_finite(layers, names):
+            raise InputError(problem, file=self.layers.name, hint="use other weights")
+        if self.stored == "float16":
+            vectors = vectors.half()
+        if name := _first_not_finite(vectors, names):
             raise InputError(
                 f"{name}: a value is too large for float16", hint="use float32"
             )
-        return layers.cpu().numpy()
+        return vectors.cpu().numpy()
 
     @torch.no_grad()
-    def _layers(self, sentences: list[list[str]]) -> torch.Tensor:
-        ids = batch_to_ids(sentences, longest=MOST_CHARACTERS).to(self.device)
-        layers, mask = (
-            self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
-        )
+    def _computed(self, sentences: list[list[str]]) -> Tensor:
+        """Vectors [L, B, T, D] on the device of the source."""
+        layers, mask = self.layers.of_words(sentences)  # [L+1, B, T, D], [B, T]
         if self.mix is not None:
             return self.mix(layers, mask)[None]
         if self.output == "average":
             return layers.mean(0, keepdim=True)
-        return layers[-1:] if self.output == "top" else layers
+        if self.output == "top":
+            return layers[-1:]
+        return layers
 
 
-def _first_not_finite(layers: torch.Tensor, names: list[str]) -> str | None:
-    """The name of the first of B sentences with NaN or infinity in layers [L, B, T, D]."""
-    finite = layers.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
+def _first_not_finite(vectors: Tensor, names: list[str]) -> str | None:
+    """The name of the first of B sentences with NaN or infinity in vectors [L, B, T, D]."""
+    finite = vectors.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
     return None if all(finite) else names[finite.index(False)]

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
+from elmo_tasks.elmo.sentence_embedder import Elmo, LayerChoice
 from elmo_tasks.errors import needs
 
 with needs("flair"):
@@ -24,7 +24,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         self,
         options_file: str | None = None,
         weight_file: str | None = None,
-        layers: Layers = "all",
+        layers: LayerChoice = "all",
         **settings: Any,
     ) -> None:
         self._params = {

@@ -1,14 +1,14 @@
 """ELMo in sentence-transformers (6 or newer): the vectors of tokens, for its pooling."""
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import torch
 from sentence_transformers.base.modules import InputModule
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
+from elmo_tasks.elmo.sentence_embedder import Elmo, LayerChoice
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.raw_text import Tokenizer
 
@@ -16,8 +16,8 @@ from elmo_tasks.formats.raw_text import Tokenizer
 class ElmoModule(InputModule):
     """
     The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of words. `elmo` is an `Elmo` or what
-    `Elmo.from_pretrained` opens; `layers` are as in `Layers`, but for `all`. `tokenizer` splits the texts, by default
-    that of `elmo`; a saved model has its name, so that only `whitespace`, `basic` and `spacy:...` can be saved.
+    `Elmo.from_pretrained` opens; `layers` are as in `LayerChoice`, but for `all`. `tokenizer` splits the texts, by
+    default that of `elmo`; a saved model has its name, so that only `whitespace`, `basic` and `spacy:...` can be saved.
     """
 
     config_file_name = "elmo_module.json"
@@ -28,7 +28,7 @@ class ElmoModule(InputModule):
         self,
         elmo: Any,
         *,
-        layers: Layers = "average",
+        layers: LayerChoice = "average",
         tokenizer: Tokenizer | None = None,
     ) -> None:
         super().__init__()
@@ -37,11 +37,11 @@ class ElmoModule(InputModule):
         self.elmo = elmo if isinstance(elmo, Elmo) else Elmo.from_pretrained(elmo)
         self.layers = layers if isinstance(layers, int) else str(layers)
         self.tokenizer = self.elmo.tokenizer if tokenizer is None else tokenizer
-        self.source = cast(nn.Module, self.elmo.bilm)  # moves with the model
+        self.source = self.elmo.layers  # moves with the model
 
     def get_embedding_dimension(self) -> int:
         """Width of a vector: 2P."""
-        return self.elmo.bilm.output_dim
+        return self.elmo.layers.output_dim
 
     def preprocess(
         self, inputs: Sequence[Any], prompt: str | None = None, **options: Any

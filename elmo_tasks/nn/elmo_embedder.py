@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import torch
 from allennlp.common import Params
@@ -10,11 +10,11 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLMOutput, States
-from elmo_tasks.elmo.cache import CacheSettings, LayerCache
-from elmo_tasks.elmo.frozen import FrozenSource
+from elmo_tasks.elmo.cache import CacheSettings
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import FILE_KEYS, LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import SourceFiles, open_source
+from elmo_tasks.elmo.sources import SourceFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
     Probability,
@@ -60,7 +60,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     are rejected there, since nothing would use the output vectors or add the penalty.
 
     The source moves with the model but is no part of its state, which holds paths and sha256 of the source's files
-    instead; loading a state with other files is an error. Without `files`, the state holds nothing about the source.
+    instead; loading a state with other files is an error. Of a source without files, the state holds nothing.
     """
 
     config_keys: ClassVar[tuple[str, ...]] = tuple(
@@ -69,21 +69,22 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def __init__(
         self,
-        source: LayerSource | FrozenSource,
+        frozen: Layers,
         mix: MixSettings = WEIGHTED_MIX,
         places: Places = DEFAULT_PLACES,
-        *,
-        files: SourceFiles | None = None,
     ) -> None:
         super().__init__()
-        self.frozen = (
-            source if isinstance(source, FrozenSource) else FrozenSource(source)
-        )
-        self.settings, self.places, self.files = mix, places, files
-        n_layers = self.source.n_layers
-        self.input_mix = ScalarMix(n_layers, mix) if places.at != "output" else None
-        self.output_mix = ScalarMix(n_layers, mix) if places.at != "input" else None
+        self.frozen = frozen
+        self.settings = mix
+        self.places = places
+        self.input_mix: ScalarMix | None = None
+        self.output_mix: ScalarMix | None = None
+        if places.at != "output":
+            self.input_mix = ScalarMix(frozen.n_layers, mix)
+        if places.at != "input":
+            self.output_mix = ScalarMix(frozen.n_layers, mix)
         self.dropout = nn.Dropout(places.dropout)
+        self._states: States = {}  # of `state: carry`
 
     @classmethod
     def open(
@@ -104,20 +105,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
         names = {
             key: f"{config_path}.{key}" for key in (*FILE_KEYS, "source") if config_path
         }
-        source, files = open_source(
-            SourceSettings.of(settings), run_folder=run_folder, names=names
+        frozen = Layers.open(
+            SourceSettings.of(settings),
+            cache=CacheSettings.of(settings),
+            read_only=True,  # until a training begins
+            run_folder=run_folder,
+            names=names,
         )
-        chosen, cache = CacheSettings.of(settings), None
-        if chosen.cache_dir is not None:
-            cache = LayerCache(
-                chosen.cache_dir, files, limit_gb=chosen.cache_limit_gb, read_only=True
-            )
-        return cls(
-            FrozenSource(source, cache),
-            MixSettings.of(settings),
-            Places.of(settings),
-            files=files,
-        )
+        return cls(frozen, MixSettings.of(settings), Places.of(settings))
 
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
@@ -151,6 +146,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return self.frozen.source
 
     @property
+    def files(self) -> SourceFiles | None:
+        return self.frozen.files
+
+    @property
     def has_input(self) -> bool:
         return self.input_mix is not None
 
@@ -160,7 +159,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def get_output_dim(self) -> int:
         """Width of an ELMo vector, at either place: 2P with a biLM."""
-        return self.source.output_dim
+        return self.frozen.output_dim
 
     def forward(self, ids: Tensor) -> Tensor:
         """As a plain `TokenEmbedder`, with `at: input`: character ids [B, T, C] -> input vectors [B, T, D]."""
@@ -169,8 +168,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def layers(self, ids: Tensor) -> BiLMOutput:
         """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C]."""
-        output: BiLMOutput = self.frozen(ids)
-        return output
+        if self.frozen.state == "carry":
+            output, self._states = self.frozen.carry(ids, self._states)
+            return output
+        return cast(BiLMOutput, self.frozen(ids))
 
     def input_vectors(self, output: BiLMOutput) -> Tensor:
         """ELMo vectors [B, T, D] for the encoder's input, from the result of `layers`; zero for padding."""
@@ -204,11 +205,11 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def carried_states(self) -> States:
         """The states of `state: carry`; trainer `elmo_tasks` keeps them in its checkpoints."""
-        return self.frozen.carried
+        return self._states
 
     def set_carried_states(self, states: States) -> None:
         """Restore what `carried_states` returned; `{}` for zeros."""
-        self.frozen.carried = states
+        self._states = states
 
     def get_extra_state(self) -> dict[str, Any]:
         """Paths and sha256 of the source's files, and with `archive` their contents."""

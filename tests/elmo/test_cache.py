@@ -18,7 +18,7 @@ from torch import Tensor
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.elmo.cache import STORED
-from elmo_tasks.elmo.frozen import FrozenSource
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.store import LayerStore, _stores
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.disk import file_size_limit
@@ -268,7 +268,7 @@ def test_a_full_disk_costs_one_warning_and_no_entry(
 
 
 def limit(elmo: ElmoTokenEmbedder) -> int:
-    (frozen,) = [part for part in elmo.modules() if isinstance(part, FrozenSource)]
+    (frozen,) = [part for part in elmo.modules() if isinstance(part, Layers)]
     assert frozen.cache is not None
     return frozen.cache.limit
 

@@ -37,7 +37,7 @@ def elmo(tmp_path: Path) -> Elmo:
 
 def layers(elmo: Elmo, tokens: list[str]) -> np.ndarray:
     """The layers [L+1, T, 2P] of a single sentence."""
-    return elmo.bilm(batch_to_ids([tokens])).layers[:, 0].numpy()
+    return elmo.layers(batch_to_ids([tokens])).layers[:, 0].numpy()
 
 
 def test_sentences_keep_their_order(
@@ -83,7 +83,7 @@ def test_errors_name_arguments(
         == f"Elmo(biLM {tmp_path}/weights.hdf5, 3 layers of 12, float32, cpu)"
     )
     monkeypatch.setenv("ELMO_TASKS_DATA", "/nowhere")
-    assert Elmo.from_pretrained().source.weight_file.path == str(
+    assert Elmo.from_pretrained().layers.name == str(
         fixtures_root() / "bilm/weights.hdf5"
     )
 
@@ -129,7 +129,7 @@ def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
     own.write(
         [(1, "one")], tmp_path / "out", layers=str(ARCHIVE), settings={"input": "text"}
     )
-    assert ElmoVectors(tmp_path / "out")[0].shape == (1, own.bilm.output_dim)
+    assert ElmoVectors(tmp_path / "out")[0].shape == (1, own.layers.output_dim)
     assert (
         ElmoVectors(tmp_path / "out")
         .layer_names[0]

@@ -12,6 +12,7 @@ import pytest
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.hdf5_reader import OFFSETS, SENTENCES, TOKENS
 from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import random_bilm
@@ -23,9 +24,8 @@ TEXT = ["The harbour froze", "", "one"]
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     file = tmp_path_factory.mktemp("vectors") / "out.hdf5"
-    bilm = random_bilm().eval().requires_grad_(False)
     write_vectors(
-        VectorModel(bilm=bilm),
+        VectorModel(layers=Layers(random_bilm())),
         list(enumerate(TEXT, start=1)),
         file,
         settings={"input": "text"},

@@ -14,6 +14,7 @@ from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.batching import BatchSizes
 from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from tests.disk import file_size_limit
@@ -50,7 +51,7 @@ def write(bilm: BiLM, text: Iterable[str], out: Path, **changes: Any) -> None:
         "tokenizer": "white space",
         **changes.pop("settings", {}),
     }
-    model = VectorModel(bilm=bilm, **of_model)
+    model = VectorModel(layers=Layers(bilm), **of_model)
     write_vectors(
         model,
         enumerate(text, start=1),

@@ -14,8 +14,8 @@ from allennlp.data.fields import TextField
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import SourceSettings
-from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.elmo.store import LayerStore
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
@@ -356,7 +356,7 @@ def test_files_that_cannot_be_used(tmp_path: Path, how: str) -> None:
     write_transformer(folder)
     damage(folder, how)
     with pytest.raises(InputError, match=f"^{folder}: .*{DAMAGE[how]}"):
-        open_source(SourceSettings(source="transformer", model=folder))
+        Layers.open(SourceSettings(source="transformer", model=folder))
     assert not (folder / "trace").exists()
 
 
@@ -371,7 +371,7 @@ def test_pickled_weights_and_heads(tmp_path: Path) -> None:
         path.unlink()
     model.save_pretrained(folder, safe_serialization=False)
     assert torch.equal(
-        open_source(SourceSettings(source="transformer", model=folder))[0](
+        Layers.open(SourceSettings(source="transformer", model=folder))(
             ids_of(SENTENCES)
         ).layers,
         expected,

@@ -13,8 +13,8 @@ import pytest
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import SourceSettings
-from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import file_sha256, local_path, model_path
 from elmo_tasks.formats.models import MODELS, PublishedModel
@@ -65,7 +65,7 @@ def embedded(model: str | Path, **options: str) -> np.ndarray:
 
 
 def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
-    expected = Elmo(random_bilm()).embed(TEXT)[0]
+    expected = Elmo(Layers(random_bilm())).embed(TEXT)[0]
     for model in ("204", "204.zip", "web"):
         assert np.array_equal(embedded(folder / model), expected)
     assert np.array_equal(
@@ -87,7 +87,8 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
         ]
     )
     assert np.allclose(ElmoVectors(folder / "out")[0], expected, atol=1e-6)
-    state = open_source(SourceSettings(weight_file=folder / "204.zip"))[1].to_state()
+    opened = Layers.open(SourceSettings(weight_file=folder / "204.zip"))
+    state = opened.opened_files().to_state()
     assert {file["given"] for file in state["files"].values()} == {
         str(folder / "204.zip")
     }
@@ -100,9 +101,12 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
 def test_saved_models_are_read_again(folder: Path) -> None:
     elmo = Elmo.from_pretrained(folder / "204.zip")
     elmo.save(folder / "saved")
-    assert file_sha256(folder / "saved/weights.hdf5") == elmo.source.weight_file.sha256
+    assert (
+        file_sha256(folder / "saved/weights.hdf5")
+        == elmo.layers.opened_files().weight_file.sha256
+    )
     assert np.array_equal(embedded(folder / "saved"), elmo.embed(TEXT)[0])
-    Elmo(elmo.bilm).save(folder / "again")
+    Elmo(Layers(elmo.layers.source)).save(folder / "again")
     assert np.array_equal(embedded(folder / "again"), elmo.embed(TEXT)[0])
     other = Elmo.from_pretrained(write_transformer(folder / "bert"))
     other.save(folder / "other")

@@ -15,6 +15,7 @@ import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.parquet_vectors import MANIFEST, part_name
 from elmo_tasks.elmo.shards import ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import VectorModel
@@ -181,7 +182,7 @@ def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
         name: name
         for name in ("input", "options_sha256", "weights_sha256", "tokenizer")
     }
-    model = VectorModel(bilm=BiLM.from_files(options, weights))
+    model = VectorModel(layers=Layers(BiLM.from_files(options, weights)))
     write_vectors(
         model, [(1, "The cook bakes ."), (2, "It rains .")], made, settings=settings
     )

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 import torch
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import SourceSettings
-from elmo_tasks.elmo.sources import open_source
-from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.probes.neighbors import (
     index_corpus,
     nearest_occurrences,
@@ -22,18 +21,18 @@ from tests.tiny import bilm_files
 
 
 @pytest.fixture
-def encoders(tmp_path: Path, gpu: torch.device) -> list[FrozenEncoder]:
+def encoders(tmp_path: Path, gpu: torch.device) -> list[Layers]:
     """On the CPU and on the GPU."""
     chosen = SourceSettings(**bilm_files(tmp_path / "bilm"))
     devices = torch.device("cpu"), gpu
-    return [FrozenEncoder.of(*open_source(chosen), device) for device in devices]
+    return [Layers.open(chosen).to(device) for device in devices]
 
 
 def assert_same(results: list[Any]) -> None:
     assert results[0] == results[1]
 
 
-def test_parts_of_speech(encoders: list[FrozenEncoder], tmp_path: Path) -> None:
+def test_parts_of_speech(encoders: list[Layers], tmp_path: Path) -> None:
     lines = {
         "train": ["the/D old/A ferry/N left/V", "a/D boat/N sank/V"],
         "test": ["a/D ferry/N sank/V"],
@@ -44,7 +43,7 @@ def test_parts_of_speech(encoders: list[FrozenEncoder], tmp_path: Path) -> None:
     assert_same([probe_pos(encoder, *files).rows for encoder in encoders])
 
 
-def test_senses(encoders: list[FrozenEncoder], tmp_path: Path) -> None:
+def test_senses(encoders: list[Layers], tmp_path: Path) -> None:
     train = ["the play%1:10:01:: ended", "children play%2:33:00:: here"]
     files = [
         write_wsd(tmp_path / "train.data.xml", *train),
@@ -58,7 +57,7 @@ def test_senses(encoders: list[FrozenEncoder], tmp_path: Path) -> None:
     )
 
 
-def test_neighbours(encoders: list[FrozenEncoder]) -> None:
+def test_neighbours(encoders: list[Layers]) -> None:
     text = [["the", "play", "ended"], ["they", "play"], ["a", "new", "play", "."]]
     found = []
     for encoder in encoders:

@@ -1,14 +1,14 @@
-"""Encoders with simple, known layers, and word-sense files from a few words."""
+"""Sources with simple, known layers, and word-sense files from a few words."""
 
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder
+from elmo_tasks.elmo.layers import Layers
 from tests.tiny import FIXTURES
 
 POS_OF_TYPE = dict(zip("12345", ("NOUN", "VERB", "ADJ", "ADV", "ADJ"), strict=True))
@@ -18,31 +18,35 @@ SEMCOR = WSD / "SemCor" / "semcor.data.xml"
 INDEX_SENSE = WSD / "index.sense"
 
 
-def encoder_of(vectors: Callable[[list[str], int], list[list[float]]]) -> Encode:
-    """An encoder that gives token t of a sentence the L+1 vectors `vectors(words, t)` of width D."""
+class KnownLayers(nn.Module):
+    """A source that gives token t of a sentence the L+1 vectors `vectors(words, t)` of width D."""
 
-    def encode(character_ids: Tensor) -> BiLMOutput:
+    state = "reset"
+    precision = "float32"
+    dtype = torch.float32
+
+    def __init__(self, vectors: Callable[[list[str], int], list[list[float]]]) -> None:
+        super().__init__()
+        self.vectors = vectors
+        self.n_layers, self.output_dim = torch.tensor(vectors(["word"], 0)).shape
+        self.unused = nn.Parameter(torch.zeros(1))  # says on which device it is
+
+    def forward(self, character_ids: Tensor) -> BiLMOutput:
         mask = (character_ids > 0).any(2)  # [B, T]
-        layers: Tensor | None = None
+        layers = torch.zeros(self.n_layers, *mask.shape, self.output_dim)
         for row, ids in enumerate(character_ids):
             words = [_word(token) for token in ids[mask[row]]]
             for t in range(len(words)):
-                found = torch.tensor(vectors(words, t))  # [L+1, D]
-                if layers is None:
-                    layers = torch.zeros(len(found), *mask.shape, found.shape[1])
-                layers[:, row, t] = found
-        assert layers is not None
+                layers[:, row, t] = torch.tensor(self.vectors(words, t))
         return BiLMOutput(layers, mask)
-
-    return encode
 
 
 def _word(ids: Tensor) -> str:
     return bytes(i - 1 for i in ids.tolist() if 1 <= i <= 256).decode()
 
 
-def frozen(encode: Encode) -> FrozenEncoder:
-    return FrozenEncoder(encode, "biLM")
+def known(vectors: Callable[[list[str], int], list[list[float]]]) -> Layers:
+    return Layers(KnownLayers(vectors))
 
 
 def write_wsd(file: Path, *sentences: str) -> Path:

@@ -17,7 +17,7 @@ from elmo_tasks.experiments.probes.neighbors import (
     nearest_words,
     occurrence_in_corpus,
 )
-from tests.probes.samples import encoder_of, frozen
+from tests.probes.samples import known
 
 ANGLES = {"east": 0, "northeast": 45, "north": 90, "west": 180}
 LINES = [
@@ -36,7 +36,7 @@ def by_word_before(words: list[str], t: int) -> list[list[float]]:
     return [[1.0, 1.0], [2 * math.cos(angle), 2 * math.sin(angle)]]
 
 
-ENCODER = frozen(encoder_of(by_word_before))
+ENCODER = known(by_word_before)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_missing_occurrences(index: CorpusIndex) -> None:
 
 def test_the_layer() -> None:
     """Of all blocks, in the order of the text; a layer that the encoder does not have is an error."""
-    encoder = frozen(encoder_of(lambda words, t: [[float(t)], [float(len(words))]]))
+    encoder = known(lambda words, t: [[float(t)], [float(len(words))]])
     lengths = [2, 3, *[MAX_SENTENCE // 2] * 8, 3]
     assert BLOCK_TOKENS < sum(lengths) < 2 * BLOCK_TOKENS
     text = [["a"] * length for length in lengths]

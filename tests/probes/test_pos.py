@@ -8,7 +8,7 @@ import pytest
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.mcnemar import neighbours
 from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, probe_pos
-from tests.probes.samples import encoder_of, frozen
+from tests.probes.samples import known
 
 
 def lengths(words: list[str], t: int) -> list[list[float]]:
@@ -16,7 +16,7 @@ def lengths(words: list[str], t: int) -> list[list[float]]:
     return [[1.0], [float(len(words[t]))], [float(len(words[t - 1])) if t else 0.0]]
 
 
-ENCODER = frozen(encoder_of(lengths))
+ENCODER = known(lengths)
 
 
 def probe(folder: Path, train: str, test: str) -> PosReport:

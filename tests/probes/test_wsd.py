@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import BLOCK_TOKENS, FrozenEncoder
+from elmo_tasks.experiments.probes.layers import BLOCK_TOKENS
 from elmo_tasks.experiments.probes.senses import Target
 from elmo_tasks.experiments.probes.wsd import (
     SenseCorpus,
@@ -20,7 +21,7 @@ from elmo_tasks.experiments.probes.wsd import (
     train_file_in,
 )
 from tests.elmo.samples import random_bilm
-from tests.probes.samples import INDEX_SENSE, SEMCOR, encoder_of, frozen, write_wsd
+from tests.probes.samples import INDEX_SENSE, SEMCOR, known, write_wsd
 
 PLANE = {
     "play": [0.0, 0.0],
@@ -41,7 +42,7 @@ def by_word_before(words: list[str], t: int) -> list[list[float]]:
     return [[-y, x], [x + own[0], y + own[1]]]
 
 
-ENCODER = frozen(encoder_of(by_word_before))
+ENCODER = known(by_word_before)
 
 
 def probe(folder: Path, train: list[str], test: list[str]) -> WsdReport:
@@ -98,7 +99,7 @@ def test_ties_go_to_the_first_sense_in_training(tmp_path: Path) -> None:
         "new play%1:04:02::",
         "ball play%1:09:00::",
     )
-    vectors = SenseVectors(SenseCorpus.of(file), ENCODER.encode)
+    vectors = SenseVectors(SenseCorpus.of(file), ENCODER)
     vectors.directions["play%1:10:01::"] = torch.tensor([[1.0, 0.0], [0.9999998, 3e-4]])
     vectors.directions["play%1:04:02::"] = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
     target = Target("d0", "play", "NOUN", 0, 1, 1)
@@ -130,11 +131,11 @@ def test_unknown_lemmas_get_the_first_sense(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def bilm() -> FrozenEncoder:
-    return frozen(random_bilm().eval().requires_grad_(False))
+def bilm() -> Layers:
+    return Layers(random_bilm())
 
 
-def test_means_against_a_loop(bilm: FrozenEncoder) -> None:
+def test_means_against_a_loop(bilm: Layers) -> None:
     """Of a text of several blocks: the same sentences again and again, which changes no mean."""
     corpus = SenseCorpus.of(SEMCOR)
     tokens = sum(len(sentence.words) for sentence in corpus.sentences)
@@ -143,22 +144,20 @@ def test_means_against_a_loop(bilm: FrozenEncoder) -> None:
     )
     sums: dict[str, list[torch.Tensor]] = {}
     for sentence in corpus.sentences:
-        encoded = bilm.encode(batch_to_ids([sentence.words])).layers[
-            :, 0
-        ]  # [L+1, T, D]
+        encoded = bilm(batch_to_ids([sentence.words])).layers[:, 0]  # [L+1, T, D]
         for target in sentence.targets:
             for key in corpus.keys[target.id]:
                 sums.setdefault(key, []).append(
                     encoded[:, target.start : target.end].mean(1)
                 )
-    vectors = SenseVectors(repeated, bilm.encode)
+    vectors = SenseVectors(repeated, bilm)
     assert vectors.directions.keys() == sums.keys()
     for key, found in sums.items():
         expected = torch.nn.functional.normalize(torch.stack(found).mean(0), dim=1)
         torch.testing.assert_close(vectors.directions[key], expected)
 
 
-def test_columns(tmp_path: Path, bilm: FrozenEncoder) -> None:
+def test_columns(tmp_path: Path, bilm: Layers) -> None:
     lines = {"semeval2007": "a play%1:04:02:: .", "senseval2": "the play%1:10:01:: ?"}
     files = [
         write_wsd(tmp_path / f"{name}.data.xml", line) for name, line in lines.items()
@@ -172,7 +171,7 @@ def test_columns(tmp_path: Path, bilm: FrozenEncoder) -> None:
     }
 
 
-def test_mismatched_keys(tmp_path: Path, bilm: FrozenEncoder) -> None:
+def test_mismatched_keys(tmp_path: Path, bilm: Layers) -> None:
     file = write_wsd(
         tmp_path / "x.data.xml", "the play%1:10:01:: and the play%1:10:01:: ."
     )

@@ -1,6 +1,7 @@
 """Sentences -> the frozen layers of all their tokens, in the order of the text and within bounded memory."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -8,10 +9,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
-from elmo_tasks.elmo import sources
-from elmo_tasks.elmo.batches import batches_by_length
+from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 
 BLOCK_TOKENS = 16_384
@@ -23,48 +23,16 @@ BATCH_TOKENS = 2_048
 MAX_SENTENCE = 5_000
 """Longer sentences are rejected: a file without line ends is not a list of sentences."""
 
-CPU = torch.device("cpu")
-
-Encode = Callable[[Tensor], BiLMOutput]
-"""Character ids [B, T, C] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
-
-
-class FrozenEncoder(NamedTuple):
-    """A source of layers, and its name in tables (`biLM`, `transformer`)."""
-
-    encode: Encode
-    name: str
-
-    @classmethod
-    def of(
-        cls,
-        layers: sources.LayerSource,
-        files: sources.SourceFiles,
-        device: torch.device = CPU,
-    ) -> "FrozenEncoder":
-        """What was opened; layers are computed on the device, and kept on the CPU."""
-        placed = layers if device == CPU else layers.to(device)
-
-        def encode(ids: Tensor) -> BiLMOutput:
-            return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
-
-        return cls(encode, files.label)
-
-    def n_layers(self) -> int:
-        """The number of layers (L+1)."""
-        with torch.inference_mode():
-            return len(self.encode(batch_to_ids([["a"]])).layers)
-
 
 class Block(NamedTuple):
     """The layers of consecutive sentences with N tokens, and the index of each sentence's first token in the block."""
 
     starts: list[int]
-    layers: Tensor  # [L+1, N, D]
+    layers: Tensor  # [L+1, N, D], float32, on the CPU
 
 
 def encode_blocks(
-    encode: Encode,
+    layers: Layers,
     sentences: Iterable[Sequence[str]],
     *,
     what: str = "",
@@ -75,11 +43,15 @@ def encode_blocks(
     All layers of all sentences, bitwise reproducible for one `batch_tokens`. Sentences of similar length within a block
     share a batch. They are read lazily; `what` is the label of a progress bar.
     """
+    model = VectorModel(layers=layers)
+    sizes = BatchSizes(
+        max_length=MAX_SENTENCE, batch_size=batch_tokens, max_tokens=batch_tokens
+    )
     with tqdm(
         desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False
     ) as progress:
         for block in blocks(sentences, tokens=block_tokens):
-            yield Block(*_encode(encode, block, max_tokens=batch_tokens))
+            yield _encode(model, sizes, block)
             progress.update(sum(map(len, block)))
 
 
@@ -105,35 +77,26 @@ def blocks(
         yield block
 
 
-@torch.inference_mode()
 def _encode(
-    encode: Encode, sentences: list[Sequence[str]], *, max_tokens: int
-) -> tuple[list[int], Tensor]:
-    """The start of each sentence, and all layers [L+1, N, D]."""
-    lengths = torch.tensor([len(sentence) for sentence in sentences])  # [B]
-    starts = lengths.cumsum(0) - lengths  # [B]
-    flat = torch.empty(0)
-    for places in batches_by_length(lengths.tolist(), max_tokens=max_tokens):
-        layers, mask = encode(
-            batch_to_ids(
-                [list(sentences[place]) for place in places], longest=MOST_CHARACTERS
-            )
-        )
-        if not len(flat):
-            flat = layers.new_empty(
-                (layers.shape[0], int(lengths.sum()), layers.shape[3])
-            )
-        to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]
-        flat[:, to[mask]] = layers[:, mask]
-    return starts.tolist(), flat
+    model: VectorModel, sizes: BatchSizes, sentences: list[Sequence[str]]
+) -> Block:
+    ends = list(accumulate([len(words) for words in sentences]))
+    starts = [0, *ends[:-1]]
+    flat = np.empty(model.shape(ends[-1]), np.float32)  # [L+1, N, D]
+    arrays = [flat[:, start:end] for start, end in zip(starts, ends, strict=True)]
+    named = []
+    for words in sentences:
+        named.append(Sentence("", list(words), f"the sentence {' '.join(words[:8])}"))
+    embed_into(arrays, model, sizes, named)
+    return Block(starts, torch.from_numpy(flat))
 
 
-def all_layers(
-    encoder: FrozenEncoder, sentences: Iterable[Sequence[str]]
-) -> np.ndarray:
+def all_layers(layers: Layers, sentences: Iterable[Sequence[str]]) -> np.ndarray:
     """All layers of all tokens: float16, [L+1, N, D]. Raises `InputError` as `to_half` does."""
-    blocks = encode_blocks(encoder.encode, sentences, what="encoding")
-    return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
+    halves = []
+    for block in encode_blocks(layers, sentences, what="encoding"):
+        halves.append(to_half(block.layers).numpy())
+    return np.concatenate(halves, 1)
 
 
 def to_half(layers: Tensor) -> Tensor:

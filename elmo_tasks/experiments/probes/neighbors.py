@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
 from elmo_tasks.experiments.probes.senses import read_senses
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.vector_files import read_vectors, width_of
@@ -66,23 +67,22 @@ class Occurrence(NamedTuple):
 
 
 def index_corpus(
-    sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: int | None = None
+    sentences: Iterable[list[str]], frozen: Layers, layer: int | None = None
 ) -> CorpusIndex:
     """
     A text and one of its layers (default: the top one) in memory, `2 D` bytes per token. Raises `InputError` if the
-    encoder does not have the layer, or as the sentences do.
+    source does not have the layer, or as the sentences do.
     """
-    layers = encoder.n_layers()
-    layer = layers - 1 if layer is None else layer
-    if not 0 <= layer < layers:
-        raise InputError(f"expected a layer from 0 to {layers - 1}, got {layer}")
+    top = frozen.n_layers - 1
+    if layer is None:
+        layer = top
+    if not 0 <= layer <= top:
+        raise InputError(f"expected a layer from 0 to {top}, got {layer}")
     text = list(sentences)
-    blocks = encode_blocks(encoder.encode, text, what="encoding")
-    return CorpusIndex(
-        text,
-        layer,
-        np.concatenate([to_half(block.layers[layer]).numpy() for block in blocks]),
-    )
+    vectors = []
+    for block in encode_blocks(frozen, text, what="encoding"):
+        vectors.append(to_half(block.layers[layer]).numpy())
+    return CorpusIndex(text, layer, np.concatenate(vectors))
 
 
 def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurrence:

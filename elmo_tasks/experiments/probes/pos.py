@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
+from elmo_tasks.experiments.probes.layers import all_layers
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
@@ -31,7 +32,7 @@ class PosRow(NamedTuple):
     and on the others; `None` if there are no such tokens.
     """
 
-    name: str  # `BASELINE`, or the encoder's name and the layer
+    name: str  # `BASELINE`, or the label of the source and the layer
     accuracy: float | None
     seen: float | None
     unseen: float | None
@@ -50,7 +51,7 @@ class PosReport(NamedTuple):
 
 
 def probe_pos(
-    encoder: FrozenEncoder, train_file: str | Path, test_file: str | Path
+    frozen: Layers, train_file: str | Path, test_file: str | Path
 ) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
@@ -84,7 +85,7 @@ def probe_pos(
 
     rows = [row(BASELINE, _most_frequent(train_words, train_tags, words))]
     of_files = [
-        all_layers(encoder, (sentence.words for sentence in sentences))
+        all_layers(frozen, (sentence.words for sentence in sentences))
         for sentences in (train, test)
     ]
     layers = list(zip(*of_files, strict=True))
@@ -94,7 +95,7 @@ def probe_pos(
         fitted, steps = fit_softmax(features, train_tags)
         rows.append(
             row(
-                f"{encoder.name} {layer}",
+                f"{frozen.label} {layer}",
                 fitted.predict(scored.astype(np.float32)),
                 steps,
             )

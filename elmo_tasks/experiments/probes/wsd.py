@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, encode_blocks
+from elmo_tasks.experiments.probes.layers import encode_blocks
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.experiments.probes.senses import (
     CORPUS_HINT,
@@ -76,26 +77,21 @@ class SenseCorpus(NamedTuple):
             raise InputError("expected annotated instances, got none", file=file)
         return cls(file.name.removesuffix(DATA_SUFFIX), file, keys, sentences)
 
-    def target_vectors(self, encode: Encode) -> Iterator[tuple[Target, Tensor]]:
+    def target_vectors(self, frozen: Layers) -> Iterator[tuple[Target, Tensor]]:
         """Each target and the mean over its tokens in each layer: [L+1, D]."""
+        words = [sentence.words for sentence in self.sentences]
         sentences = iter(self.sentences)
-        for block in encode_blocks(
-            encode, (sentence.words for sentence in self.sentences), what=self.name
-        ):
-            for start, sentence in zip(block.starts, sentences, strict=False):
-                for target in sentence.targets:
-                    yield (
-                        target,
-                        block.layers[:, start + target.start : start + target.end].mean(
-                            1
-                        ),
-                    )
+        for block in encode_blocks(frozen, words, what=self.name):
+            for start in block.starts:
+                for target in next(sentences).targets:
+                    place = slice(start + target.start, start + target.end)
+                    yield target, block.layers[:, place].mean(1)
 
 
 class WsdRow(NamedTuple):
     """The scores of the first sense or of a layer."""
 
-    name: str  # `first sense`, or the encoder's name and the layer
+    name: str  # `first sense`, or the label of the source and the layer
     scores: dict[str, Score]  # by evaluation set, and over several
 
 
@@ -118,10 +114,10 @@ class SenseVectors:
     keys counts for each of them.
     """
 
-    def __init__(self, corpus: SenseCorpus, encode: Encode) -> None:
+    def __init__(self, corpus: SenseCorpus, frozen: Layers) -> None:
         self.by_lemma: dict[Lemma, dict[str, None]] = {}
         sums: dict[str, Tensor] = {}
-        for target, vectors in corpus.target_vectors(encode):
+        for target, vectors in corpus.target_vectors(frozen):
             senses = self.by_lemma.setdefault((target.lemma, target.pos), {})
             for key in corpus.keys[target.id]:
                 senses[key] = None
@@ -151,7 +147,7 @@ class SenseVectors:
 
 
 def probe_senses(
-    encoder: FrozenEncoder,
+    frozen: Layers,
     train_file: str | Path,
     evaluation_files: Iterable[str | Path],
     index_sense: str | Path,
@@ -164,21 +160,21 @@ def probe_senses(
     """
     train, *sets = (SenseCorpus.of(file) for file in (train_file, *evaluation_files))
     first_senses = read_first_senses(index_sense)
-    vectors = SenseVectors(train, encoder.encode)
-    layers = [f"{encoder.name} {layer}" for layer in range(encoder.n_layers())]
+    vectors = SenseVectors(train, frozen)
+    names = [f"{frozen.label} {layer}" for layer in range(frozen.n_layers)]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
     unknown: list[
         str | None
     ] = []  # WordNet's first senses for lemmas that are not in the training corpus
     for corpus in sets:
-        for target, found in corpus.target_vectors(encoder.encode):
+        for target, found in corpus.target_vectors(frozen):
             first = first_senses.get((target.lemma, target.pos))
             nearest: Sequence[str | None] | None = vectors.nearest(target, found)
             if nearest is None:
                 unknown.append(first)
                 nearest = [first] * len(found)
             for name, key in zip(
-                ["first sense", *layers], [first, *nearest], strict=True
+                ["first sense", *names], [first, *nearest], strict=True
             ):
                 answers.setdefault(name, {})[corpus.name, target.id] = (
                     [] if key is None else [key]

@@ -1,0 +1,143 @@
+"""The frozen layers of any source, on a device, from a cache if there is one: all that others know of a source."""
+
+from collections.abc import Mapping
+from typing import Any, Self, cast
+
+import torch
+from torch import Tensor, nn
+
+from elmo_tasks.bilm.bilm import BiLM, BiLMOutput, States
+from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
+from elmo_tasks.elmo.cache import CacheSettings, LayerCache
+from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
+from elmo_tasks.elmo.sources import SourceFiles, open_source
+from elmo_tasks.errors import InputError
+
+NO_CACHE = CacheSettings()
+
+
+class Layers(nn.Module):
+    """
+    The layers of a source, which computes as it did before any training around it: in evaluation mode, without
+    gradients, also under autocast. It moves with the module that holds it, but is none of its modules: optimizers,
+    initializers and state dicts do not reach it.
+
+    # Parameters
+
+    - `source`: a biLM, a transformer, or one of your own; it is frozen.
+    - `files`: where it comes from, if it was opened from files.
+    - `cache`: layers are read from it if they were computed before.
+    """
+
+    def __init__(
+        self,
+        source: LayerSource,
+        files: SourceFiles | None = None,
+        *,
+        cache: LayerCache | None = None,
+    ) -> None:
+        super().__init__()
+        source.eval().requires_grad_(False)
+        self._hidden = (source,)  # `nn.Module` registers no module in a tuple
+        self.files = files
+        self.cache = cache
+
+    @classmethod
+    def open(
+        cls,
+        settings: SourceSettings,
+        *,
+        cache: CacheSettings = NO_CACHE,
+        read_only: bool = False,
+        run_folder: str | None = None,
+        names: Mapping[str, str] | None = None,
+    ) -> "Layers":
+        """
+        Opens the files of a source; for `run_folder`, `names` and the errors see `open_source`. Nothing is written to
+        the cache while it is `read_only`.
+        """
+        source, files = open_source(settings, run_folder=run_folder, names=names)
+        if cache.cache_dir is None:
+            return cls(source, files)
+        opened = LayerCache(cache, files, read_only=read_only)
+        return cls(source, files, cache=opened)
+
+    @property
+    def source(self) -> LayerSource:
+        return self._hidden[0]
+
+    @property
+    def n_layers(self) -> int:
+        """L+1, with the lowest layer, which knows nothing of the context."""
+        return self.source.n_layers
+
+    @property
+    def output_dim(self) -> int:
+        """The width D of a layer: 2P with a biLM."""
+        return self.source.output_dim
+
+    @property
+    def state(self) -> str:
+        """`reset` if a sentence's layers depend on no other sentence, else `carry`."""
+        return self.source.state
+
+    @property
+    def precision(self) -> str:
+        """The name of the data type of the matrix products."""
+        return self.source.precision
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.source.parameters()).device
+
+    @property
+    def label(self) -> str:
+        """What tables and messages call the kind of source: `biLM`, `transformer`."""
+        return "biLM" if self.files is None else self.files.label
+
+    @property
+    def name(self) -> str:
+        """What errors call the source: the path of its weights, if it has one."""
+        return "biLM" if self.files is None else self.files.weight_file.path
+
+    def opened_files(self) -> SourceFiles:
+        """The files of the source. Raises `InputError` if it was not opened from files."""
+        if self.files is None:
+            raise InputError(
+                "expected a biLM with its source", hint="use Elmo.from_files"
+            )
+        return self.files
+
+    def forward(self, ids: Tensor) -> BiLMOutput:
+        """The layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C]; zero for padding."""
+        with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
+            if self.cache is not None:
+                return self.cache.layers(self.source, ids)
+            return self.source(ids)
+
+    def carry(self, ids: Tensor, states: States) -> tuple[BiLMOutput, States]:
+        """
+        As `forward`, but from the states that the previous batch returned, `{}` for zeros; see `BiLM.carry`. Other
+        sources have no states, and give `{}`.
+        """
+        if not isinstance(self.source, BiLM):
+            return self(ids), {}
+        with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
+            return self.source.carry(ids, states)
+
+    def of_words(self, sentences: list[list[str]]) -> BiLMOutput:
+        """The layers [L+1, B, T, D] and the mask [B, T] of sentences, lists of words."""
+        ids = batch_to_ids(sentences, longest=MOST_CHARACTERS)  # [B, T, C]
+        output: BiLMOutput = self(ids.to(self.device))
+        return output
+
+    def train(self, mode: bool = True) -> Self:
+        """The source stays in evaluation mode. The cache is written from the beginning of a training."""
+        if mode and self.cache is not None:
+            self.cache.read_only = False
+        return super().train(mode)
+
+    def _apply(self, *args: Any, **kwargs: Any) -> Self:
+        """Moves and converts the source, too."""
+        cast(nn.Module, self.source)._apply(*args, **kwargs)
+        return super()._apply(*args, **kwargs)

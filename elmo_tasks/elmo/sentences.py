@@ -1,0 +1,71 @@
+"""What users give as sentences: lists of words, or texts that a tokenizer splits."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.raw_text import Split, end_of_text, is_list_of_words
+
+logger = logging.getLogger(__name__)
+
+Sentences = Iterable[str | Sequence[str]]
+"""Lists of words, or texts, which a tokenizer splits into words."""
+
+_NO_LISTS = (str, bytes, Mapping, set, frozenset)
+"""What has parts, and is no list of sentences or words."""
+
+_SAMPLED_LINES = 1000
+
+
+def checked_sentences(sentences: Sentences) -> list[Any]:
+    """Lists of words, or texts. Raises `InputError` for something else."""
+    if not isinstance(sentences, Iterable) or isinstance(sentences, _NO_LISTS):
+        raise InputError(
+            f"expected a list of sentences, got {shown(sentences)}",
+            hint="put it into a list",
+        )
+    checked: list[Any] = []
+    for number, one in enumerate(sentences, start=1):
+        words = one if isinstance(one, str) else _word_list(one)
+        if words is None:
+            problem = "expected a string or a list of words"
+            raise InputError(f"sentence {number}: {problem}, got {shown(one)}")
+        checked.append(words)
+    return checked
+
+
+def _word_list(value: Any) -> list[str] | None:
+    """The words of a list of words; `None` for something else."""
+    if not isinstance(value, Iterable) or isinstance(value, _NO_LISTS):
+        return None
+    words = list(value)
+    for word in words:
+        if not isinstance(word, str):
+            return None
+    return words
+
+
+def are_words_of_one(sentences: list[Any]) -> bool:
+    """Whether sentences are texts of one word each, as in `embed(["It", "ended", "."])`."""
+    for sentence in sentences:
+        if not isinstance(sentence, str):
+            return False
+    return is_list_of_words(sentences)
+
+
+def until_the_end(
+    lines: Iterable[tuple[int, str]], split: Split
+) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a whole text, for which warnings are due at its end."""
+    first: list[str] = []
+    for number, line in lines:
+        if len(first) < _SAMPLED_LINES and line.strip():
+            first.append(line.strip())
+        yield number, line
+    end_of_text(split)
+    if is_list_of_words(first):
+        logger.warning(
+            "each line has one word, such as %r: a sentence is a line with all its words",
+            first[0],
+        )

@@ -1,0 +1,91 @@
+"""The mix of layers that a task's training has learned (Eq. 1), from an archive or the folder of a run."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
+from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.formats.text_files import read_json
+from elmo_tasks.formats.unpacking import unpack
+
+PLACES = ("input", "output")
+
+
+def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
+    """
+    The learned mix of an archive for the input, or for `PATH:output` for the output; frozen. Raises `InputError` if it
+    has none, or was trained on another source.
+    """
+    path, place = _path_and_place(archive)
+    config, state = _trained(path)
+    settings = _mix_settings(config, path, place)
+    of_sources = [
+        SourceFiles.from_state(state[key])
+        for key in state
+        if key.endswith(f"elmo.{STATE_KEY}")
+    ]
+    layers.opened_files().require_same(*of_sources)
+    mix = ScalarMix(layers.n_layers, settings)
+    prefix = f".{place}_mix."
+    learned = {
+        key.partition(prefix)[2]: value for key, value in state.items() if prefix in key
+    }
+    if learned.keys() != mix.state_dict().keys():
+        raise _no_mix(path, place)
+    mix.load_state_dict(learned)
+    return mix.requires_grad_(False)
+
+
+def is_trained_model(archive: str) -> bool:
+    """Whether there is something at the path, which may end in `:input` or `:output`."""
+    path, _ = _path_and_place(archive)
+    return path.exists()
+
+
+def _path_and_place(archive: str) -> tuple[Path, str]:
+    path, _, place = archive.rpartition(":")
+    if place in PLACES:
+        return Path(path), place
+    return Path(archive), "input"
+
+
+def _mix_settings(config: dict[str, Any], path: Path, place: str) -> MixSettings:
+    model = config.get("model")
+    elmo = model.get("elmo") if isinstance(model, dict) else None
+    if not isinstance(elmo, dict) or elmo.get("at", "input") not in (place, "both"):
+        raise _no_mix(path, place)
+    if elmo.get("layer_norm") == "batch":
+        problem = "expected vectors that do not depend on the batch"
+        raise InputError(f"{problem}, got layer_norm: batch", file=path)
+    return MixSettings.of(elmo)
+
+
+def _no_mix(path: Path, place: str) -> InputError:
+    return InputError(f"expected a model with ELMo at the {place}, got none", file=path)
+
+
+def _trained(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The config and the state of an archive, or of the folder of a training."""
+    try:
+        if path.is_dir():
+            return _read(path, path / "best.th")
+        with tempfile.TemporaryDirectory() as folder:
+            unpack(path, folder, ["config.json", "weights.th"], file=path)
+            return _read(Path(folder), Path(folder) / "weights.th")
+    except Exception as error:  # damaged files raise errors of any kind
+        problem = f"cannot read the model: {type(error).__name__}: {error}"
+        raise InputError(problem, file=path) from None
+
+
+def _read(folder: Path, weights: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    config = read_json(folder / "config.json", "the model's config")
+    check_tensor_file(weights)
+    state = torch.load(weights, map_location="cpu", weights_only=True)
+    return dict(config), dict(state)
