@@ -1,7 +1,7 @@
 """The bidirectional language model and its official files. Needs torch, numpy and h5py alone."""
 
-from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
+from elmo_tasks.bilm.bilm import BiLM, LayerOutput
 from elmo_tasks.bilm.characters import batch_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
 
-__all__ = ["BiLM", "BiLMOptions", "BiLMOutput", "batch_to_ids"]
+__all__ = ["BiLM", "BiLMOptions", "LayerOutput", "batch_to_ids"]

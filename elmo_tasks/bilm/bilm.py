@@ -33,7 +33,7 @@ States = dict[str, list[State]]
 """For each direction, the cell state and output of each layer."""
 
 
-class BiLMOutput(NamedTuple):
+class LayerOutput(NamedTuple):
     """
     Layer 0 is the token encoder's vector twice, layer k the concatenated forward and backward outputs of LSTM layer k.
     """
@@ -181,7 +181,7 @@ class BiLM(nn.Module):
         lower = self._precision != "float32"
         return self._precision if lower else str(self.dtype).removeprefix("torch.")
 
-    def forward(self, character_ids: Tensor) -> BiLMOutput:
+    def forward(self, character_ids: Tensor) -> LayerOutput:
         """
         The layers of ids [B, T, C] as from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence
         boundaries are added and removed inside; a sentence may be empty. Longer words than
@@ -191,7 +191,9 @@ class BiLM(nn.Module):
         """
         return self.carry(character_ids, {})[0]
 
-    def carry(self, character_ids: Tensor, states: States) -> tuple[BiLMOutput, States]:
+    def carry(
+        self, character_ids: Tensor, states: States
+    ) -> tuple[LayerOutput, States]:
         """
         As `forward`, but row b starts from row b of the states that the previous batch returned, as in bilm-tf: for
         each direction and layer, cell state and output, [B, .]; zeros where there are none. Also returns the final
@@ -199,7 +201,7 @@ class BiLM(nn.Module):
         """
         mask = token_mask(character_ids)  # [B, T]
         if not len(mask):
-            return BiLMOutput(self._zeros(mask), mask), states
+            return LayerOutput(self._zeros(mask), mask), states
         character_ids = fit_slots(character_ids, self.options.max_characters_per_token)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
@@ -221,7 +223,7 @@ class BiLM(nn.Module):
             )
             for depth, outputs in enumerate(results, start=1):
                 layers[depth, :, :, side] = outputs[written] * mask[:, :, None]
-        return BiLMOutput(layers.flatten(3), mask), finals
+        return LayerOutput(layers.flatten(3), mask), finals
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """

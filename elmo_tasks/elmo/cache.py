@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.sources import SourceFiles
@@ -94,7 +94,7 @@ class LayerCache:
         self._files = files
         self._reads = self._writes = True
 
-    def layers(self, source: LayerSource, ids: Tensor) -> BiLMOutput:
+    def layers(self, source: LayerSource, ids: Tensor) -> LayerOutput:
         """
         The result of `source(ids)`, rounded as described above, for character ids [B, T, C]: layers [L+1, B, T, D] and
         mask [B, T]. `source` was loaded from the files, and is given only the sentences that are missing.
@@ -116,7 +116,7 @@ class LayerCache:
         }
         if missing:
             self._write(description, _compute(source, ids, missing, layers))
-        return BiLMOutput(layers, mask)
+        return LayerOutput(layers, mask)
 
     def _limit(self, limit_gb: float | None) -> int:
         """The maximal size in bytes."""

@@ -6,7 +6,7 @@ from typing import Any, Self, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import BiLM, BiLMOutput, States
+from elmo_tasks.bilm.bilm import BiLM, LayerOutput, States
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.cache import CacheSettings, LayerCache
 from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
@@ -108,14 +108,14 @@ class Layers(nn.Module):
             )
         return self.files
 
-    def forward(self, ids: Tensor) -> BiLMOutput:
+    def forward(self, ids: Tensor) -> LayerOutput:
         """The layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C]; zero for padding."""
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
             if self.cache is not None:
                 return self.cache.layers(self.source, ids)
             return self.source(ids)
 
-    def carry(self, ids: Tensor, states: States) -> tuple[BiLMOutput, States]:
+    def carry(self, ids: Tensor, states: States) -> tuple[LayerOutput, States]:
         """
         As `forward`, but from the states that the previous batch returned, `{}` for zeros; see `BiLM.carry`. Other
         sources have no states, and give `{}`.
@@ -125,10 +125,10 @@ class Layers(nn.Module):
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
             return self.source.carry(ids, states)
 
-    def of_words(self, sentences: list[list[str]]) -> BiLMOutput:
+    def of_words(self, sentences: list[list[str]]) -> LayerOutput:
         """The layers [L+1, B, T, D] and the mask [B, T] of sentences, lists of words."""
         ids = batch_to_ids(sentences, longest=MOST_CHARACTERS)  # [B, T, C]
-        output: BiLMOutput = self(ids.to(self.device))
+        output: LayerOutput = self(ids.to(self.device))
         return output
 
     def train(self, mode: bool = True) -> Self:

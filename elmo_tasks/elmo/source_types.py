@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Optional, Protocol, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
+from elmo_tasks.bilm.bilm import BiLM, LayerOutput
 from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
@@ -46,7 +46,7 @@ class LayerSource(Protocol):
 
     state: str
 
-    def __call__(self, character_ids: Tensor, /) -> BiLMOutput:
+    def __call__(self, character_ids: Tensor, /) -> LayerOutput:
         """The layers [L+1, B, T, D] and the mask [B, T] of words with ids [B, T, C]; zero for padding."""
         ...
 

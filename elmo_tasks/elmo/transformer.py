@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
-from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.transformer_files import load
@@ -93,7 +93,7 @@ class Transformer(nn.Module):
     def dtype(self) -> torch.dtype:
         return self.like.dtype
 
-    def forward(self, character_ids: Tensor) -> BiLMOutput:
+    def forward(self, character_ids: Tensor) -> LayerOutput:
         """The layers [L+1, B, T, D] of words with ids [B, T, C], as from `batch_to_ids`."""
         character_ids = character_ids.cpu()  # the tokenizer's words are made there
         mask = token_mask(character_ids)  # [B, T]
@@ -111,7 +111,7 @@ class Transformer(nn.Module):
         )  # on a CPU, padding costs more than calls
         for places in batches_by_length(lengths, batch_size=few, max_tokens=MAX_TOKENS):
             self._encode([sequences[place] for place in places], layers.flatten(1, 2))
-        return BiLMOutput(layers, mask.to(self.like.device))
+        return LayerOutput(layers, mask.to(self.like.device))
 
     def _sequences(
         self, words: list[str], lengths: list[int], width: int

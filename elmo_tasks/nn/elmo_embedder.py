@@ -9,7 +9,7 @@ from allennlp.common import Params
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import BiLMOutput, States
+from elmo_tasks.bilm.bilm import LayerOutput, States
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
@@ -166,18 +166,18 @@ class ElmoTokenEmbedder(TokenEmbedder):
         self._check_places()
         return self.input_vectors(self.layers(ids))
 
-    def layers(self, ids: Tensor) -> BiLMOutput:
+    def layers(self, ids: Tensor) -> LayerOutput:
         """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C]."""
         if self.frozen.state == "carry":
             output, self._states = self.frozen.carry(ids, self._states)
             return output
-        return cast(BiLMOutput, self.frozen(ids))
+        return cast(LayerOutput, self.frozen(ids))
 
-    def input_vectors(self, output: BiLMOutput) -> Tensor:
+    def input_vectors(self, output: LayerOutput) -> Tensor:
         """ELMo vectors [B, T, D] for the encoder's input, from the result of `layers`; zero for padding."""
         return self._vectors(self.input_mix, output)
 
-    def output_vectors(self, output: BiLMOutput) -> Tensor:
+    def output_vectors(self, output: LayerOutput) -> Tensor:
         """ELMo vectors [B, T, D] for the encoder's output, from the result of `layers`; zero for padding."""
         return self._vectors(self.output_mix, output)
 
@@ -226,7 +226,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
             if mix is not None:
                 yield place, mix
 
-    def _vectors(self, mix: ScalarMix | None, output: BiLMOutput) -> Tensor:
+    def _vectors(self, mix: ScalarMix | None, output: LayerOutput) -> Tensor:
         if mix is None:
             raise ValueError(
                 f"there are no vectors for this place: at is {self.places.at!r}"

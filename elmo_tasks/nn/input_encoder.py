@@ -11,7 +11,7 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.word_indexer import SPELLING
@@ -134,7 +134,7 @@ class InputEncoder(nn.Module):
             self._evaluated_mix = self.elmo.mix_parameters()
         return InputEncoderOutput(h, x, mask)
 
-    def _layers(self, tokens: TextFieldTensors) -> BiLMOutput | None:
+    def _layers(self, tokens: TextFieldTensors) -> LayerOutput | None:
         if self.elmo is None:
             return None
         if CHARACTERS not in tokens:
@@ -147,7 +147,7 @@ class InputEncoder(nn.Module):
         (ids,) = tokens[CHARACTERS].values()  # [B, T, C]
         return self.elmo.layers(ids)
 
-    def _input(self, tokens: TextFieldTensors, layers: BiLMOutput | None) -> Tensor:
+    def _input(self, tokens: TextFieldTensors, layers: LayerOutput | None) -> Tensor:
         parts = []
         if self.embedder is not None:
             parts.append(self.embedder(self._embedded(tokens)))

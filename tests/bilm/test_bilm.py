@@ -10,7 +10,7 @@ from allennlp.nn.util import remove_sentence_boundaries
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.lstm import TOKENS_AT_ONCE
 from tests.elmo.samples import (
     BATCHES,
@@ -29,7 +29,7 @@ class Stream:
     def __init__(self, bilm: BiLM) -> None:
         self.bilm, self.states = bilm, dict[str, Any]()
 
-    def __call__(self, ids: torch.Tensor) -> BiLMOutput:
+    def __call__(self, ids: torch.Tensor) -> LayerOutput:
         output, self.states = self.bilm.carry(ids, self.states)
         return output
 

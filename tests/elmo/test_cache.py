@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.elmo.cache import STORED
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.store import LayerStore, _stores
@@ -49,7 +49,7 @@ def cached(files: dict[str, str], tmp_path: Path) -> Embedder:
     ).train()
 
 
-def rounded(output: BiLMOutput) -> Tensor:
+def rounded(output: LayerOutput) -> Tensor:
     return output.layers.to(STORED).to(output.layers.dtype)
 
 
@@ -188,7 +188,7 @@ def test_values_beyond_float16_are_neither_stored_nor_rounded(
 ) -> None:
     expected = plain.layers(IDS).layers
 
-    def enlarge(_: BiLM, arguments: tuple[Tensor], output: BiLMOutput) -> None:
+    def enlarge(_: BiLM, arguments: tuple[Tensor], output: LayerOutput) -> None:
         """As an unclipped biLM may: one value of the sentences of five tokens."""
         output.layers[1, output.mask.sum(1) == 5, 2, 3] = 70000.0
 

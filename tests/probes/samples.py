@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.elmo.layers import Layers
 from tests.tiny import FIXTURES
 
@@ -31,14 +31,14 @@ class KnownLayers(nn.Module):
         self.n_layers, self.output_dim = torch.tensor(vectors(["word"], 0)).shape
         self.unused = nn.Parameter(torch.zeros(1))  # says on which device it is
 
-    def forward(self, character_ids: Tensor) -> BiLMOutput:
+    def forward(self, character_ids: Tensor) -> LayerOutput:
         mask = (character_ids > 0).any(2)  # [B, T]
         layers = torch.zeros(self.n_layers, *mask.shape, self.output_dim)
         for row, ids in enumerate(character_ids):
             words = [_word(token) for token in ids[mask[row]]]
             for t in range(len(words)):
                 layers[:, row, t] = torch.tensor(self.vectors(words, t))
-        return BiLMOutput(layers, mask)
+        return LayerOutput(layers, mask)
 
 
 def _word(ids: Tensor) -> str:
