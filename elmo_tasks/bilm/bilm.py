@@ -1,8 +1,6 @@
 """Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
 
 import copy
-import weakref
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +9,6 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm.characters import (
     BEGIN_OF_SENTENCE,
-    CHARACTERS,
     END_OF_SENTENCE,
     fit_slots,
     token_mask,
@@ -25,7 +22,6 @@ from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.weights import check_size, load_weights, save_options, save_weights
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import bilm_file
 
 DIRECTIONS = ("forward", "backward")
 
@@ -81,7 +77,7 @@ class BiLM(nn.Module):
         )
         boundaries = fit_slots(boundaries, options.max_characters_per_token)
         self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
-        self._cache: tuple[Hashable, WordVectorCache | None] = (None, None)
+        self._word_vectors: WordVectorCache | None = None
 
     @classmethod
     def from_files(
@@ -95,28 +91,17 @@ class BiLM(nn.Module):
         """
         Load a frozen biLM in the official format, in evaluation mode and without gradients.
 
-        The files are paths or URLs of `options.json` and `weights.hdf5`, or the same whole model twice; see
-        `bilm_file`. `packed`: whether to `pack` the weights for inference on a CPU.
+        The files are `options.json` and `weights.hdf5`; `formats.fetch.bilm_file` finds them in whole models and at
+        URLs. `packed`: whether to `pack` the weights for inference on a CPU.
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
-        options_path, weight_path = (
-            bilm_file(options_file, "options_file"),
-            bilm_file(weight_file, "weight_file"),
-        )
-        options = BiLMOptions.from_file(options_path)
-        check_size(options, weight_path, options_file=options_path)
-        bilm = (
-            cls(options, precision=precision, initialize=False)
-            .eval()
-            .requires_grad_(False)
-        )
-        load_weights(
-            bilm,
-            weight_path,
-            options_file=options_path,
-            pack=bilm._packed_dtype if packed else None,
-        )
+        options = BiLMOptions.from_file(options_file)
+        check_size(options, weight_file, options_file=options_file)
+        bilm = cls(options, precision=precision, initialize=False)
+        bilm.eval().requires_grad_(False)
+        pack = bilm._packed_dtype if packed else None
+        load_weights(bilm, weight_file, options_file=options_file, pack=pack)
         return bilm
 
     def save_files(
@@ -152,12 +137,32 @@ class BiLM(nn.Module):
         self.requires_grad_(False)
         for layer in packable_layers(self):
             layer.pack(self._packed_dtype)
+        self._begin_word_vectors_anew()
         return self
 
     def unpack(self) -> Self:
         """Make packed weights parameters again, still frozen."""
         for layer in packable_layers(self):
             layer.unpack()
+        self._begin_word_vectors_anew()
+        return self
+
+    def cache_word_vectors(self) -> Self:
+        """
+        Keep the context-free vectors of the most recently used words from one call to the next, so that a word of a
+        running text is encoded once. For a frozen biLM: its weights must stay as they are, but for `load_state_dict`,
+        `pack` and `to`, which begin the cache anew.
+
+        Does nothing on a GPU, or where a word's vector depends by rounding on the words that are encoded with it; see
+        `TokenEncoder.is_batch_invariant`.
+        """
+        on_cpu = self.boundaries.device.type == "cpu"
+        if on_cpu and self.token_encoder.is_batch_invariant(
+            precision=self._product_dtype
+        ):
+            self._word_vectors = WordVectorCache()
+        else:
+            self._word_vectors = None
         return self
 
     @property
@@ -227,62 +232,37 @@ class BiLM(nn.Module):
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """
-        Context-free vectors [N, P] of words with ids [N, C], computing each distinct word once. A frozen biLM on a CPU
-        caches the vectors of the most recently used words.
+        Context-free vectors [N, P] of words with ids [N, C], computing each distinct word once; see
+        `cache_word_vectors`.
         """
         distinct, index = _distinct_rows(character_ids)
-        cache = self._word_vector_cache(distinct)
-        vectors = (
-            self._encode(distinct)
-            if cache is None
-            else cache.vectors(distinct, self._encode)
-        )
+        if self._word_vectors is None:
+            vectors = self._encode(distinct)
+        else:
+            vectors = self._word_vectors.vectors(distinct, self._encode)
         return vectors[index]
 
+    def load_state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        loaded = super().load_state_dict(*args, **kwargs)
+        self._begin_word_vectors_anew()
+        return loaded
+
     def _apply(self, *args: Any, **kwargs: Any) -> Self:
+        """Moves or converts the biLM; a packed one is packed again where it can be."""
         is_packed = self.is_packed
         super()._apply(*args, **kwargs)  # unpacks
-        return self.pack() if is_packed else self
+        if is_packed:
+            self.pack()
+        self._begin_word_vectors_anew()
+        return self
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_cache": (None, None)}
+    def _begin_word_vectors_anew(self) -> None:
+        if self._word_vectors is not None:
+            self.cache_word_vectors()
 
     def _encode(self, character_ids: Tensor) -> Tensor:
         with torch.autocast(character_ids.device.type, enabled=False):
             return self.token_encoder(character_ids, precision=self._product_dtype)
-
-    def _word_vector_cache(self, character_ids: Tensor) -> WordVectorCache | None:
-        """The cache for these words, empty after a change of the weights; None if there can be none."""
-        parameters = list(self.token_encoder.parameters())
-        is_frozen = not any(
-            parameter.requires_grad or parameter.is_inference()
-            for parameter in parameters
-        )
-        in_range = (character_ids >= 0) & (
-            character_ids <= CHARACTERS
-        )  # others are an error of the embedding
-        if not is_frozen or character_ids.device.type != "cpu" or not in_range.all():
-            return None
-        packed = (
-            weight
-            for layer in packable_layers(self.token_encoder)
-            for weight in layer.packed_weights
-        )
-        key = (
-            torch.get_num_threads(),
-            *(
-                (id(parameter), parameter._version, parameter.data_ptr())
-                for parameter in parameters
-            ),
-            *(weakref.ref(weight) for weight in packed),
-        )
-        found = self._cache  # another thread may replace it
-        if found[0] != key:
-            is_invariant = self.token_encoder.is_batch_invariant(
-                precision=self._product_dtype
-            )
-            self._cache = found = key, WordVectorCache() if is_invariant else None
-        return found[1]
 
     @property
     def _product_dtype(self) -> torch.dtype | None:

@@ -12,7 +12,7 @@ from elmo_tasks.bilm.characters import (
     MOST_CHARACTERS,
 )
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import read_json
+from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.settings import (
     DEEPEST,
     Depth,

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,7 +12,10 @@ CAPACITY = 32768  # words, 64 MB at the paper's size
 
 
 class WordVectorCache:
-    """Least-recently-used cache: a word's character ids -> its vector. Safe to use from several threads."""
+    """
+    Least-recently-used cache: a word's character ids -> its vector. Safe to use from several threads. A copy or a
+    pickle is empty.
+    """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
@@ -21,23 +25,24 @@ class WordVectorCache:
     def __len__(self) -> int:
         return len(self._vectors)
 
+    def __reduce__(self) -> Any:
+        return WordVectorCache, (self.capacity,)
+
     def vectors(
         self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]
     ) -> Tensor:
         """
-        `encode(character_ids)`, [N, P], where `encode` is called only with the words that are not in the cache. There
-        is at least one word, and ids fit 16 bits. A word's vector must not depend on the other words of a call.
+        `encode(character_ids)`, [N, P], for ids [N, C] on the CPU, where `encode` is called only with the words that
+        are not in the cache. There is at least one word. A word's vector must not depend on the other words of a call.
         """
-        keys = [row.tobytes() for row in character_ids.to(torch.int16).numpy()]
+        keys = [row.tobytes() for row in character_ids.numpy()]
         with self._lock:
             found = {key: self._vectors[key] for key in keys if key in self._vectors}
         missing = [index for index, key in enumerate(keys) if key not in found]
         if missing:
             encoded = encode(character_ids[missing])  # [n, P]
-            found.update(
-                (keys[index], vector.clone())
-                for index, vector in zip(missing, encoded, strict=True)
-            )
+            for index, vector in zip(missing, encoded, strict=True):
+                found[keys[index]] = vector.clone()
         with self._lock:
             self._vectors.update(found)
             for key in keys:

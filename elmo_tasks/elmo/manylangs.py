@@ -18,8 +18,9 @@ from elmo_tasks.bilm.characters import (
 )
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.tensor_files import check_tensor_file
-from elmo_tasks.formats.text_files import open_text, read_json
+from elmo_tasks.formats.text_files import open_text
 
 WEIGHTS = "token_embedder.pkl"
 """A file that only these models have; the other weights are in `encoder.pkl`."""

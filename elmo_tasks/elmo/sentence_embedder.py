@@ -98,6 +98,8 @@ class Elmo:
         self, layers: Layers, *, tokenizer: Tokenizer = WHITESPACE, **sizes: int
     ) -> None:
         self.layers = layers
+        if isinstance(layers.source, BiLM):
+            layers.source.cache_word_vectors()
         self.sizes = BatchSizes(**sizes)
         self.tokenizer = tokenizer
         self._tokenizers: dict[str, tuple[Split, str]] = {}

@@ -11,8 +11,8 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.tensor_files import check_tensor_file
-from elmo_tasks.formats.text_files import read_json
 from elmo_tasks.formats.unpacking import unpack
 
 PLACES = ("input", "output")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.tensor_files import check_tensor_file
-from elmo_tasks.formats.text_files import read_json
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 _TOKENIZER = "tokenizer.json"

@@ -11,7 +11,6 @@ Text files, plain, gzip or zstd, in UTF-8: what a line is, for every reader. Err
 | NUL, bytes that are not UTF-8, UTF-16, bzip2, xz, ZIP | an error |
 """
 
-import json
 import os
 import re
 import zlib
@@ -23,7 +22,7 @@ from gzip import BadGzipFile
 from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -35,7 +34,6 @@ from elmo_tasks.formats.unpacking import require_regular, unpacked
 Item = TypeVar("Item")
 
 LONGEST_LINE = 2**20  # in characters; the tokens take about twenty times its memory
-_MOST_JSON = 2**20
 
 MARK = "\ufeff"
 """The byte order mark."""
@@ -178,27 +176,6 @@ def _split_at_returns(head: bytes, stream: BufferedReader) -> Iterator[bytes]:
             begun = []
         begun.append(rest)
     yield from filter(None, [b"".join(begun)])
-
-
-def read_json(path: str | Path, what: str) -> Any:
-    """The value in a small JSON file. Raises `InputError` if it is no JSON, larger than 1 MB or cannot be read."""
-    try:
-        require_regular(path)
-        if (size := Path(path).stat().st_size) > _MOST_JSON:
-            raise InputError(
-                f"expected {what}, got a file of {size:,} bytes", file=path
-            )
-        text = Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {what}: {error}", file=path) from None
-    try:
-        return json.loads(text)
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # also numbers of thousands of digits, and deep brackets
-        problem, line = getattr(error, "msg", error), getattr(error, "lineno", None)
-        raise InputError(f"not JSON: {problem}", file=path, line=line) from None
 
 
 def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:

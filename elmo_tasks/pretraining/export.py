@@ -16,7 +16,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
-from elmo_tasks.formats.fetch import is_whole_model, local_path
+from elmo_tasks.formats.fetch import bilm_file, is_whole_model, local_path
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.pretraining.language_model import BiLanguageModel
@@ -217,13 +217,20 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
             raise InputError(
                 f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}"
             )
-        return BiLM.from_files(source["options_file"], source["weight_file"]), None
+        return _open_bilm(source["options_file"], source["weight_file"]), None
     folder = Path(str(source))
     ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
     if not ours and is_whole_model(source):
-        return BiLM.from_files(source, source), None
+        return _open_bilm(source, source), None
     trained = load_trained(folder)
     return trained.model.bilm, trained
+
+
+def _open_bilm(options_file: str | Path, weight_file: str | Path) -> BiLM:
+    """A biLM of paths, URLs or whole models."""
+    return BiLM.from_files(
+        bilm_file(options_file, "options_file"), bilm_file(weight_file, "weight_file")
+    )
 
 
 @torch.no_grad()

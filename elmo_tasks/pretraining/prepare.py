@@ -19,9 +19,10 @@ from tqdm import tqdm
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write, write_text
+from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.parquet import read_column
 from elmo_tasks.formats.raw_text import blank_pipeline, split_at_blanks
-from elmo_tasks.formats.text_files import lines_of, open_binary, read_json
+from elmo_tasks.formats.text_files import lines_of, open_binary
 from elmo_tasks.formats.text_sets import BEGUN, SUCCESS
 from elmo_tasks.pretraining.paragraphs import (
     BLANK,

@@ -1,5 +1,6 @@
 """Word vectors: their cache, their independence of the batch, and grouping by length."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,8 @@ def test_a_product_that_depends_on_the_row_is_detected() -> None:
 
 @pytest.fixture
 def frozen(tmp_path: Path) -> BiLM:
-    return BiLM.from_files(*write_bilm(tmp_path, **EMBEDDED), packed=True)
+    bilm = BiLM.from_files(*write_bilm(tmp_path, **EMBEDDED), packed=True)
+    return bilm.cache_word_vectors()
 
 
 def encoded(bilm: BiLM) -> list[int]:
@@ -109,7 +111,7 @@ def encoded(bilm: BiLM) -> list[int]:
     return counts
 
 
-def test_a_frozen_bilm_encodes_a_word_once(frozen: BiLM) -> None:
+def test_running_text_encodes_a_word_once(frozen: BiLM) -> None:
     counts = encoded(frozen)
     with torch.inference_mode():
         first = frozen(batch_to_ids(SENTENCES)).layers
@@ -122,21 +124,49 @@ def test_a_frozen_bilm_encodes_a_word_once(frozen: BiLM) -> None:
     ]  # <S> and </S> are among them
 
 
+def plain(bilm: BiLM, ids: Tensor) -> Tensor:
+    """The layers without a cache."""
+    other = BiLM(bilm.options).eval().requires_grad_(False)
+    other.load_state_dict(bilm.state_dict())
+    return other(ids).layers
+
+
 @pytest.mark.parametrize("packed", [False, True])
-def test_changed_weights_empty_the_cache(frozen: BiLM, packed: bool) -> None:
+def test_other_weights_begin_the_cache_anew(frozen: BiLM, packed: bool) -> None:
     bilm, ids = frozen if packed else frozen.unpack(), batch_to_ids([["a"]])
+    before = bilm(ids).layers
+    bilm.load_state_dict(random_bilm(seed=4, **EMBEDDED).state_dict())
+    found = bilm(ids).layers
+    assert not torch.equal(found[0], before[0])
+    torch.testing.assert_close(found, plain(bilm, ids))
+
+
+def test_a_conversion_begins_the_cache_anew(frozen: BiLM) -> None:
+    ids = batch_to_ids([["a"]])
+    frozen(ids)
+    found = frozen.double()(ids).layers
+    assert found.dtype == torch.float64
+    alone = BiLM(frozen.options).double().eval().requires_grad_(False)
+    alone.load_state_dict(frozen.state_dict())
+    torch.testing.assert_close(found, alone(ids).layers)
+    counts = encoded(frozen)
+    frozen(ids)
+    frozen(ids)
+    assert sum(counts) <= 3  # <S>, </S> and the word at most
+
+
+def test_without_a_cache_weights_may_change(frozen: BiLM) -> None:
+    bilm, ids = pickle.loads(pickle.dumps(frozen)).unpack(), batch_to_ids([["a"]])
+    bilm._word_vectors = None
     before = bilm(ids).layers
     bilm.token_encoder.projection.bias.add_(1.0)
     assert (bilm(ids).layers[0] - before[0]).sub(1.0).abs().max() < 1e-5
-    other = random_bilm(seed=4, **EMBEDDED).requires_grad_(False)
-    weights = other.state_dict()
-    bilm.token_encoder.projection.load_state_dict(
-        {
-            name: weights[f"token_encoder.projection.{name}"]
-            for name in ("weight", "bias")
-        }
-    )
-    changed = bilm(ids).layers
-    bilm.load_state_dict(weights)
-    torch.testing.assert_close(bilm(ids).layers, other(ids).layers)
-    assert not torch.equal(changed[0], other(ids).layers[0])
+
+
+def test_a_pickle_has_an_empty_cache(frozen: BiLM) -> None:
+    ids = batch_to_ids(SENTENCES)
+    expected = frozen(ids).layers
+    again = pickle.loads(pickle.dumps(frozen))
+    counts = encoded(again)
+    assert torch.equal(again(ids).layers, expected) and len(counts) == 1
+    assert torch.equal(again(ids).layers, expected) and len(counts) == 1

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_tasks.bilm import BiLM
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.layers import Layers
@@ -75,7 +74,6 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
         expected,
     )
     assert load_start(str(folder / "204.zip"))[0].options == random_bilm().options
-    assert BiLM.from_files(folder / "204.zip", folder / "204").output_dim == 12
     (folder / "in.txt").write_text("The harbour froze over .\n")
     run(
         [
