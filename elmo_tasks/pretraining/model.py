@@ -7,7 +7,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
 
-from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import Precision
 from elmo_tasks.errors import InputError
@@ -16,7 +16,7 @@ from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch, moved
+from elmo_tasks.pretraining.stream import LmBatch
 from elmo_tasks.settings import Positive, Probability, checked
 from elmo_tasks.training.distributed import process_count
 
@@ -36,8 +36,9 @@ class BiLMModel(Model):
     """
     `BiLanguageModel` for AllenNLP's trainer.
 
-    A batch starts from the states that its stream carries, and leaves its final states there: the data loader has them,
-    and its position in a checkpoint.
+    It keeps the states between one batch and the next, those of a training apart from those of an evaluation: a batch
+    starts from the last ones, or from zeros if it is the first of its text. Trainer `elmo_tasks` keeps those of the
+    training in its checkpoints.
 
     Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and `unknown`,
     the share of `<UNK>` among the targets. They are weighted by tokens. Evaluation uses the exact softmax, training the
@@ -84,6 +85,8 @@ class BiLMModel(Model):
         self.knows_words = False
         """Whether the softmax has been trained on exactly these words."""
         self._perplexity = Perplexity()
+        self._training_states: States = {}
+        self._evaluation_states: States = {}
 
     @classmethod
     @checked
@@ -115,9 +118,11 @@ class BiLMModel(Model):
         Returns `loss` (scaled), `nll` (nats per token, mean of the directions) and `tokens` (targets of the forward
         direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
         """
-        states = moved(batch.carried, self.language_model.softmax.bias.device)
-        output = self.language_model(batch, states)
-        batch.carried.update(output.states)
+        output = self.language_model(batch, self._states_for(batch))
+        if self.training:
+            self._training_states = output.states
+        else:
+            self._evaluation_states = output.states
         total, unknown = _summed(output, batch.unknown)
         self._perplexity(total, unknown)
         counts = output.counts
@@ -132,8 +137,32 @@ class BiLMModel(Model):
             "tokens": int(total.counts[0]),
         }
 
+    def _states_for(self, batch: LmBatch) -> States:
+        """Those with which a batch starts, on the device of the model; `{}` for zeros."""
+        if batch.begins:
+            return {}
+        kept = self._training_states if self.training else self._evaluation_states
+        return _moved(kept, self.language_model.softmax.bias.device)
+
+    def carried_states(self) -> States:
+        """The states of the training, for a checkpoint."""
+        return _moved(self._training_states, torch.device("cpu"))
+
+    def set_carried_states(self, states: States) -> None:
+        """Restore what `carried_states` returned; `{}` for zeros."""
+        self._training_states = states
+
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         return self._perplexity.get_metric(reset)
+
+
+def _moved(states: States, device: torch.device) -> States:
+    moved: States = {}
+    for direction, of_layers in states.items():
+        moved[direction] = [
+            (cell.to(device), hidden.to(device)) for cell, hidden in of_layers
+        ]
+    return moved
 
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:

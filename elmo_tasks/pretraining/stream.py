@@ -3,12 +3,12 @@ Text -> batches of the language model: the official data stream of bilm-tf.
 
 Two independently shuffled sources of sentences feed a forward and a backward grid of B rows. A row is an endless text:
 it takes T tokens per batch from its current sentence and pulls the next sentence when that one is used up. Nothing is
-padded, and the final LSTM states of one batch are the initial states of the next (truncated back-propagation; paper,
-section 3.4).
+padded: who calls the model starts each batch from the final LSTM states of the one before (truncated back-propagation;
+paper, section 3.4).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, count, pairwise, repeat
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.bilm import DIRECTIONS, States
+from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import (
     BEGIN_OF_SENTENCE,
     END_OF_SENTENCE,
@@ -101,13 +101,6 @@ class TokenRows:
         return taken
 
 
-def moved(states: States, device: torch.device | str) -> States:
-    return {
-        name: [(cell.to(device), hidden.to(device)) for cell, hidden in own]
-        for name, own in states.items()
-    }
-
-
 @dataclass(repr=False)
 class LmBatch:
     """
@@ -120,9 +113,7 @@ class LmBatch:
     targets: torch.Tensor  # [2, T, B], word ids
     mask: torch.Tensor  # [2, T, B], false only after the end of a finite text
     unknown: int  # targets that are `<UNK>`
-    carried: States = field(
-        default_factory=dict
-    )  # the stream's; the batch's final states replace it, detached
+    begins: bool = False  # whether it is the first one of its text: from zero states
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
         values: dict[str, Any] = vars(self)
@@ -164,8 +155,9 @@ class LmStream:
             )
             for direction, source in zip(DIRECTIONS, (forward, backward), strict=True)
         }
-        self._vocabulary, self.carried = vocabulary, States()
+        self._vocabulary = vocabulary
         self._shape = len(own), unroll
+        self._has_begun = False
 
     def __iter__(self) -> "LmStream":
         return self
@@ -179,6 +171,8 @@ class LmStream:
 
     def _batch(self, *windows: list[Pairs]) -> LmBatch:
         unroll = self._shape[1]
+        begins = not self._has_begun
+        self._has_begun = True
         lengths = torch.tensor(
             [[len(pairs) for pairs in window] for window in windows]
         )  # [2, B]
@@ -201,7 +195,7 @@ class LmStream:
             targets=words,
             mask=torch.arange(unroll)[:, None] < lengths[:, None],
             unknown=int((words == UNKNOWN).sum()),
-            carried=self.carried,
+            begins=begins,
         )
 
     def _grids(self, values: Iterator[int]) -> torch.Tensor:
@@ -228,15 +222,15 @@ class TrainingStream(LmStream):
         )
 
     def position(self) -> dict[str, Any]:
-        """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence; carried states."""
-        return {
-            name: {
+        """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence."""
+        found: dict[str, Any] = {"has_begun": self._has_begun}
+        for name, source in self._sources.items():
+            found[name] = {
                 "cycle": source.cycle,
                 "taken": source.taken,
                 "rows": self._rows[name].remainders(),
             }
-            for name, source in self._sources.items()
-        } | {"states": moved(self.carried, "cpu")}
+        return found
 
     def move_to(self, position: dict[str, Any]) -> None:
         """Continue from `position()`; raises `InputError` if that had another `batch_size`."""
@@ -244,5 +238,4 @@ class TrainingStream(LmStream):
             saved = position[name]
             self._rows[name].resume(saved["rows"])
             source.move_to(cycle=saved["cycle"], taken=saved["taken"])
-        self.carried.clear()
-        self.carried.update(position["states"])
+        self._has_begun = position["has_begun"]

@@ -75,7 +75,7 @@ def test_perplexity_of_files(tmp_path: Path, gpu: torch.device) -> None:
 def test_a_resumed_run_is_an_uninterrupted_one(
     configs: Path, tmp_path: Path, gpu: torch.device
 ) -> None:
-    """The checkpoint has the states that the stream carries, and the random state."""
+    """The checkpoint has the states that the model carries, and the random state."""
     config = configs / "mini" / "bilm.jsonnet"
     weights = []
     for name, parts in (("whole", [2]), ("resumed", [1, 2])):

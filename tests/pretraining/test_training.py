@@ -108,7 +108,7 @@ def test_epochs_continue_the_stream(corpus: Path) -> None:
     )
 
 
-def test_each_stream_carries_its_states(corpus: Path) -> None:
+def test_training_and_evaluation_carry_their_states(corpus: Path) -> None:
     path = str(corpus / "lm" / "train.*.txt")
     made = loader(path, steps_per_epoch=2)
     validation = loader(str(corpus / "lm" / "heldout.a.txt"), shuffle=False)
@@ -120,9 +120,13 @@ def test_each_stream_carries_its_states(corpus: Path) -> None:
         [float(model(batch)["nll"]) for batch in batches(validation)] for _ in range(2)
     ]
     assert passes[0] == passes[1]
+    model.train()
     second = batches(made)[0]
-    from_zeros = float(model(replace(second, carried={}))["nll"])
-    assert float(model(second)["nll"]) != from_zeros
+    kept = model.carried_states()
+    found = float(model(second)["nll"])
+    assert found != float(model(replace(second, begins=True))["nll"])
+    model.set_carried_states(kept)
+    assert float(model(second)["nll"]) == found
 
 
 def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:
