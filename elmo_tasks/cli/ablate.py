@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 from tqdm import tqdm
 
@@ -15,6 +16,7 @@ from elmo_tasks.experiments.tables.cluster import RayExecutor
 from elmo_tasks.experiments.tables.figures import save_figures
 from elmo_tasks.experiments.tables.results import terminal
 from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.files import check_output_path
 from elmo_tasks.resources import SCALES
 from elmo_tasks.settings import Size, number
@@ -114,23 +116,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
-    options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds")}
-    options |= {"cached": not args.no_cache, "packages": args.include_package}
     if args.address is not None and args.executor != "ray":
         raise InputError("expected --executor ray with --address")
     if args.figures is not None:
         check_output_path(args.figures / "any")
-    if args.executor == "ray" and not args.dry_run:
-        cluster = RayExecutor(
-            args.address or "auto", (args.runs or Path(args.folder) / "runs").absolute()
-        )
-        options |= {"executor": cluster, "workers": args.workers or cluster.slots}
-    else:
-        options |= {
-            "executor": partial(local.run_all, join=args.join),
-            "workers": args.workers or 1,
-        }
-    session = Session(args.table, Path(args.folder), **options)
+    session = _session(args)
     if args.dry_run:
         print(dry_run(session))
         return
@@ -145,14 +135,40 @@ def ablate(args: argparse.Namespace) -> None:
     if args.figures is not None:
         save_figures(summary, args.figures)
     print(f"\n{terminal(summary)}\n\n{portable(str(session.folder / 'report.html'))}")
-    if session.interrupted or session.failed:
-        raise SystemExit(INTERRUPTED if session.interrupted else 1)
+    if session.interrupted:
+        raise SystemExit(INTERRUPTED)
+    if session.failed:
+        raise SystemExit(1)
+
+
+def _session(args: argparse.Namespace) -> Session:
+    """The table, its runs, and what executes them: this machine, or a Ray cluster."""
+    folder = Path(args.folder)
+    executor: Any = partial(local.run_all, join=args.join)
+    workers = args.workers or 1
+    if args.executor == "ray" and not args.dry_run:
+        home = args.runs or folder / "runs"
+        executor = RayExecutor(args.address or "auto", home.absolute())
+        workers = args.workers or executor.slots
+    return Session(
+        args.table,
+        folder,
+        scale=args.scale,
+        runs=args.runs,
+        rows=args.rows,
+        seeds=args.seeds,
+        cached=not args.no_cache,
+        packages=args.include_package,
+        executor=executor,
+        workers=workers,
+    )
 
 
 @contextmanager
 def epoch_bar(session: Session) -> Iterator[None]:
     """On a terminal, a line on stderr with the epochs done, of those that are left, and the time left."""
-    total, ended = session.epochs_left(), Event()
+    total = session.epochs_left()
+    ended = Event()
     form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
     with tqdm(
         total=total, bar_format=form, smoothing=0, disable=None, leave=False
@@ -180,22 +196,26 @@ def dry_run(session: Session) -> str:
     for row in session.rows:
         if row.missing:
             lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
-            continue
-        if session.planner.is_missing(row):
+        elif session.planner.is_missing(row):
+            others = " and ".join(row.others)
             lines.append(
-                f"{row.name}: missing, as files that {' and '.join(row.others)} needs do not exist"
+                f"{row.name}: missing, as files that {others} needs do not exist"
             )
-            continue
-        digests = {
-            session.planner.run(row, seed).digest for seed in row.seeds(session.seeds)
-        }
-        left = [
-            run for run in session.left if run.digest in digests
-        ]  # another row may have the same runs
-        todo = f"{len(left)} to run" if left else "finished"
-        lines.append(f"{row.name}: {row.config.name}; {todo}")
-        lines += [f"    {change}" for change in session.planner.differences(row)]
+        else:
+            lines.append(f"{row.name}: {row.config.name}; {_left_of(row, session)}")
+            for change in session.planner.differences(row):
+                lines.append(f"    {change}")
     lines.append(
         f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}"
     )
     return "\n".join(lines)
+
+
+def _left_of(row: Row, session: Session) -> str:
+    """How many runs of a row are left; another row may have the same ones."""
+    seeds = row.seeds(session.seeds)
+    digests = {session.planner.run(row, seed).digest for seed in seeds}
+    left = [run for run in session.left if run.digest in digests]
+    if not left:
+        return "finished"
+    return f"{len(left)} to run"

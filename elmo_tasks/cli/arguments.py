@@ -5,10 +5,17 @@ from pathlib import Path
 
 from elmo_tasks.settings import Device, number
 
+STANDARD_INPUT = "-"
+"""The name of an input file that stands for the standard input."""
+
 
 def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
     """Makes a command with actions, such as `elmo-tasks bilm export`; without an action its help is printed."""
-    parser.set_defaults(func=lambda _: parser.print_help())
+
+    def print_help(args: argparse.Namespace) -> None:
+        parser.print_help()
+
+    parser.set_defaults(func=print_help)
     return parser.add_subparsers(title="Actions", metavar="")
 
 
@@ -53,5 +60,9 @@ def add_allow_downloads(parser: argparse.ArgumentParser) -> None:
 def model_files(args: argparse.Namespace) -> list[str | Path]:
     """The files of the trained model that a command reads, which its outputs must not replace."""
     archive = Path(args.archive_file)
-    inside = archive.rglob("*") if archive.is_dir() else ()
-    return [archive, *inside, *([args.weights_file] if args.weights_file else [])]
+    files: list[str | Path] = [archive]
+    if archive.is_dir():
+        files.extend(archive.rglob("*"))
+    if args.weights_file:
+        files.append(args.weights_file)
+    return files

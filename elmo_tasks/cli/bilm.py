@@ -1,6 +1,7 @@
 """`elmo-tasks bilm`: prepare text for a bidirectional language model, export it, measure it, share it."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.paragraphs import BLANK, LINE
-from elmo_tasks.pretraining.prepare import SPLITS, HeldOut, prepare
+from elmo_tasks.pretraining.prepare import SPLITS, HeldOut, Written, prepare
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.settings import Range, Size, number
 
@@ -50,23 +51,13 @@ DESCRIPTION = "Prepare text for a bidirectional language model; export a trained
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The actions of `elmo-tasks bilm prepare | export | perplexity`."""
     actions = add_actions(parser)
-    _add_prepare(
-        actions.add_parser(
-            "prepare",
-            description=_PREPARE,
-            help="split a corpus into sentences and words",
-        )
-    )
-    _add_export(
-        actions.add_parser(
-            "export", description=_EXPORT, help="write the official files"
-        )
-    )
-    _add_perplexity(
-        actions.add_parser(
-            "perplexity", description=_PERPLEXITY, help="measure on files"
-        )
-    )
+    add = actions.add_parser
+    text = "split a corpus into sentences and words"
+    _add_prepare(add("prepare", description=_PREPARE, help=text))
+    text = "write the official files"
+    _add_export(add("export", description=_EXPORT, help=text))
+    text = "measure on files"
+    _add_perplexity(add("perplexity", description=_PERPLEXITY, help=text))
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -100,14 +91,8 @@ def _prepare(args: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         raise Interrupted("the same command resumes") from None
     for split in SPLITS:
-        written = [getattr(one, split) for one in prepared]
-        files = sum(1 for one in written if one.sentences)
-        sentences = sum(one.sentences for one in written)
-        words = sum(one.words for one in written)
-        print(
-            f"{args.out}/{split}.*.txt.gz: {files:,} files, {sentences:,} sentences, {words:,} words"
-        )
-    documents = sum(one.documents for one in prepared)
+        _print_counts(args.out, split, [getattr(one, split) for one in prepared])
+    documents = sum([one.documents for one in prepared])
     print(f"read {documents:,} documents in {len(prepared):,} files")
     for paragraphs, text in _PARAGRAPHS.items():
         files_of_kind = [one.file for one in prepared if one.paragraphs == paragraphs]
@@ -115,10 +100,25 @@ def _prepare(args: argparse.Namespace) -> None:
             print(f"{text}: {_shortened(files_of_kind)}")
 
 
+def _print_counts(folder: str, split: str, written: Sequence[Written]) -> None:
+    """Prints what a split has of all input files."""
+    files = sentences = words = 0
+    for one in written:
+        if one.sentences:
+            files += 1
+        sentences += one.sentences
+        words += one.words
+    print(
+        f"{folder}/{split}.*.txt.gz: {files:,} files, {sentences:,} sentences, {words:,} words"
+    )
+
+
 def _shortened(names: list[str]) -> str:
     """The first three names, and the number of all."""
     first = ", ".join(names[:3])
-    return first if len(names) <= 3 else f"{first}, ... ({len(names):,} files)"
+    if len(names) <= 3:
+        return first
+    return f"{first}, ... ({len(names):,} files)"
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
@@ -178,6 +178,7 @@ def _perplexity(args: argparse.Namespace) -> None:
     print(_HEADER)
     options = {"rows": args.batch_size, "max_tokens": args.max_tokens}
     for name, found in perplexity(trained.model, trained.vocabulary, files, **options):
-        shown = " ".join(f"{value:>9.3f}" for value in found[:4])
+        perplexities = [f"{value:>9.3f}" for value in found[:4]]
+        shown = " ".join(perplexities)
         counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
         print(f"{counts} {shown}  {name}", flush=True)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,31 +40,40 @@ def check(args: argparse.Namespace) -> None:
     """Print a line per config and one per problem; exit with 1 if there is any."""
     from elmo_tasks.training.config import find_config, read_config
 
+    files = [find_config(name, args.scale) for name in args.configs]
     found = False
-    for file in [find_config(name, args.scale) for name in args.configs]:
+    for file in files:
         try:
             problems = check_config(file, args.overrides)
         except Exception as error:
-            line = one_line(error) or (
-                f"{error}" if isinstance(error, ValueError) else None
-            )
+            line = one_line(error)
+            if line is None and isinstance(error, ValueError):
+                line = str(error)
             if line is None:
                 raise
             print(f"{portable(file)}: unreadable\n  {line}")
             found = True
             continue
-        found |= bool(problems)
-        count = len(problems) or "no"
-        print(f"{portable(file)}: {count} problem{'' if count == 1 else 's'}")
-        for problem in problems:
-            print(f"  {portable(str(problem))}", flush=True)
+        if problems:
+            found = True
+        _print_problems(file, problems)
         if args.show:
-            print(
-                json.dumps(
-                    read_config(file, args.overrides).as_dict(quiet=True), indent=2
-                )
-            )
-    sys.exit(1 if found else 0)
+            config = read_config(file, args.overrides).as_dict(quiet=True)
+            print(json.dumps(config, indent=2))
+    if found:
+        sys.exit(1)
+
+
+def _print_problems(file: str, problems: Sequence["Problem"]) -> None:
+    if not problems:
+        count = "no problems"
+    elif len(problems) == 1:
+        count = "1 problem"
+    else:
+        count = f"{len(problems)} problems"
+    print(f"{portable(file)}: {count}")
+    for problem in problems:
+        print(f"  {portable(str(problem))}", flush=True)
 
 
 def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
@@ -78,10 +88,14 @@ def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     from elmo_tasks.training.config import read_config
 
     config = read_config(file, overrides).as_dict(quiet=True)
-    problems = [
-        *shape_problems(config),
-        *file_problems(config),
-        *device_problems(config),
-        *library_problems(config),
-    ]
-    return sorted(problems or sample_problems(config))
+    problems: list[Problem] = []
+    for problems_of in (
+        shape_problems,
+        file_problems,
+        device_problems,
+        library_problems,
+    ):
+        problems.extend(problems_of(config))
+    if not problems:
+        problems.extend(sample_problems(config))
+    return sorted(problems)

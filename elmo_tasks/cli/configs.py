@@ -50,17 +50,17 @@ def listed() -> Iterator[str]:
     for file in sorted((root / "paper").glob("*.jsonnet")):
         yield f"{file.stem}: {_title(file)}"
         for folder in SCALES:
-            if (config := root / folder / file.name).is_file():
-                yield f"  {folder:5}  {', '.join(files_needed(config)) or 'needs nothing'}"
+            config = root / folder / file.name
+            if config.is_file():
+                needed = ", ".join(files_needed(config)) or "needs nothing"
+                yield f"  {folder:5}  {needed}"
     yield "tables"
-    yield from (
-        f"  {file.stem}: {_title(file)}"
-        for file in sorted((root / "tables").glob("*.jsonnet"))
-    )
+    for file in sorted((root / "tables").glob("*.jsonnet")):
+        yield f"  {file.stem}: {_title(file)}"
 
 
 def _title(file: Path) -> str:
-    comment = " ".join(
-        line.removeprefix("// ") for line in file.read_text("utf-8").splitlines()[:3]
-    )
+    """The first sentence of the comment that a file begins with."""
+    lines = file.read_text("utf-8").splitlines()[:3]
+    comment = " ".join([line.removeprefix("// ") for line in lines])
     return re.split(r"(?<!al)(?<!Eq)\. ", comment)[0]

@@ -4,11 +4,18 @@ import argparse
 import sys
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.corpora import CORPORA, located_name
+from elmo_tasks.formats.corpora import CORPORA, DataFile, located_name
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 from elmo_tasks.tasks import TASKS
 
-FILES = {name: CORPORA[name] for name in [*TASKS, *CORPORA] if name in CORPORA}
+
+def _in_order() -> dict[str, tuple[DataFile, ...]]:
+    """The corpora of the tasks, in their order, then the others."""
+    ordered = {name: CORPORA[name] for name in TASKS if name in CORPORA}
+    return ordered | CORPORA
+
+
+FILES = _in_order()
 """The files of each task, then the others."""
 
 
@@ -36,18 +43,19 @@ def report(args: argparse.Namespace) -> None:
         raise InputError("no data root", hint=f"set {DATA_VARIABLE}")
     if not root.is_dir():
         raise InputError("expected a folder, the data root", file=root)
-    if unknown := next((task for task in args.tasks if task not in FILES), None):
-        raise InputError(f"expected one of {', '.join(FILES)}, got {unknown!r}")
+    for task in args.tasks:
+        if task not in FILES:
+            raise InputError(f"expected one of {', '.join(FILES)}, got {task!r}")
     print(f"data root: {root}")
-    missing = 0
+    is_complete = True
     for task in args.tasks or FILES:
         print(task)
         for file in FILES[task]:
             found = located_name(root, file)
-            missing += found is None
-            print(
-                f"  missing  {file.name}  from {file.source}"
-                if found is None
-                else f"  ok       {found}"
-            )
-    sys.exit(1 if missing else 0)
+            if found is None:
+                is_complete = False
+                print(f"  missing  {file.name}  from {file.source}")
+            else:
+                print(f"  ok       {found}")
+    if not is_complete:
+        sys.exit(1)

@@ -19,11 +19,13 @@ def download_bars(limit_gb: float | None) -> Iterator[None]:
     def progress(name: str, done: int, size: int | None) -> None:
         if name not in bars:
             bars[name] = _new_bar(name, size)
-        if (bar := bars[name]) is not None:
+        bar = bars[name]
+        if bar is not None:
             bar.update(done - bar.n)
 
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    settings: dict[str, Any] = {"progress": progress} if is_terminal else {}
+    settings: dict[str, Any] = {}
+    if sys.stderr is not None and sys.stderr.isatty():
+        settings["progress"] = progress
     try:
         with downloads(limit_gb=limit_gb, **settings):
             yield

@@ -2,12 +2,13 @@
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS
+from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.layer_sources import (
     add_device,
     add_source_options,
@@ -34,8 +35,6 @@ DESCRIPTION = (
     " and an index of sentences and tokens; with --shards, those of a corpus to a folder of Parquet files, by several"
     " processes or a Ray cluster, which the same command resumes after an interruption."
 )
-
-_STANDARD_INPUT = "/dev/stdin"
 
 _HELP = {
     "all": "all layers of a token, shape [L+1, T, D] (default)",
@@ -200,34 +199,29 @@ def _write_shards(args: argparse.Namespace) -> None:
             "--int8: expected no --shards, which have --float16",
             hint="or leave out --shards",
         )
-    files, folder = list_files(args.input_file), Path(args.output_file).absolute()
+    files = list_files(args.input_file)
+    folder = Path(args.output_file).absolute()
+    layers = args.output
+    if layers not in OUTPUTS:  # an archive
+        layers = os.path.abspath(layers)
     job = ShardJob(
         elmo=open_elmo(args),
         folder=folder,
-        layers=args.output if args.output in OUTPUTS else os.path.abspath(args.output),
+        layers=layers,
         stored=args.stored,
         input_format=_format_of(args),
         column=args.column,
-        threads=1 if args.threads is None else args.threads,
+        threads=args.threads or 1,
     )
-    on_ray = args.executor == "ray"
-    if on_ray:
-        execute: Execute = partial(
-            run_on_ray, workers=args.workers, address=args.address
-        )
-    else:
-        execute = partial(run_here, workers=args.workers or 1)
     # A cluster that is not there is an error before earlier shards are removed.
-    with connected(args.address) if on_ray else nullcontext(), progress_bar() as bar:
+    with _executor(args) as execute, progress_bar() as bar:
         done = write_shards(
             job,
             files,
             args.shards,
             execute=execute,
             force=args.force,
-            started=lambda sentences, shards: print(
-                f"{sentences:,} sentences in {shards:,} shards"
-            ),
+            started=_print_sizes,
             progress=bar.update,
         )
     print(f"{portable(str(folder))}: {done['tokens']:,} tokens")
@@ -237,6 +231,20 @@ def _write_shards(args: argparse.Namespace) -> None:
         )
 
 
+@contextmanager
+def _executor(args: argparse.Namespace) -> Iterator[Execute]:
+    """What writes the shards: processes of this machine, or a Ray cluster, which is connected inside."""
+    if args.executor != "ray":
+        yield partial(run_here, workers=args.workers or 1)
+        return
+    with connected(args.address):
+        yield partial(run_on_ray, workers=args.workers, address=args.address)
+
+
+def _print_sizes(sentences: int, shards: int) -> None:
+    print(f"{sentences:,} sentences in {shards:,} shards")
+
+
 def _write_file(args: argparse.Namespace) -> None:
     for name in ("workers", "threads", "executor", "address"):
         if getattr(args, name) is not None:
@@ -244,8 +252,10 @@ def _write_file(args: argparse.Namespace) -> None:
                 f"--{name} needs --shards",
                 hint="an HDF5 file is written by one process",
             )
-    input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
-    check_output_path(args.output_file, read=(input_file, *files_read(args)))
+    input_file = args.input_file
+    if input_file == STANDARD_INPUT:
+        input_file = "/dev/stdin"
+    check_output_path(args.output_file, read=[input_file] + files_read(args))
     parse, tokenizer = text_parser(args)
     elmo = open_elmo(args)
     with progress_bar() as bar:
@@ -265,9 +275,8 @@ def _write_file(args: argparse.Namespace) -> None:
             started=started,
             progress=bar.update,
         )
-    print(
-        f"{portable(args.output_file)}: {Path(args.output_file).stat().st_size:,} bytes"
-    )
+    size = Path(args.output_file).stat().st_size
+    print(f"{portable(args.output_file)}: {size:,} bytes")
 
 
 def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
@@ -284,14 +293,21 @@ def _format_of(args: argparse.Namespace) -> str:
     """The format and the tokenizer, as `line_parser` takes them."""
     if args.tokenizer is None:
         return args.input_format
-    return f"{'json' if args.input_format == 'json' else 'text'}:{args.tokenizer}"
+    if args.input_format == "json":
+        return f"json:{args.tokenizer}"
+    return f"text:{args.tokenizer}"
 
 
 def open_elmo(args: argparse.Namespace) -> Elmo:
     """The source, with the options of `add_embedding_options`."""
     layers = open_chosen(args, precision=args.precision)
-    names = ("max_length", "overlap", "batch_size", "max_tokens")
-    return Elmo(layers, **{name: getattr(args, name) for name in names})
+    return Elmo(
+        layers,
+        max_length=args.max_length,
+        overlap=args.overlap,
+        batch_size=args.batch_size,
+        max_tokens=args.max_tokens,
+    )
 
 
 def _print_counts(counts: Mapping[str, int], max_length: int) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -41,10 +42,10 @@ def evaluate(args: argparse.Namespace) -> None:
     require_device(args.cuda_device)
     if not args.input_file:
         raise InputError("expected a file to evaluate, got an empty name")
-    read = [*model_files(args), args.input_file]
-    outputs = [
-        file for file in (args.output_file, args.predictions_output_file) if file
-    ]
+    read = model_files(args)
+    read.append(args.input_file)
+    named = (args.output_file, args.predictions_output_file)
+    outputs = [file for file in named if file]
     if len(set(outputs)) < len(outputs):
         raise InputError(f"expected a file for each output, got {', '.join(outputs)}")
     for output in outputs:
@@ -56,32 +57,42 @@ def evaluate(args: argparse.Namespace) -> None:
         weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,
     )
-    predictions = Path(args.predictions_output_file or "none")
     with TemporaryDirectory() as folder:
-        aside = (
-            Path(folder) / predictions.name if args.predictions_output_file else None
+        predictions = None
+        if args.predictions_output_file:
+            predictions = Path(folder) / Path(args.predictions_output_file).name
+        scores = score(
+            archive,
+            args.input_file,
+            batch_size=args.batch_size,
+            predictions=predictions,
         )
-        scores = json.dumps(
-            score(
-                archive, args.input_file, batch_size=args.batch_size, predictions=aside
-            ),
-            indent=2,
-        )
-        is_new = not predictions.exists()
-        for made in sorted(
-            Path(folder).iterdir()
-        ):  # official scorers need a second file
-            named = predictions.with_name(made.name)
-            check_output_path(named, read=read, device=True)
-            if named != predictions and is_new and named.exists():
-                raise InputError(
-                    f"the file exists, and goes with {predictions}, which does not",
-                    file=named,
-                    hint="name another --predictions-output-file",
-                )
-        for made in sorted(Path(folder).iterdir()):
-            with atomic_write(predictions.with_name(made.name)) as target:
-                shutil.copyfile(made, target)
+        if args.predictions_output_file:
+            _write_predictions(Path(folder), Path(args.predictions_output_file), read)
+    text = json.dumps(scores, indent=2)
     if args.output_file:
-        write_text(args.output_file, scores)
-    print(scores)
+        write_text(args.output_file, text)
+    print(text)
+
+
+def _write_predictions(
+    folder: Path, predictions: Path, read: Sequence[str | Path]
+) -> None:
+    """
+    Copies the predictions in a folder, and the second file that official scorers need, to the folder of `predictions`.
+    Raises `InputError`, before anything is written, if a file of somebody else would be replaced.
+    """
+    written = sorted(folder.iterdir())
+    is_new = not predictions.exists()
+    for file in written:
+        target = predictions.with_name(file.name)
+        check_output_path(target, read=read, device=True)
+        if target != predictions and is_new and target.exists():
+            raise InputError(
+                f"the file exists, and goes with {predictions}, which does not",
+                file=target,
+                hint="name another --predictions-output-file",
+            )
+    for file in written:
+        with atomic_write(predictions.with_name(file.name)) as aside:
+            shutil.copyfile(file, aside)

@@ -40,21 +40,21 @@ def run(args: argparse.Namespace) -> None:
     print(
         f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}"
     )
-    print(", ".join(f"{name} {_version(name)}" for name in PACKAGES))
+    print(", ".join([f"{name} {_version(name)}" for name in PACKAGES]))
     print(
         f"CPU: {cpu_type()}; {os.cpu_count()} cores, {torch.get_num_threads()} threads"
     )
-    names = [
-        torch.cuda.get_device_name(number)
-        for number in range(torch.cuda.device_count())
-    ]
+    numbers = range(torch.cuda.device_count())
+    names = [torch.cuda.get_device_name(number) for number in numbers]
     print(f"GPU: {', '.join(names) or 'none'}")
     try:
         root = data_root()
     except InputError as error:
         print(f"data: {error}")
     else:
-        shown = portable(str(root)) if root else f"none, {DATA_VARIABLE} is not set"
+        shown = f"none, {DATA_VARIABLE} is not set"
+        if root is not None:
+            shown = portable(str(root))
         print(f"data: {shown}")
 
 

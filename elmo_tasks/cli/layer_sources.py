@@ -1,6 +1,7 @@
 """The options of commands that read the layers of a frozen source: a biLM or a transformer."""
 
 import argparse
+from typing import Any
 
 import torch
 
@@ -16,10 +17,11 @@ from elmo_tasks.errors import needs
 from elmo_tasks.settings import Device, annotations, choices, meaning, number
 from elmo_tasks.training.checks.files import require_device
 
-_OPTIONS = {
-    key: f"--{key.replace('_', '-')}" for key in ("source", *FILE_KEYS, "pieces")
-}
+_KEYS = ("source",) + FILE_KEYS + ("pieces",)
+_OPTIONS = {key: f"--{key.replace('_', '-')}" for key in _KEYS}
 """The options by the keys of `model.elmo`."""
+
+_SOURCES = (BILM, TRANSFORMER, MANYLANGS)
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -36,19 +38,20 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 def device_of(args: argparse.Namespace) -> torch.device:
     """The device of `--cuda-device`. Raises `InputError` if there is no such GPU."""
     require_device(args.cuda_device)
-    return torch.device("cpu" if args.cuda_device < 0 else f"cuda:{args.cuda_device}")
+    if args.cuda_device < 0:
+        return torch.device("cpu")
+    return torch.device(f"cuda:{args.cuda_device}")
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
     for key, option in _OPTIONS.items():
         annotation = annotations(SourceSettings)[key]
-        listed = (
-            (BILM, TRANSFORMER, MANYLANGS) if key == "source" else choices(annotation)
-        )
-        parser.add_argument(
-            option, dest=key, help=meaning(annotation).replace("`", ""), choices=listed
-        )
+        text = meaning(annotation).replace("`", "")
+        listed = choices(annotation)
+        if key == "source":
+            listed = _SOURCES
+        parser.add_argument(option, dest=key, help=text, choices=listed)
 
 
 def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Layers:
@@ -57,7 +60,7 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Laye
     together, a file is invalid, or there is no such device.
     """
     device = device_of(args)
-    given = {"precision": precision}
+    given: dict[str, Any] = {"precision": precision}
     for key in _OPTIONS:
         value = getattr(args, key)
         if value is not None:

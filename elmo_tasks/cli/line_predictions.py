@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 from tqdm import tqdm
 
-from elmo_tasks.cli.predict import STANDARD_INPUT
+from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.fetch import local_path
@@ -75,28 +75,29 @@ class LinePredictions(allennlp_predict._PredictManager):
             leave=False,
         )
         for batch in lazy_groups_of(lines, self._batch_size):
-            predictions = self._predictions(
-                [line for line in batch if line.error is None]
-            )
+            valid = [line for line in batch if line.error is None]
+            predictions = self._predictions(valid)
             for line in batch:
                 invalid = json.dumps({"line": line.number, "error": line.error}) + "\n"
-                given = json.dumps(line.data) if self._print_to_console else None
-                self._maybe_print_to_console_and_file(
-                    line.number, predictions.get(line.number, invalid), given
-                )
-                errors += line.error is not None
+                output = predictions.get(line.number, invalid)
+                given = None
+                if self._print_to_console:
+                    given = json.dumps(line.data)
+                self._maybe_print_to_console_and_file(line.number, output, given)
+                if line.error is not None:
+                    errors += 1
         return errors
 
     def _lines(self) -> Iterator[Line]:
         number, name = 0, self._input_file
         if name == STANDARD_INPUT and sys.stdin is None:
             raise InputError("expected lines on the standard input, which is closed")
-        opened: Any
-        with (
-            nullcontext(sys.stdin.buffer)
-            if name == STANDARD_INPUT
-            else open_binary(local_path(name)) as opened
-        ):
+        opening: AbstractContextManager[Any]
+        if name == STANDARD_INPUT:
+            opening = nullcontext(sys.stdin.buffer)
+        else:
+            opening = open_binary(local_path(name))
+        with opening as opened:
             try:
                 for number, text in lines_of(opened, name):
                     if isinstance(text, InputError):
@@ -122,14 +123,12 @@ class LinePredictions(allennlp_predict._PredictManager):
             if len(lines) == 1:
                 lines[0].error = _message(error)
                 return {}
-            return {
-                number: output
-                for line in lines
-                for number, output in self._predictions([line]).items()
-            }
-        return {
-            line.number: output for line, output in zip(lines, outputs, strict=True)
-        }
+            alone: dict[int, str] = {}
+            for line in lines:
+                alone |= self._predictions([line])
+            return alone
+        numbers = [line.number for line in lines]
+        return dict(zip(numbers, outputs, strict=True))
 
 
 def _message(error: Exception) -> str:

@@ -78,14 +78,14 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: Any = None) -> None:
         """argparse ignores it when the help cannot be written; here it raises `OSError`."""
-        stream = sys.stdout if file is None else file
-        stream.write(self.format_help())
-        sys.stdout.flush()
+        print(self.format_help(), end="", file=file, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, or 128 + signal."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        argv = sys.argv[1:]
+    arguments = list(argv)
     open_closed_streams()
     is_to_file = bool(arguments) and arguments[0] in TO_FILES
     asks_for_help = "--help" in arguments or "-h" in arguments
@@ -97,22 +97,24 @@ def main(argv: Sequence[str] | None = None) -> None:
         level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"),
     )
     logging.getLogger("filelock").setLevel(logging.WARNING)
-    warnings.filterwarnings(
-        "ignore", r"`torch\.cuda\.amp", FutureWarning
-    )  # AllenNLP's trainer
+    # AllenNLP's trainer causes this one.
+    warnings.filterwarnings("ignore", r"`torch\.cuda\.amp", FutureWarning)
     try:
         with portable_logs():
             run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
-        advice = f"; {interrupt}" if isinstance(interrupt, Interrupted) else ""
-        sys.stderr.write(f"\ninterrupted{advice}\n")
-        sys.exit(128 + (received or [signal.SIGINT])[0])
+        advice = ""
+        if isinstance(interrupt, Interrupted):
+            advice = f"; {interrupt}"
+        print(f"\ninterrupted{advice}", file=sys.stderr)
+        received.append(signal.SIGINT)  # unless another came before
+        sys.exit(128 + received[0])
     except BrokenPipeError:  # of `| head`
         sys.exit(128 + signal.SIGPIPE)
     except Exception as error:
-        line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
-        if line is None:
+        line = one_line(error)
+        if line is None or os.environ.get(TRACEBACK_VARIABLE):
             raise
         sys.exit(f"error: {line}")
     finally:
@@ -136,7 +138,9 @@ def _end_by_signals(receive: Callable[[int], None]) -> None:
 
 def run(arguments: list[str]) -> None:
     """Runs a command; errors are raised."""
-    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    name = None
+    if arguments and arguments[0] in COMMANDS:
+        name = arguments[0]
     if name in ("train", "ablate-run") and not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
     if name in EAGER:
@@ -152,33 +156,35 @@ def run(arguments: list[str]) -> None:
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command, text in COMMANDS.items():
         if command == name:
-            with needs(ALLENNLP):
-                module = importlib.import_module(
-                    f"elmo_tasks.cli.{command.replace('-', '_')}"
-                )
-            own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
-            module.add_arguments(own)
-            own.add_argument(
-                "--download-limit",
-                metavar="GB",
-                type=number(Positive),
-                help=DOWNLOAD_LIMIT,
-            )
-            if name not in LIGHT:
-                own.add_argument(
-                    "--include-package",
-                    metavar="NAME",
-                    action="append",
-                    default=[],
-                    help=PACKAGES,
-                )
+            _add_command(parsers, command, text)
         elif command != "ablate-run":
             parsers.add_parser(command, help=text)
     args = parser.parse_args(arguments)
     if name is None:
         parser.print_help()
         return
-    if name not in (*LIGHT, *IN_OTHER_PROCESSES):
+    if name not in LIGHT and name not in IN_OTHER_PROCESSES:
         register_classes(args.include_package)
     with download_bars(args.download_limit):
         args.func(args)
+
+
+def _add_command(
+    parsers: "argparse._SubParsersAction[Parser]", name: str, text: str
+) -> None:
+    """Adds a command with its own arguments and those of all commands. Imports its module."""
+    with needs(ALLENNLP):
+        module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
+    parser = parsers.add_parser(name, description=module.DESCRIPTION, help=text)
+    module.add_arguments(parser)
+    parser.add_argument(
+        "--download-limit", metavar="GB", type=number(Positive), help=DOWNLOAD_LIMIT
+    )
+    if name not in LIGHT:
+        parser.add_argument(
+            "--include-package",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help=PACKAGES,
+        )

@@ -3,7 +3,7 @@
 import argparse
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.models import MODELS, PublishedModel
 
 DESCRIPTION = (
     "List the models that every option and setting for a biLM, and Elmo.from_pretrained, accept by name."
@@ -26,18 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print a line per model, with its parameters in millions where they are known."""
     text = args.text.lower()
-    found = [
-        (name, model)
-        for name, model in MODELS.items()
-        if text in f"{name} {model.language}".lower()
-    ]
+    found: dict[str, PublishedModel] = {}
+    for name, model in MODELS.items():
+        if text in f"{name} {model.language}".lower():
+            found[name] = model
     if not found:
         raise InputError(
             f"expected a part of a model's name or language, got {args.text!r}",
             hint="elmo-tasks models",
         )
-    for name, model in found:
-        size = "-" if model.millions is None else f"{model.millions} M"
+    for name, model in found.items():
+        size = "-"
+        if model.millions is not None:
+            size = f"{model.millions} M"
         print(
             f"{name:<30} {model.language:<20} {size:>7}  {model.text:<46} {model.files[-1]}"
         )

@@ -2,13 +2,10 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_model, model_files
+from elmo_tasks.cli.arguments import STANDARD_INPUT, add_model, model_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.settings import Size, number
-
-STANDARD_INPUT = "-"
-
 
 DESCRIPTION = (
     "Predict for each line of FILE, a JSON object. The output for an invalid line is its error; the exit status is"
@@ -56,9 +53,8 @@ def predict(args: argparse.Namespace) -> None:
     if file != STANDARD_INPUT and not args.use_dataset_reader and "://" not in file:
         open_binary(file).close()
     if args.output_file:
-        check_output_path(
-            args.output_file, read=[*model_files(args), file], device=True
-        )
+        read = [*model_files(args), file]
+        check_output_path(args.output_file, read=read, device=True)
     require_device(args.cuda_device)
     archive = load_archive(
         args.archive_file,

@@ -45,23 +45,13 @@ DESCRIPTION = "Probe the frozen layers for word senses, parts of speech and neig
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The actions of `elmo-tasks probe wsd | pos | neighbors`."""
     actions = add_actions(parser)
-    _add_wsd(
-        actions.add_parser(
-            "wsd", description=_WSD, help="word senses by the nearest sense vector"
-        )
-    )
-    _add_pos(
-        actions.add_parser(
-            "pos", description=_POS, help="parts of speech by a linear softmax"
-        )
-    )
-    _add_neighbors(
-        actions.add_parser(
-            "neighbors",
-            description=_NEIGHBORS,
-            help="nearest occurrences and word vectors",
-        )
-    )
+    add = actions.add_parser
+    text = "word senses by the nearest sense vector"
+    _add_wsd(add("wsd", description=_WSD, help=text))
+    text = "parts of speech by a linear softmax"
+    _add_pos(add("pos", description=_POS, help=text))
+    text = "nearest occurrences and word vectors"
+    _add_neighbors(add("neighbors", description=_NEIGHBORS, help=text))
     for action in actions.choices.values():
         add_source_options(action)
         add_device(action)
@@ -127,30 +117,31 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
 
 def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
-    train, index_sense = train_file_in(args.data), args.data / "index.sense"
+    train = train_file_in(args.data)
     evaluated = evaluation_files_in(args.data)
-    print(wsd_table(probe_senses(open_chosen(args), train, evaluated, index_sense)))
+    report = probe_senses(
+        open_chosen(args), train, evaluated, args.data / "index.sense"
+    )
+    print(wsd_table(report))
 
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
-    print(pos_table(probe_pos(open_chosen(args), args.train, args.test)))
+    report = probe_pos(open_chosen(args), args.train, args.test)
+    print(pos_table(report))
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
     layers = open_chosen(args)
-    static = (
-        None
-        if args.vectors is None
-        else nearest_words(args.vectors, args.word, top=args.top)
-    )
+    static = None
+    if args.vectors is not None:
+        static = nearest_words(args.vectors, args.word, top=args.top)
     index = index_corpus(read_corpus(args.corpus), layers, args.layer)
     source = occurrence_in_corpus(index, args.word, args.occurrence)
     found = nearest_occurrences(index, args.word, source, top=args.top)
     name = f"{layers.label} {index.layer}"
-    print(
-        neighbors_table(
-            args.word, source, found, static, vectors=args.vectors, name=name
-        )
+    table = neighbors_table(
+        args.word, source, found, static, vectors=args.vectors, name=name
     )
+    print(table)

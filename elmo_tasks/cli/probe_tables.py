@@ -20,48 +20,45 @@ TABLE_6 = {"biLM 1": 97.3, "biLM 2": 96.8}
 
 def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
     """Aligned columns, the first to the left, numbers with one decimal; `-` for None."""
-    columns = [
-        [_cell(value) for value in column] for column in zip(header, *rows, strict=True)
-    ]
-    aligned = [
-        [cell.rjust(max(map(len, column))) for cell in column] for column in columns
-    ]
-    aligned[0] = [cell.ljust(max(map(len, columns[0]))) for cell in columns[0]]
-    return "\n".join("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
+    cells = [[_cell(value) for value in header]]
+    for row in rows:
+        cells.append([_cell(value) for value in row])
+    widths = [0] * len(header)
+    for texts in cells:
+        for column, text in enumerate(texts):
+            widths[column] = max(widths[column], len(text))
+    lines = []
+    for first, *others in cells:
+        aligned = [first.ljust(widths[0])]
+        for text, width in zip(others, widths[1:], strict=True):
+            aligned.append(text.rjust(width))
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines)
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return (
-        f"{value:.1f}"
-        if isinstance(value, float)
-        else f"{value:,}"
-        if isinstance(value, int)
-        else str(value)
-    )
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
 
 
 def wsd_table(report: WsdReport) -> str:
     """Table 5: F1 for each set and over several; precision and recall over the last."""
     sets = list(report.rows[0].scores)
     last = sets[-1]
-    header = ["F1", *sets, "P", "R", _PAPER]
-    rows = []
+    instances = [score.instances for score in report.rows[0].scores.values()]
+    rows: list[list[Any]] = [["instances"] + instances + ["", "", ""]]
     for row in report.rows:
         scores = [score.f1 for score in row.scores.values()]
-        rows.append(
-            [
-                row.name,
-                *scores,
-                row.scores[last].precision,
-                row.scores[last].recall,
-                TABLE_5.get(row.name),
-            ]
-        )
-    instances = [score.instances for score in report.rows[0].scores.values()]
+        over_all = row.scores[last]
+        paper = TABLE_5.get(row.name)
+        rows.append([row.name] + scores + [over_all.precision, over_all.recall, paper])
     lines = [
-        table(header, [["instances", *instances, "", "", ""], *rows]),
+        table(["F1"] + sets + ["P", "R", _PAPER], rows),
         f"P and R: {last}. *over {TABLE_5_DATA}{_released(report.rows)}: other data",
         f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
         f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
@@ -71,11 +68,10 @@ def wsd_table(report: WsdReport) -> str:
 
 def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
     """A note for tables with biLM rows: the paper used the released biLM."""
-    return (
-        ", with the released biLM"
-        if any(row.name.startswith("biLM") for row in rows)
-        else ""
-    )
+    for row in rows:
+        if row.name.startswith("biLM"):
+            return ", with the released biLM"
+    return ""
 
 
 def _discordant(pairs: Sequence[Discordant]) -> list[str]:
@@ -89,27 +85,28 @@ def _discordant(pairs: Sequence[Discordant]) -> list[str]:
 def pos_table(report: PosReport) -> str:
     """Table 6: accuracy on all tokens, on seen and on unseen words."""
     header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "steps"]
-    rows = []
+    unseen = report.unseen_tokens
+    seen = report.test_tokens - unseen
+    rows: list[list[Any]] = [["tokens", report.test_tokens, seen, unseen, "", ""]]
     for row in report.rows:
-        steps = (
-            None
-            if row.steps is None
-            else f"{row.steps}" + (", not converged" if row.steps == MAX_STEPS else "")
-        )
-        rows.append(
-            [row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), steps]
-        )
-    counts = [
-        report.test_tokens,
-        report.test_tokens - report.unseen_tokens,
-        report.unseen_tokens,
-    ]
+        paper = TABLE_6.get(row.name)
+        scores = [row.accuracy, row.seen, row.unseen]
+        rows.append([row.name] + scores + [paper, _steps(row.steps)])
     lines = [
-        table(header, [["tokens", *counts, "", ""], *rows]),
+        table(header, rows),
         f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]
     return "\n".join(lines + _discordant(report.discordant))
+
+
+def _steps(steps: int | None) -> str | None:
+    """The steps of L-BFGS, and whether it was stopped before it converged."""
+    if steps is None:
+        return None
+    if steps == MAX_STEPS:
+        return f"{steps}, not converged"
+    return str(steps)
 
 
 def neighbors_table(
@@ -123,28 +120,22 @@ def neighbors_table(
 ) -> str:
     """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
     lines = [f"source: {_in_context(source)}", "", f"{name}, nearest by cosine:"]
-    lines += [
-        f"  {occurrence.cosine:.3f}  {_in_context(occurrence)}" for occurrence in found
-    ]
+    for occurrence in found:
+        lines.append(f"  {occurrence.cosine:.3f}  {_in_context(occurrence)}")
     if not found:
         lines.append("  none: no other occurrence in the corpus")
     if vectors is not None:
         lines += ["", f"{vectors}:"]
-        words = "  ".join(f"{other} {cosine:.3f}" for other, cosine in static or ())
-        lines.append(
-            f"  {words}" if static is not None else f"  no vector for {word!r}"
-        )
+        if static is None:
+            lines.append(f"  no vector for {word!r}")
+        else:
+            words = [f"{other} {cosine:.3f}" for other, cosine in static]
+            lines.append("  " + "  ".join(words))
     return "\n".join(lines)
 
 
 def _in_context(occurrence: Occurrence) -> str:
     """Its number, and the sentence with the word in brackets."""
-    words, place = occurrence.words, occurrence.place
-    return " ".join(
-        [
-            f"({occurrence.number})",
-            *words[:place],
-            f"[{words[place]}]",
-            *words[place + 1 :],
-        ]
-    )
+    words = list(occurrence.words)
+    words[occurrence.place] = f"[{words[occurrence.place]}]"
+    return f"({occurrence.number}) {' '.join(words)}"

@@ -1,7 +1,7 @@
 """`elmo-tasks static`: one vector per word, the mean of its contextual vectors in a text. Needs no AllenNLP."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from elmo_tasks.cli.elmo import add_embedding_options, open_elmo, text_parser
 from elmo_tasks.cli.layer_sources import files_read
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
-    check_output_path(args.output, read=(*args.corpus, *files_read(args)))
+    check_output_path(args.output, read=args.corpus + files_read(args))
     if not args.force:
         require_new(args.output)
     elmo = open_elmo(args)
@@ -86,13 +86,16 @@ def run(args: argparse.Namespace) -> None:
         elmo.layers.output_dim, remove=args.remove, dimensions=args.dimensions
     )
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
+    layers = args.layers
+    if layers.isdecimal():
+        layers = int(layers)
     with progress_bar() as bar:
-        options = {
-            "layers": int(args.layers) if args.layers.isdecimal() else args.layers,
-            "processes": args.workers,
-        }
         vectors = elmo.mean_vectors(
-            _sentences(args), words, progress=bar.update, **options
+            _sentences(args),
+            words,
+            layers=layers,
+            processes=args.workers,
+            progress=bar.update,
         )
     vectors = reduce_dimensions(vectors, remove=args.remove, dimensions=args.dimensions)
     write_word_vectors(args.output, words, vectors)
@@ -103,7 +106,12 @@ def run(args: argparse.Namespace) -> None:
 
 def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:
     parse, _ = text_parser(args)
-    lines = (
-        (file, *line) for file in args.corpus for line in open_text(file, longest=None)
-    )
-    return (sentence.tokens for sentence in parsed(lines, parse))
+    for sentence in parsed(_lines(args.corpus), parse):
+        yield sentence.tokens
+
+
+def _lines(files: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+    """The lines of all files, each with its file and number."""
+    for file in files:
+        for line_number, line in open_text(file, longest=None):
+            yield file, line_number, line

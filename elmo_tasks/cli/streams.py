@@ -28,7 +28,10 @@ def outlast_readers(*, output: bool) -> None:
     What is written to stderr, and with `output` to stdout, is lost from now on when its reader has ended, such as
     `head`, or its terminal was closed. The command, whose work goes to files, does not stop for that.
     """
-    for name in ("stderr", "stdout") if output else ("stderr",):
+    names = ["stderr"]
+    if output:
+        names.append("stdout")
+    for name in names:
         stream = getattr(sys, name)
         if stream is getattr(sys, f"__{name}__"):  # else a test's, or a notebook's
             stream.flush()
