@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Execute a run. Exit with `HELD` if another process executes it."""
     try:
-        execute(args.folder, parent=args.parent)
+        execute(args.folder, parent=args.parent, report=print)
     except Held as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(local.HELD) from None

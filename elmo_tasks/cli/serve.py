@@ -1,6 +1,8 @@
 """`elmo-tasks serve`: load archives, then answer HTTP requests until SIGTERM or Ctrl-C."""
 
 import argparse
+import json
+import sys
 from typing import Annotated
 
 from elmo_tasks.cli.arguments import add_allow_downloads
@@ -48,15 +50,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file is invalid."""
     with needs("'elmo-tasks[web]'"):
-        from elmo_tasks.web.server import run
-    run(
-        args.archives,
-        host=args.host,
-        port=args.port,
-        timeout=args.timeout,
-        opening=Opening(
-            packages=args.include_package,
-            allow_downloads=args.allow_downloads,
-            download_limit=args.download_limit,
-        ),
+        from elmo_tasks.web import server
+    archives = server.archive_files(args.archives)
+    opening = Opening(
+        packages=args.include_package,
+        allow_downloads=args.allow_downloads,
+        download_limit=args.download_limit,
     )
+
+    def ready(url: str) -> None:
+        """Prints a line that a program can wait for and read."""
+        line = {"ready": True, "url": url, "models": list(archives)}
+        print(json.dumps(line), flush=True)
+
+    with server.listen(args.host, args.port) as listening:
+        print(f"loading {', '.join(archives)}", file=sys.stderr)
+        server.serve(
+            archives,
+            listening,
+            host=args.host,
+            timeout=args.timeout,
+            opening=opening,
+            ready=ready,
+        )

@@ -71,4 +71,5 @@ def train(args: argparse.Namespace) -> None:
         force=args.force,
         packages=args.include_package,
         scale=scale_of(file),
+        report=print,
     )

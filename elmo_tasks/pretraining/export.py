@@ -259,7 +259,5 @@ def fill_softmax(
     new = sum(word not in known.ids for word in words.words)
     softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
     counts = f"{len(words):,} words instead of {len(known):,}"
-    logger.warning(
-        "new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}"
-    )
+    logger.info("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
     return False

@@ -135,7 +135,7 @@ def _require_beginning(config: Path, params: Params) -> None:
             file=config,
             hint="give -s another folder",
         )
-    logger.warning("%s is incomplete, and written again", config)
+    logger.info("%s is incomplete, and written again", config)
 
 
 def _few(names: Sequence[str]) -> str:

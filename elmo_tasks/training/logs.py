@@ -1,10 +1,10 @@
-"""What a training prints, a line for each epoch, and what it writes to `out.log` and for TensorBoard."""
+"""What a training reports, a line for each epoch, and what it writes to `out.log` and for TensorBoard."""
 
 import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from allennlp.common.tqdm import logger as allennlp_progress
 from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
 from allennlp.training.callbacks.log_writer import LogWriterCallback
+from overrides import overrides
 from tensorboardX import SummaryWriter
 
 from elmo_tasks.errors import log_to_files, portable_logs
@@ -24,12 +25,12 @@ FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 
 
 @contextmanager
-def logged(folder: Path, *, lines: bool) -> Iterator[None]:
+def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterator[None]:
     """
-    AllenNLP prints all that it logs. Here stdout gets what this package logs, or with `lines` false nothing; `out.log`
-    still gets everything, and the traceback of an error. AllenNLP's own handlers, which a training makes, are limited
-    to warnings. Whoever logs them, messages have no keys of URLs and no path of the user's home folder. At the end
-    everything is as before.
+    AllenNLP prints all that it logs. Here `report` gets what this package logs, a line at a time; `out.log` still gets
+    everything, and the traceback of an error. AllenNLP's own handlers, which a training makes, are limited to warnings.
+    Whoever logs them, messages have no keys of URLs and no path of the user's home folder. At the end everything is as
+    before.
     """
     file = logging.FileHandler(folder / "out.log")
     file.setFormatter(logging.Formatter(FORMAT))
@@ -37,8 +38,8 @@ def logged(folder: Path, *, lines: bool) -> Iterator[None]:
         "allennlp": [file],
         "elmo_tasks": [file],
     }
-    if lines:
-        handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
+    if report is not None:
+        handlers["elmo_tasks"].append(_Reporter(report))
     with portable_logs(), _restored(file):
         os.environ[LEVEL_VARIABLE] = "WARNING"
         for (
@@ -58,6 +59,21 @@ def logged(folder: Path, *, lines: bool) -> Iterator[None]:
         except Exception as error:
             log_to_files(error)
             raise
+
+
+class _Reporter(logging.Handler):
+    """Calls a function with each message."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__()
+        self._report = report
+
+    @overrides
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._report(self.format(record))
+        except Exception:
+            self.handleError(record)
 
 
 @contextmanager

@@ -3,10 +3,9 @@
 import copy
 import io
 import logging
-import sys
 import tarfile
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +52,7 @@ def train(
     force: bool = False,
     packages: Sequence[str] = (),
     scale: str | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> None:
     """
     Trains the model of a config in a folder, and writes its archive, `model.tar.gz`. A run killed at any moment
@@ -63,7 +63,9 @@ def train(
     - `params`: consumed.
     - `force`: remove an earlier run from the folder, and no other file.
     - `packages`: to be imported by the processes of `distributed`, too.
-    - `scale`: of the config, for the first line of the output.
+    - `scale`: of the config, for the first line of the report.
+    - `report`: called with each line that says how the training goes: what is trained on which data, the score of each
+      epoch, and the archive.
 
     Raises `InputError`, before anything is read or written, for an invalid config, or a folder with other contents;
     `Interrupted` by Ctrl-C or SIGTERM.
@@ -76,7 +78,7 @@ def train(
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:
         store = group.follow(folder, config)
-        with logged(folder, lines=False):
+        with logged(folder):
             _train_with(group, store, params, folder, packages=list(packages))
         return
     recover = recover or (group is not None and group.resumes(folder))
@@ -88,8 +90,12 @@ def train(
         require_usable(folder, params, recover=recover, force=force)
     with exclusive(folder):
         prepare(folder, params, recover=recover, force=force)
-        sys.stdout.write(f"{portable(describe(config, scale))}\n")
-        with nullcontext() if config.get("distributed") else logged(folder, lines=True):
+        if report is not None:
+            report(portable(describe(config, scale)))
+        logging_to: AbstractContextManager[None] = nullcontext()
+        if not config.get("distributed"):  # whose processes log by themselves
+            logging_to = logged(folder, report)
+        with logging_to:
             try:
                 _start(params, folder, group, packages=list(packages))
             except KeyboardInterrupt:

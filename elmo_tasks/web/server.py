@@ -1,10 +1,8 @@
 """Loads what the command line names, and answers requests until a signal."""
 
 import asyncio
-import json
 import socket
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -12,6 +10,7 @@ from socket import AF_INET, AF_INET6
 from typing import Any
 
 import uvicorn
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.web.app import Service
@@ -29,32 +28,39 @@ SECONDS_TO_READ = 4
 """After these, for clients that have not read their answer."""
 
 
-def run(
-    archives: Sequence[str],
-    *,
-    host: str,
-    port: int,
-    timeout: float,
-    opening: Opening,
-) -> None:
-    """
-    Serve archives, `[NAME=]FILE` each, until SIGTERM or Ctrl-C. A request has `timeout` seconds; `opening` says how the
-    archives are loaded. Raises `InputError` if a file cannot be used.
-    """
-    files = archive_files(archives)
+def listen(host: str, port: int) -> socket.socket:
+    """A socket to which clients can connect at once; they wait until `serve` answers. Raises `InputError`."""
+    family = AF_INET
+    if ":" in host:
+        family = AF_INET6
     try:
-        listening = socket.create_server(
-            (host, port), family=AF_INET6 if ":" in host else AF_INET
-        )
+        return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         hint = "--port 0 takes a free one"
         raise InputError(
             f"cannot listen on {host}, port {port}: {error}", hint=hint
         ) from None
-    models = {name: ServedModel(file, opening) for name, file in files.items()}
-    # who connects before uvicorn accepts waits
-    with listening, suppress(KeyboardInterrupt):
-        asyncio.run(_serve(listening, models, host=host, timeout=timeout))
+
+
+def serve(
+    archives: Mapping[str, Path],
+    listening: socket.socket,
+    *,
+    host: str,
+    timeout: float,
+    opening: Opening,
+    ready: Callable[[str], None],
+) -> None:
+    """
+    Serve archives, by name, at a socket until SIGTERM or Ctrl-C. `host` is the name that the socket was given. A
+    request has `timeout` seconds; `opening` says how the archives are loaded. `ready` is called with the URL when all
+    are. Raises `InputError` if a file cannot be used.
+    """
+    models: dict[str, ServedModel] = {}
+    for name, file in archives.items():
+        models[name] = ServedModel(file, opening)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve(listening, models, host=host, timeout=timeout, ready=ready))
 
 
 async def _serve(
@@ -63,26 +69,25 @@ async def _serve(
     *,
     host: str,
     timeout: float,
+    ready: Callable[[str], None],
 ) -> None:
     try:
-        sys.stderr.write(f"loading {', '.join(models)}\n")
         loaded = await asyncio.gather(*[model.load() for model in models.values()])
         described = dict(zip(models, loaded, strict=True))
         service = Service(models, described, host=host, timeout=timeout)
         server = _Server(service, timeout)
-        address, port = listening.getsockname()[:2]
-        shown = f"[{address}]" if ":" in address else address
-        ready = {
-            "ready": True,
-            "url": f"http://{shown}:{port}/",
-            "models": list(models),
-        }
-        sys.stdout.write(json.dumps(ready) + "\n")
-        sys.stdout.flush()
+        ready(_url(listening))
         await server.serve([listening])
     finally:
         for model in models.values():
             model.close()
+
+
+def _url(listening: socket.socket) -> str:
+    address, port = listening.getsockname()[:2]
+    if ":" in address:
+        address = f"[{address}]"
+    return f"http://{address}:{port}/"
 
 
 class _Server(uvicorn.Server):
@@ -101,6 +106,7 @@ class _Server(uvicorn.Server):
         super().__init__(uvicorn.Config(service, **options))
         self._service = service
 
+    @overrides
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.end_within(SECONDS_TO_END)
         await super().shutdown(sockets)
@@ -119,14 +125,15 @@ def archive_files(archives: Sequence[str]) -> dict[str, Path]:
                 hint="write NAME=FILE",
             )
         path = Path(file)
-        has_archive = (path / ARCHIVE).is_file()  # as a finished run has
-        files[name] = path / ARCHIVE if has_archive else path
+        if (path / ARCHIVE).is_file():  # as a finished run has
+            path = path / ARCHIVE
+        files[name] = path
     return files
 
 
 def _archive_name(file: str) -> str:
     """The folder of a run, or the name of another file."""
-    parts = [
-        part for part in Path(file).absolute().parts if part not in (ARCHIVE, MODEL)
-    ]
-    return parts[-1].removesuffix(".tar.gz")
+    path = Path(file).absolute()
+    while path.name in (ARCHIVE, MODEL):
+        path = path.parent
+    return path.name.removesuffix(".tar.gz") or MODEL

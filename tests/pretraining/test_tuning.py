@@ -80,7 +80,8 @@ def test_new_words_share_the_probability_of_unk(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = exported(tmp_path / "bilm").softmax
-    words = [*WORDS, *(f"new{k}" for k in range(500))]
+    words = WORDS + [f"new{number}" for number in range(500)]
+    caplog.set_level("INFO", "elmo_tasks")
     model = tuned(str(tmp_path / "bilm"), words)
     assert not model.knows_words
     after = model.language_model.softmax.double()

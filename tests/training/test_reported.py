@@ -34,11 +34,15 @@ def tiny_config(file: Path, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_best_epoch_has_the_scores_and_the_mix_of_the_archive(
-    task: str, configs: Path, tmp_path: Path
+    task: str, configs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = tiny_config(configs / f"{task}.jsonnet", tmp_path)
     run, data = tmp_path / "run", config["validation_data_path"]
-    train(Params(config), run)
+    lines: list[str] = []
+    train(Params(config), run, report=lines.append)
+    assert lines[0].startswith("training on ") and lines[1].startswith("epoch 1 of 3")
+    printed = capsys.readouterr().out  # where AllenNLP's warnings are
+    assert not any(line in printed for line in lines)
     reported = json.loads((run / "metrics.json").read_text())
     archive = load_archive(run / "model.tar.gz")
     scored = score(archive, data)

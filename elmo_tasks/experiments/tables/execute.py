@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -30,11 +31,17 @@ from elmo_tasks.training.run_folder import RunFolder
 PACKAGES = ("torch", "allennlp", "numpy")
 
 
-def execute(folder: str | Path, *, parent: int | None = None) -> None:
+def execute(
+    folder: str | Path,
+    *,
+    parent: int | None = None,
+    report: Callable[[str], None] | None = None,
+) -> None:
     """
     Execute the plan in a run's folder and write the result. A finished run is skipped, an interrupted training resumes
-    from its last checkpoint. With `parent`, a process id, it exits when that process does. Raises `InputError` if the
-    folder has no plan, and `Held` if another process executes it. Other errors are recorded and re-raised.
+    from its last checkpoint. With `parent`, a process id, it exits when that process does. `report` gets the line of
+    `training.run.train`. Raises `InputError` if the folder has no plan, and `Held` if another process executes it.
+    Other errors are recorded and re-raised.
     """
     path = Path(folder).absolute()
     plan = run_dir.read_json(path / run_dir.PLAN)
@@ -47,7 +54,7 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
     try:
         with run_dir.lock(path):
             if run_dir.read_result(path) is None:
-                _execute(plan, path)
+                _execute(plan, path, report)
     except run_dir.Held:
         raise
     except Exception as error:
@@ -58,11 +65,16 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
         raise
 
 
-def _execute(plan: dict[str, Any], path: Path) -> None:
+def _execute(
+    plan: dict[str, Any], path: Path, report: Callable[[str], None] | None
+) -> None:
     for package in plan.get("packages", []):
         import_module_and_submodules(package)
     started, began = _now(), time.monotonic()
-    result = _score_ensemble(plan, path) if plan["ensemble"] else _train(plan, path)
+    if plan["ensemble"]:
+        result = _score_ensemble(plan, path)
+    else:
+        result = _train(plan, path, report)
     seconds = max(result["seconds"], time.monotonic() - began)
     spent = {"seconds": round(seconds, 1), "started": started, "finished": _now()}
     plan = {key: value for key, value in plan.items() if key != "label"}
@@ -73,14 +85,22 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
     RunFolder(path / run_dir.MODEL).remove_checkpoints()
 
 
-def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
+def _train(
+    plan: dict[str, Any], path: Path, report: Callable[[str], None] | None
+) -> dict[str, Any]:
     config, model = runnable(plan, path.parent), path / run_dir.MODEL
     if resume := model.is_dir():
         run_dir.write_json(
             model / "config.json", config
         )  # other paths, if the folders have been moved
-    packages, scale = plan.get("packages", []), plan.get("scale")
-    train(Params(config), model, recover=resume, packages=packages, scale=scale)
+    train(
+        Params(config),
+        model,
+        recover=resume,
+        packages=plan.get("packages", []),
+        scale=plan.get("scale"),
+        report=report,
+    )
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
     scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
