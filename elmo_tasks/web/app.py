@@ -52,14 +52,14 @@ class Service:
     ) -> None:
         about = {
             "tasks": {name: task.page._asdict() for name, task in TASKS.items()},
-            "models": [{"name": name, **one} for name, one in described.items()],
+            "models": [{"name": name} | dict(one) for name, one in described.items()],
             "limits": {"bytes": MAX_BYTES, "seconds": timeout},
         }
+        self._contents: dict[str, tuple[bytes, str]] = {}
+        """Body and type of what is answered to GET, by path."""
         folder = resources.files("elmo_tasks.web") / "static"
-        self._contents = {
-            path: ((folder / name).read_bytes(), kind)
-            for path, (name, kind) in PAGES.items()
-        }
+        for path, (name, kind) in PAGES.items():
+            self._contents[path] = (folder / name).read_bytes(), kind
         self._contents["/api/models"] = json.dumps(about).encode(), JSON
         self._contents["/health"] = b'{"status": "ok"}', JSON
         self._models = {f"/api/predict/{name}": model for name, model in models.items()}
@@ -77,23 +77,18 @@ class Service:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request."""
-        status, retry = 200, None
+        headers = dict(HEADERS)
         try:
             status, body, kind = await self._answer(scope, receive)
         except Exception as error:
-            problem = one_line(error)
-            if problem is None:
-                logging.getLogger(__name__).exception("internal error")
-            status = 500 if problem is None else getattr(error, "status", 422)
-            retry = getattr(error, "retry", None)
-            body = json.dumps({"error": problem or "internal error"}).encode()
-            kind = JSON
-        headers = {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}
-        if retry is not None:
-            headers["Retry-After"] = str(retry)
-        encoded = [
-            (name.lower().encode(), value.encode()) for name, value in headers.items()
-        ]
+            status, body, kind = _failure(error)
+            if isinstance(error, Refused) and error.retry is not None:
+                headers["Retry-After"] = str(error.retry)
+        headers["Content-Type"] = kind
+        headers["Content-Length"] = str(len(body))
+        encoded = []
+        for name, value in headers.items():
+            encoded.append((name.lower().encode(), value.encode()))
         await send(
             {"type": "http.response.start", "status": status, "headers": encoded}
         )
@@ -101,29 +96,23 @@ class Service:
 
     async def _answer(self, scope: Any, receive: Any) -> tuple[int, bytes, str]:
         """The status of an answer, its body and its type. Raises `InputError`."""
-        headers = {
-            name: value.decode("latin-1").lower() for name, value in scope["headers"]
-        }
-        host = re.sub(r":\d*$", "", headers.get(b"host", ""))
+        host = re.sub(r":\d*$", "", _header(scope, b"host"))
         if not _LOCAL.fullmatch(host) and host != self._host:  # DNS rebinding
             raise Refused(400, f"unknown host {shown(host)}")
-        path, known = scope["path"], {**self._contents, **self._models}
-        if path not in known:
-            raise Refused(
-                404, f"expected one of {', '.join(sorted(known))}, got {shown(path)}"
-            )
-        method = "POST" if path in self._models else "GET"
-        if scope["method"] != method:
-            raise Refused(
-                405, f"expected the method {method}, got {shown(scope['method'])}"
-            )
+        path = scope["path"]
         if path in self._contents:
-            return 200, *self._contents[path]
-        if headers.get(b"content-type", "").partition(";")[0].strip() != JSON:
-            # another site's page cannot send this type: the browser asks first
-            raise Refused(415, f"expected Content-Type: {JSON}")
-        status, answer = await self._predict(self._models[path], receive)
-        return status, answer, JSON
+            _require_method(scope, "GET")
+            body, kind = self._contents[path]
+            return 200, body, kind
+        if path in self._models:
+            _require_method(scope, "POST")
+            # Another site's page cannot send this type: the browser asks first.
+            if _header(scope, b"content-type").partition(";")[0].strip() != JSON:
+                raise Refused(415, f"expected Content-Type: {JSON}")
+            status, answer = await self._predict(self._models[path], receive)
+            return status, answer, JSON
+        known = sorted(self._contents.keys() | self._models.keys())
+        raise Refused(404, f"expected one of {', '.join(known)}, got {shown(path)}")
 
     async def _predict(self, model: ServedModel, receive: Any) -> tuple[int, bytes]:
         """The status and the body of a model's answer. Raises `InputError`."""
@@ -157,13 +146,44 @@ class Service:
             raise late from None
 
 
+def _failure(error: Exception) -> tuple[int, bytes, str]:
+    """The status, the body and its type for an error."""
+    problem = one_line(error)
+    if problem is None:
+        logging.getLogger(__name__).error("internal error", exc_info=error)
+        status, problem = 500, "internal error"
+    elif isinstance(error, Refused):
+        status = error.status
+    else:
+        status = 422
+    return status, json.dumps({"error": problem}).encode(), JSON
+
+
+def _header(scope: Any, name: bytes) -> str:
+    """The value of a header in lower case, the last one if it is repeated; empty without it."""
+    found = ""
+    for key, value in scope["headers"]:
+        if key == name:
+            found = value.decode("latin-1").lower()
+    return found
+
+
+def _require_method(scope: Any, method: str) -> None:
+    if scope["method"] != method:
+        raise Refused(
+            405, f"expected the method {method}, got {shown(scope['method'])}"
+        )
+
+
 async def _body(receive: Any) -> bytes:
-    body, more = b"", True
+    body = b""
+    more = True
     while more and len(body) <= MAX_BYTES:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Refused(400, "the client has closed the connection")
-        body, more = body + message.get("body", b""), message.get("more_body", False)
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
     if len(body) > MAX_BYTES:
         raise Refused(413, f"expected a body of at most {MAX_BYTES:,} bytes, got more")
     return body

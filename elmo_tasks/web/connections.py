@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import h11
+from overrides import overrides
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
@@ -19,19 +20,23 @@ class Connection(H11Protocol):
         self._waits_since = self.loop.time()
         self._check: asyncio.TimerHandle | None = None
 
+    @overrides
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._check = self.loop.call_later(self._seconds, self._close_if_idle)
 
+    @overrides
     def connection_lost(self, exc: Exception | None) -> None:
         if self._check is not None:
             self._check.cancel()
         super().connection_lost(exc)
 
+    @overrides
     def on_response_complete(self) -> None:
         self._waits_since = self.loop.time()
         super().on_response_complete()
 
+    @overrides
     def send_400_response(self, msg: str) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)

@@ -46,14 +46,13 @@ class LoadedModel:
         for module in self.predictor._model.modules():
             if isinstance(module, ElmoTokenEmbedder):
                 mixes.extend(module.mixes())
-        described = [
-            {
-                "at": at,
-                "weights": mix.layer_weights().tolist(),
-                "gamma": 1.0 if mix.gamma is None else mix.gamma.item(),
-            }
-            for at, mix in mixes
-        ]
+        described = []
+        for at, mix in mixes:
+            gamma = 1.0
+            if mix.gamma is not None:
+                gamma = mix.gamma.item()
+            weights = mix.layer_weights().tolist()
+            described.append({"at": at, "weights": weights, "gamma": gamma})
         return {
             "task": self.task.name,
             "mix": described,

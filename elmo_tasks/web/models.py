@@ -30,7 +30,8 @@ class Refused(InputError):
 
     def __init__(self, status: int, problem: str, *, retry: int | None = None) -> None:
         super().__init__(problem)
-        self.status, self.retry = status, retry
+        self.status = status
+        self.retry = retry
 
 
 class Running(NamedTuple):
@@ -58,7 +59,8 @@ class ServedModel:
     """
 
     def __init__(self, archive: Path, opening: Opening) -> None:
-        self._archive, self._opening = archive, opening
+        self._archive = archive
+        self._opening = opening
         self._turn = asyncio.Lock()
         self._running: Running | None = None
         self._restart: asyncio.Task[None] | None = None
@@ -142,7 +144,8 @@ class ServedModel:
             self._restart = asyncio.create_task(self._load_again())
 
     async def _load_again(self) -> None:
-        ended, self._running = self._running, None
+        ended = self._running
+        self._running = None
         try:
             if ended is not None:
                 ended.kill()

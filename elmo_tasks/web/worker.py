@@ -8,7 +8,7 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -69,17 +69,27 @@ def work(archive: Path, opening: Opening, channel: socket.socket) -> None:
         try:
             model = _load(archive, opening)
         except Exception as error:
-            _send(stream, *_failure(error))
+            status, body = _failure(error)
+            _send(stream, status, body)
             return
         _send(stream, 200, json.dumps(model.describe()).encode())
         allowed = _limit_memory()
-        while head := stream.read(INPUT.size):
-            data = json.loads(stream.read(*INPUT.unpack(head)))
+        for data in _inputs(stream):
             try:
-                status, body = 200, model.answer(data)
+                status = 200
+                body = model.answer(data)
             except Exception as error:
                 status, body = _failure(error)
             _send(stream, status, body, replace=data_bytes() > allowed)
+
+
+def _inputs(stream: BinaryIO) -> Iterator[Any]:
+    """What is read from the channel until it is closed."""
+    head = stream.read(INPUT.size)
+    while head:
+        (length,) = INPUT.unpack(head)
+        yield json.loads(stream.read(length))
+        head = stream.read(INPUT.size)
 
 
 def _load(archive: Path, opening: Opening) -> Any:
@@ -106,22 +116,26 @@ def _limit_memory() -> float:
 
 def _failure(error: Exception) -> tuple[int, bytes]:
     """The status and the body for an error."""
-    if any(_lacks_memory(cause) for cause in causes(error)):
+    status = 422
+    problem = one_line(error)
+    if _lacks_memory(error):
         megabytes = MAX_GROWTH // 1_000_000
-        status, problem = 422, f"the input needs more than {megabytes} MB of memory"
+        problem = f"the input needs more than {megabytes} MB of memory"
     elif isinstance(error, RecursionError):
-        status, problem = 422, "the input is nested too deeply"
-    elif (line := one_line(error)) is not None:
-        status, problem = 422, line
-    else:
+        problem = "the input is nested too deeply"
+    elif problem is None:
         logging.getLogger(__name__).error("internal error", exc_info=error)
-        status, problem = 500, "internal error"
+        status = 500
+        problem = "internal error"
     return status, json.dumps({"error": problem}).encode()
 
 
 def _lacks_memory(error: BaseException) -> bool:
-    """Whether memory is missing; oneDNN says it in its own way."""
-    return is_out_of_memory(error) or "could not create a primitive" in str(error)
+    """Whether an error comes of missing memory; oneDNN says it in its own way."""
+    for cause in causes(error):
+        if is_out_of_memory(cause) or "could not create a primitive" in str(cause):
+            return True
+    return False
 
 
 def _send(stream: BinaryIO, status: int, body: bytes, *, replace: bool = False) -> None:
