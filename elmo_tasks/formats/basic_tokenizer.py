@@ -55,8 +55,9 @@ def _class_of(character: str) -> str:
     if ord(character) in _FLAG_LETTERS:
         return _FLAG
     if name(character, "").startswith("CJK "):
-        letters = category(character) == "Lo"
-        return _HAN if letters else character
+        if category(character) == "Lo":  # and no radical or punctuation
+            return _HAN
+        return character
     return _CLASS_OF_CATEGORY.get(category(character), character)
 
 
@@ -166,7 +167,7 @@ def _shape(text: str) -> str:
     """The classes of the characters of a text."""
     shape = list(text.translate(_CLASSES))
     for found in _CLITICS.finditer(text):
-        for clitic in _ONE_CLITIC.finditer(text, *found.span()):
+        for clitic in _ONE_CLITIC.finditer(text, found.start(), found.end()):
             _overlay(shape, clitic, _FIRST_OF_CLITIC, _CLITIC)
     for pattern in (_ELISION, _ABBREVIATION, _INITIAL, _EMAIL, _URL):
         for found in pattern.finditer(text):

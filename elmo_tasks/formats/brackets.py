@@ -12,6 +12,11 @@ Cluster = list[Mention]
 """Mentions of one entity, in the order of the text."""
 
 
+def _by_start(span: Span) -> tuple[int, int, str]:
+    """Sorts spans by start, longer ones first."""
+    return span.start, -span.end, span.label
+
+
 def place_in_text(mention: Mention) -> tuple[int, bool, int]:
     """
     Sorts mentions as the scorer of CoNLL-2012 meets them in a column of brackets: by first word, and at the same word
@@ -51,9 +56,15 @@ def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
                 f"expected brackets such as '(ARG0*', '*' or '*)', got {cell!r:.60}",
                 token,
             )
-        stack.extend((token, label) for label in match[1].split("(")[1:])
-        spans.extend(_close(stack, cell, token) for _ in match[2])
-    return _sorted(spans, stack)
+        opening, closing = match.groups()
+        for label in opening.split("(")[1:]:
+            stack.append((token, label))
+        for _ in closing:
+            spans.append(_close(stack, cell, token))
+    if stack:
+        start, label = stack[-1]
+        raise _not_closed(label, start, "sentence")
+    return tuple(sorted(spans, key=_by_start))
 
 
 def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
@@ -66,7 +77,9 @@ def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     stacks: dict[str, list[tuple[int, int]]] = {}  # number and word of open brackets
     opened = 0
     for token, cell in enumerate(cells):
-        for part in () if cell in EMPTY else cell.split("|"):
+        if cell in EMPTY:
+            continue
+        for part in cell.split("|"):
             match = _MENTION.fullmatch(part)
             if match is None or not (match["open"] or match["close"]):
                 raise BracketError(
@@ -86,8 +99,13 @@ def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     for label, stack in stacks.items():
         if stack:
             raise _not_closed(label, stack[-1][1], "document")
-    spans.sort(key=lambda pair: (pair[1].start, -pair[1].end, pair[0]))
-    return tuple(span for _, span in spans)
+    spans.sort(key=_by_start_and_bracket)
+    return tuple([span for _, span in spans])
+
+
+def _by_start_and_bracket(numbered: tuple[int, Span]) -> tuple[int, int, int]:
+    number, span = numbered
+    return span.start, -span.end, number
 
 
 def brackets_from_spans(spans: Iterable[Span], *, length: int) -> list[str]:
@@ -106,12 +124,12 @@ def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
     """
     opening: list[list[str]] = [[] for _ in range(length)]
     closing: list[list[str]] = [[] for _ in range(length)]
-    labelled = [
-        (start, end, label)
-        for label, cluster in enumerate(clusters)
-        for start, end in cluster
-    ]
-    for start, end, label in sorted(labelled, key=lambda one: (one[0], -one[1])):
+    labelled = []
+    for label, cluster in enumerate(clusters):
+        for start, end in cluster:
+            labelled.append((start, -end, label))
+    for start, minus_end, label in sorted(labelled):
+        end = -minus_end
         if not 0 <= start < end <= length:
             raise ValueError(
                 f"expected mentions in a document of {length} words, got {start} to {end}"
@@ -121,10 +139,10 @@ def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
         else:
             opening[start].append(f"({label}")
             closing[end - 1].insert(0, f"{label})")
-    return [
-        "|".join(begun + ended) or "-"
-        for begun, ended in zip(opening, closing, strict=True)
-    ]
+    cells = []
+    for begun, ended in zip(opening, closing, strict=True):
+        cells.append("|".join(begun + ended) or "-")
+    return cells
 
 
 def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
@@ -132,13 +150,6 @@ def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
         raise _not_opened(cell, token)
     start, label = stack.pop()
     return Span(start, token + 1, label)
-
-
-def _sorted(spans: list[Span], unclosed: list[tuple[int, str]]) -> tuple[Span, ...]:
-    if unclosed:
-        start, label = unclosed[-1]
-        raise _not_closed(label, start, "sentence")
-    return tuple(sorted(spans, key=lambda span: (span.start, -span.end, span.label)))
 
 
 def _not_opened(cell: str, token: int) -> BracketError:

@@ -10,9 +10,10 @@ that might be either see `read_columns`.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, dropwhile, islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from sys import intern
+from typing import NamedTuple
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text_files import open_text, without_mark
@@ -64,11 +65,13 @@ def read_columns(
     lines = _token_lines(path, comments, corpus_hint)
     for number, fields in chain(lines, [(0, [])]):
         if fields:
-            first, width = first or number, width or len(fields)
+            first = first or number
+            width = width or len(fields)
             check_fields(
                 fields, width, first, least=min_columns, file=path, line=number
             )
-            start = start if rows else number
+            if not rows:
+                start = number
             rows.append(fields)
             if len(rows) > LONGEST_SENTENCE:
                 problem = f"expected sentences of at most {LONGEST_SENTENCE:,} tokens, got a longer one"
@@ -76,7 +79,8 @@ def read_columns(
                     problem, file=path, line=start, hint="an empty line ends a sentence"
                 )
         elif rows:
-            sentence = ColumnSentence(tuple(zip(*rows, strict=True)), start)
+            columns = tuple(zip(*rows, strict=True))
+            sentence = ColumnSentence(columns, start)
             _require_words(sentence, path)
             yield sentence
             rows = []
@@ -94,8 +98,10 @@ def split_columns(line: str) -> list[str]:
     """
     # `str.split()` would also split at no-break spaces, which are part of some tokens.
     text = line.rstrip(" \t")
+    if not text:
+        return []
     if "\t" in line:
-        fields = [field.strip(" ") for field in text.split("\t")] if text else []
+        fields = [field.strip(" ") for field in text.split("\t")]
     else:
         fields = [field for field in text.split(" ") if field]
     return [intern(field) for field in fields]
@@ -114,8 +120,9 @@ def check_fields(
     Raises `InputError` unless a line has at least `least` columns, and `width` as the
     line `first` has, and none is empty.
     """
-    found, hint = len(fields), None
-    if any(" " in field for field in fields):
+    found = len(fields)
+    hint = None
+    if " " in "".join(fields):
         hint = "a line with tabs is split at tabs only"
     if found < least:
         problem = f"expected at least {least} columns, got {found}"
@@ -142,40 +149,61 @@ def _token_lines(
     path: str | Path, comments: bool | None, corpus_hint: str | None
 ) -> Iterator[Row]:
     """The lines without comments; blank ones and `-DOCSTART-` have no fields."""
-    lines = open_text(path, corpus_hint=corpus_hint, keep_marks=True)
-    numbered = ((number, *_fields(line)) for number, line in lines)
-    rows = dropwhile(lambda row: not row[2], numbered)
-    ahead: list[tuple[int, str, list[str]]] = []
-    for row in islice(rows, _AHEAD):
-        ahead.append(row)
-        if row[2] and not row[1].startswith("#"):
-            break
-    widths = [len(fields) for _, _, fields in ahead if fields]
+    rows = _rows(path, corpus_hint)
+    ahead = _up_to_token(rows)
+    width = 0  # of the first line that is no comment, if it is not far
+    for row in ahead:
+        if row.fields:
+            width = len(row.fields)
     doubts = _Doubts(path)
     is_start = True
-    for number, line, fields in chain(ahead, rows):
-        if not fields:
+    for row in chain(ahead, rows):
+        if not row.fields:
             is_start = True
-            yield number, fields
+            yield row.number, row.fields
             continue
-        if is_start and line.startswith("#"):
+        if is_start and row.text.startswith("#"):
             is_comment = comments
             if is_comment is None:
-                is_comment = _is_comment(line, fields, widths[-1])
+                is_comment = _is_comment(row.text, row.fields, width)
             if is_comment:
                 continue
-        doubts.saw(number, line, fields, is_start=is_start)
+        doubts.saw(row.number, row.text, row.fields, is_start=is_start)
         is_start = False
-        yield number, fields
+        yield row.number, row.fields
     if comments is None:
         doubts.check()
 
 
-def _fields(line: str) -> tuple[str, list[str]]:
-    """The line and its fields."""
-    text = without_mark(line)
-    fields = split_columns(text)
-    return text, [] if fields and fields[0] == _DOCUMENT_START else fields
+class _Row(NamedTuple):
+    """A line, its number, and its fields: none for a blank one, and for `-DOCSTART-`."""
+
+    number: int
+    text: str
+    fields: list[str]
+
+
+def _rows(path: str | Path, corpus_hint: str | None) -> Iterator[_Row]:
+    """The lines of a file from the first one with fields on."""
+    has_begun = False
+    for number, line in open_text(path, corpus_hint=corpus_hint, keep_marks=True):
+        text = without_mark(line)
+        fields = split_columns(text)
+        if fields and fields[0] == _DOCUMENT_START:
+            fields = []
+        has_begun = has_begun or bool(fields)
+        if has_begun:
+            yield _Row(number, text, fields)
+
+
+def _up_to_token(rows: Iterator[_Row]) -> list[_Row]:
+    """The first rows, up to one that does not begin with `#`, but not too many."""
+    found = []
+    for row in islice(rows, _AHEAD):
+        found.append(row)
+        if row.fields and not row.text.startswith("#"):
+            break
+    return found
 
 
 def _is_comment(line: str, fields: list[str], width: int) -> bool:
@@ -246,8 +274,10 @@ class _Doubts:
 
     def _has_known(self, fields: list[str]) -> bool:
         """Whether a value is in another line."""
-        columns = zip(self._seen, fields[1:], strict=False)
-        return any(self._is_known(*column) for column in columns)
+        for values, field in zip(self._seen, fields[1:], strict=False):
+            if self._is_known(values, field):
+                return True
+        return False
 
     @staticmethod
     def _is_known(values: set[str] | None, field: str) -> bool:
@@ -257,7 +287,10 @@ class _Doubts:
 
 def _has_letters(value: str) -> bool:
     """Whether there are letters or digits in it."""
-    return any(character.isalnum() for character in value)
+    for character in value:
+        if character.isalnum():
+            return True
+    return False
 
 
 def _is_tag(value: str) -> bool:
@@ -271,12 +304,14 @@ def _require_words(sentence: ColumnSentence, path: str | Path) -> None:
     Raises `InputError` for rows of CoNLL-U that are no words: `3-4`, the text of words 3
     and 4, and `8.1`, an empty node.
     """
+    if len(sentence.columns) != _CONLLU:
+        return
     ids = sentence.columns[0]
     numbers = [field for field in ids if field.isdecimal()]
     others = [field for field in ids if _NO_WORD.fullmatch(field)]
     counted = [str(number + 1) for number in range(len(numbers))]
     is_conllu = numbers == counted and len(numbers) + len(others) == len(ids)
-    if len(sentence.columns) == _CONLLU and is_conllu and others:
+    if is_conllu and others:
         raise InputError(
             f"expected a word, got {others[0]!r} in the columns of CoNLL-U",
             file=path,

@@ -22,11 +22,14 @@ _ONTONOTES = "conll-formatted-ontonotes-5.0"
 class DataFile:
     """A file, folder or pattern below the data root."""
 
-    name: str  # as the configs have it
-    official: tuple[
-        str, ...
-    ]  # other names, where `name` does not exist; patterns as for `Path.glob`
-    source: str  # a URL, or a text where it needs a licence or several steps
+    name: str
+    """As the configs have it."""
+
+    official: tuple[str, ...]
+    """Other names, where `name` does not exist; patterns as for `Path.glob`."""
+
+    source: str
+    """A URL, or a text where it needs a licence or several steps."""
 
 
 def _conll2012(name: str, split: str) -> DataFile:
@@ -39,7 +42,9 @@ def _conll2012(name: str, split: str) -> DataFile:
     official = []
     for parent in ("", "srl/", "coref/"):
         official.append(f"{parent}conll-2012/v4/data/{split}/data/english")
-    released = "conll-2012-test" if split == "test" else split
+    released = split
+    if split == "test":
+        released = "conll-2012-test"
     for parent in ("", "srl/", "coref/"):
         for folder in (_ONTONOTES, f"{_ONTONOTES}-12/{_ONTONOTES}"):
             official.append(f"{parent}{folder}/data/{released}/data/english")
@@ -83,13 +88,10 @@ def _glove(name: str, archive: str) -> DataFile:
 
 def _language_model(name: str, folder: str, pattern: str) -> DataFile:
     folder += "-monolingual.tokenized.shuffled"
-    official = tuple(
-        f"{parent}{folder}/{pattern}"
-        for parent in ("lm/", f"lm/{_BENCHMARK}/", f"{_BENCHMARK}/")
-    )
-    return DataFile(
-        name, official, f"http://www.statmt.org/lm-benchmark/{_BENCHMARK}.tar.gz"
-    )
+    parents = ("lm/", f"lm/{_BENCHMARK}/", f"{_BENCHMARK}/")
+    official = [f"{parent}{folder}/{pattern}" for parent in parents]
+    source = f"http://www.statmt.org/lm-benchmark/{_BENCHMARK}.tar.gz"
+    return DataFile(name, tuple(official), source)
 
 
 def _released(name: str) -> DataFile:
@@ -152,22 +154,27 @@ def located(path: str | Path) -> str:
     given = os.path.expanduser(path)
     for file in chain.from_iterable(CORPORA.values()):
         root = given.removesuffix(f"/{file.name}")
-        if root != given and (found := located_name(Path(root), file)) is not None:
+        if root == given:
+            continue
+        found = located_name(Path(root), file)
+        if found is not None:
             return f"{root}/{found}"
     return given
 
 
 def located_name(root: Path, file: DataFile) -> str | None:
     """The first name of the file that exists below `root`: that of the configs, else an official one."""
-    return next(
-        (name for name in (file.name, *file.official) if files_of(root, name)), None
-    )
+    for name in (file.name,) + file.official:
+        if files_of(root, name):
+            return name
+    return None
 
 
 def files_of(root: Path, name: str) -> list[Path]:
     """The files below `root` that fit `name`, a path or a pattern, sorted."""
-    return (
-        sorted(root.glob(name))
-        if re.search(r"[*?\[]", name)
-        else [root / name] * (root / name).exists()
-    )
+    if re.search(r"[*?\[]", name):
+        return sorted(root.glob(name))
+    path = root / name
+    if path.exists():
+        return [path]
+    return []

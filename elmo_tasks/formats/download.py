@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -37,6 +38,11 @@ logger = logging.getLogger(__name__)
 
 Progress = Callable[[str, int, int | None], None]
 """Called with the name of a file, its bytes so far, and how many it has, if that is known."""
+
+
+def no_progress(name: str, done: int, size: int | None) -> None:
+    """Shows nothing."""
+
 
 _SCHEMES = ("http", "https")
 _ATTEMPTS = 5  # without a megabyte more
@@ -70,7 +76,7 @@ def download(
     bounds: Bounds,
     *,
     sha256: str | None = None,
-    progress: Progress = lambda name, done, size: None,
+    progress: Progress = no_progress,
 ) -> None:
     """
     Download a URL of http or https to `target`, if it is not there. Where a download was cut, this process or another
@@ -111,7 +117,9 @@ def require_web(url: str) -> SplitResult:
         problem = (
             "expected a path, or an address that begins with https://, http:// or hf://"
         )
-        shown = without_secrets(url) if "://" in url else url.partition("?")[0]
+        shown = url.partition("?")[0]
+        if "://" in url:
+            shown = without_secrets(url)
         raise InputError(f"{problem}, got {shown}")
     return parts
 
@@ -122,7 +130,9 @@ class _Part:
     def __init__(self, target: Path, *, alone: bool) -> None:
         # A file system without locks: another process may write, so that nothing is resumed.
         self._resumes = alone
-        suffix = ".part" if alone else f".{os.getpid()}.part"
+        suffix = ".part"
+        if not alone:
+            suffix = f".{os.getpid()}.part"
         self.file = target.with_name(f".{target.name}{suffix}")
         self._about = self.file.with_suffix(".json")
         self.done = 0
@@ -133,7 +143,8 @@ class _Part:
 
     def restart(self, validator: str) -> None:
         """Forget what has come, before a new start."""
-        self.done, self.validator = 0, validator
+        self.done = 0
+        self.validator = validator
         self.file.unlink(missing_ok=True)
         self._about.write_text(json.dumps({"validator": validator}))
 
@@ -156,16 +167,21 @@ class _Part:
 
 def _fetch(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
     """Receive the whole file, in several attempts if need be."""
-    failures, name = 0, without_secrets(url)
+    failures = 0
+    name = without_secrets(url)
     while True:
         before = part.done
         try:
             _receive(url, part, bounds, progress)
             return
         except _Cut as cut:
-            failures = 1 if part.done - before > _ENOUGH else failures + 1
+            if part.done - before > _ENOUGH:
+                failures = 0
+            failures += 1
             if failures == _ATTEMPTS:
-                hint = "the same call resumes it" if part.validator else None
+                hint = None
+                if part.validator:
+                    hint = "the same call resumes it"
                 raise InputError(f"cannot fetch {name}: {cut}", hint=hint) from None
             logger.warning("%s: %s; trying again", name, cut)
             time.sleep(bounds.wait * 2 ** (failures - 1))
@@ -182,7 +198,7 @@ def _receive(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
         with answer:
             total = _begin(answer, part, bounds, name)
             _require_room(part, total)
-            while data := answer.read1(_PART):
+            for data in iter(partial(answer.read1, _PART), b""):
                 watch.received += len(data)
                 if part.done + len(data) > bounds.size:
                     raise _too_large(name, bounds)
@@ -197,8 +213,7 @@ def _receive(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
 def _begin(answer: Any, part: _Part, bounds: Bounds, name: str) -> int | None:
     """The size of the whole file, if the server says it. Begins the part again unless the answer continues it."""
     validator = _validator(answer.headers)
-    length = answer.headers.get("Content-Length", "")
-    size = int(length) if length.isdecimal() and len(length) < 20 else None
+    size = _size(answer.headers.get("Content-Length", ""))
     if answer.status == 206:
         unit, _, rest = answer.headers.get("Content-Range", "").partition(" ")
         place, _, of_all = rest.partition("/")
@@ -206,7 +221,7 @@ def _begin(answer: Any, part: _Part, bounds: Bounds, name: str) -> int | None:
         if not is_next or validator not in ("", part.validator):
             part.restart("")
             raise _Cut("the server sends another part than it was asked for")
-        size = int(of_all) if of_all.isdecimal() and len(of_all) < 20 else None
+        size = _size(of_all)
     elif answer.status == 200:
         part.restart(validator)
     else:
@@ -216,15 +231,27 @@ def _begin(answer: Any, part: _Part, bounds: Bounds, name: str) -> int | None:
     return size
 
 
+def _size(text: str) -> int | None:
+    """The number of bytes that a header states, if it is one."""
+    if text.isdecimal() and len(text) < 20:
+        return int(text)
+    return None
+
+
 def _validator(headers: Any) -> str:
     """What names this version of the file, for `If-Range`: an ETag, unless it is weak, or the time of its change."""
-    tag = headers.get("ETag", "")
-    found: str = tag if tag.startswith('"') else headers.get("Last-Modified", "")
-    return found if found.isprintable() else ""
+    found: str = headers.get("ETag", "")
+    if not found.startswith('"'):
+        found = headers.get("Last-Modified", "")
+    if not found.isprintable():
+        return ""
+    return found
 
 
 def _too_large(name: str, bounds: Bounds, size: int | None = None) -> InputError:
-    got = "more" if size is None else f"{size:,}"
+    got = "more"
+    if size is not None:
+        got = f"{size:,}"
     return InputError(
         f"cannot fetch {name}: expected at most {bounds.size:,} bytes, got {got}",
         hint="--download-limit raises the limit",
@@ -297,7 +324,8 @@ def _watched(seconds: float) -> Iterator[_Watch]:
     Stops a connection over which too little comes. The timeout of a socket bounds a single read, so that a server which
     sends a byte a minute, or headers for ever, would not end.
     """
-    watch, ended = _Watch(), threading.Event()
+    watch = _Watch()
+    ended = threading.Event()
 
     def look() -> None:
         before = 0
@@ -342,8 +370,9 @@ def _network(name: str, watch: _Watch) -> Iterator[None]:
         TimeoutError,
         ssl.SSLError,
     ) as error:
-        reason = "the connection stalls" if watch.is_stalled else str(error)
-        raise _Cut(reason or type(error).__name__) from None
+        if watch.is_stalled:
+            raise _Cut("the connection stalls") from None
+        raise _Cut(str(error) or type(error).__name__) from None
     except ValueError as error:  # of an address that is none
         raise InputError(f"cannot fetch {name}: {error}") from None
 
@@ -353,8 +382,10 @@ def _open(url: str, headers: dict[str, str], watch: _Watch, seconds: float) -> A
     The answer of a server, after redirections to http and https alone, and never from https to http. The login of a URL
     is sent to its own server alone. Raises `HTTPError` for statuses of 400 and more.
     """
-    opener, parts = _opener(watch), require_web(url)
-    login, origin = _login(parts), (parts.scheme, parts.netloc)
+    opener = _opener(watch)
+    parts = require_web(url)
+    login = _login(parts)
+    origin = (parts.scheme, parts.netloc)
     for _ in range(_MOST_REDIRECTS):
         request = Request(_without_login(parts), headers=headers)
         if login and (parts.scheme, parts.netloc) == origin:
@@ -362,7 +393,9 @@ def _open(url: str, headers: dict[str, str], watch: _Watch, seconds: float) -> A
         try:
             return opener.open(request, timeout=seconds)
         except HTTPError as error:
-            place = error.headers.get("Location") if error.headers else None
+            place = None
+            if error.headers:
+                place = error.headers.get("Location")
             if error.code not in _REDIRECTS or place is None:
                 raise
             error.close()
@@ -398,11 +431,14 @@ def _opener(watch: _Watch) -> OpenerDirector:
             return self.do_open(SecureConnection, request, context=context)
 
     opener = OpenerDirector()
-    for handler in (
-        *(ProxyHandler(), Http(), Https()),
-        *(HTTPDefaultErrorHandler(), HTTPErrorProcessor()),
+    for kind in (
+        ProxyHandler,
+        Http,
+        Https,
+        HTTPDefaultErrorHandler,
+        HTTPErrorProcessor,
     ):
-        opener.add_handler(handler)
+        opener.add_handler(kind())
     return opener
 
 

@@ -1,4 +1,15 @@
-"""Where models are: names of published ones, URLs, addresses of the Hugging Face hub, ZIPs -> paths on this machine."""
+"""
+Where files and models are -> paths on this machine. Nothing else in this package opens a connection for them.
+
+| function | takes | gives |
+|---|---|---|
+| `local_path` | a path, a URL, `hf://owner/name/file` | the path of the file |
+| `model_path` | also the name of a published model, a ZIP | the folder of a model, or its one file |
+| `bilm_file` | also `hf://owner/name` | the options or the weights of a biLM |
+| `hub_model` | a model of the Hugging Face hub, and which files | the folder with these files |
+
+`downloads` says whether anything may be fetched, and how.
+"""
 
 import hashlib
 import logging
@@ -18,7 +29,13 @@ from typing import Any
 from elmo_tasks.errors import InputError, needs, without_secrets
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.download import Bounds, Progress, download, require_web
+from elmo_tasks.formats.download import (
+    Bounds,
+    Progress,
+    download,
+    no_progress,
+    require_web,
+)
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.unpacking import unzip
 
@@ -55,7 +72,7 @@ class Downloads:
     limit_gb: float | None = None
     seconds: float = 60.0
     wait: float = 1.0
-    progress: Progress = lambda name, done, size: None
+    progress: Progress = no_progress
     refused: list[str] = field(default_factory=list)
 
 
@@ -146,47 +163,49 @@ def bilm_file(given: str | Path, key: str) -> Path:
     published one, a folder, a ZIP (as in the NLPL repository), or `hf://owner/name`. Raises `InputError` as
     `local_path` does, or if a folder or ZIP lacks the file.
     """
-    text, names = os.fspath(given), NAMES[key]
+    text = os.fspath(given)
+    names = NAMES[key]
     if text in MODELS and MODELS[text].is_bilm:
-        return local_path(MODELS[text].files[list(NAMES).index(key)])
+        place = list(NAMES).index(key)
+        return local_path(MODELS[text].files[place])
     if _HUB_REPOSITORY.fullmatch(text):
         return local_path(f"{text.removesuffix('/')}/{names[0]}")
     path = model_path(text)
     if not path.is_dir():
         return path
-    found = next((file for name in names for file in sorted(path.glob(name))), None)
-    if found is None:
-        raise InputError(
-            f"expected a biLM with {' or '.join(names)}, got none", file=given
-        )
-    return found
+    for name in names:
+        for file in sorted(path.glob(name)):
+            return file
+    raise InputError(f"expected a biLM with {' or '.join(names)}, got none", file=given)
 
 
 def is_whole_model(given: str | Path) -> bool:
     """Whether a path, URL or name is that of a whole model instead of one file of it."""
     text = os.fspath(given)
-    address = re.split("[?#]", text)[0] if "://" in text else text.partition("#")[0]
-    return (
-        text in MODELS
-        or address.lower().endswith(".zip")
-        or bool(_HUB_REPOSITORY.fullmatch(text))
-        or os.path.isdir(os.path.expanduser(text))
-    )
+    if text in MODELS or _HUB_REPOSITORY.fullmatch(text):
+        return True
+    address = text.partition("#")[0]
+    if "://" in text:
+        address = address.partition("?")[0]
+    return address.lower().endswith(".zip") or os.path.isdir(os.path.expanduser(text))
 
 
 def model_path(given: str) -> Path:
     """The folder of a model; a ZIP, also of a URL or published by this name, is unpacked once. Else `local_path`."""
-    published = MODELS.get(given)
-    path = local_path(given if published is None else published.files[-1])
-    return _unpacked(path) if os.path.isfile(path) and _is_zip(path) else path
+    if given in MODELS:
+        given = MODELS[given].files[-1]
+    path = local_path(given)
+    if os.path.isfile(path) and _is_zip(path):
+        return _unpacked(path)
+    return path
 
 
 def local_path(path_or_url: str | Path) -> Path:
     """
-    A path as `located` finds it; a URL of http or https is downloaded once to the local
-    cache, which also works offline later. `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the
-    Hugging Face hub. If a URL ends in `#sha256=HEX`, the digest is checked. Raises `InputError` if a URL cannot be
-    fetched or has another scheme, the file is too large, or its digest differs; see `downloads`.
+    A path as `located` finds it; a URL of http or https is downloaded once to the local cache, which also works offline
+    later. `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face hub. If a URL ends
+    in `#sha256=HEX`, the digest is checked. Raises `InputError` if a URL cannot be fetched or has another scheme, the
+    file is too large, or its digest differs; see `downloads`.
     """
     text = str(path_or_url)
     if "://" not in text:
@@ -198,8 +217,13 @@ def local_path(path_or_url: str | Path) -> Path:
             "expected #sha256= and 64 hexadecimal digits after it, got another end"
         )
         raise InputError(problem, file=url)
-    sha256 = None if digest is None else digest[1].lower()
-    path = _hub_file(url) if url.startswith(HUB) else _downloaded(url, sha256)
+    sha256 = None
+    if digest is not None:
+        sha256 = digest[1].lower()
+    if url.startswith(HUB):
+        path = _hub_file(url)
+    else:
+        path = _downloaded(url, sha256)
     if sha256 is not None and file_sha256(path) != sha256:
         hint = f"remove {path} to download it again"
         problem = f"expected sha256={sha256}, got {file_sha256(path)}"
@@ -214,29 +238,35 @@ def hub_model(name: str, patterns: Sequence[str]) -> Path:
     """
     from huggingface_hub import HfApi, snapshot_download
 
+    allowed = list(patterns)
+
     def known() -> Path:
-        return Path(
-            snapshot_download(name, allow_patterns=[*patterns], local_files_only=True)
-        )
+        found = snapshot_download(name, allow_patterns=allowed, local_files_only=True)
+        return Path(found)
 
     def fetched() -> Path:
         about = HfApi().model_info(name, files_metadata=True)
-        sizes = [
-            file.size or 0
-            for file in about.siblings or ()
-            if any(fnmatch(file.rfilename, pattern) for pattern in patterns)
-        ]
-        _require_size(name, sum(sizes))
-        return Path(snapshot_download(name, allow_patterns=[*patterns]))
+        size = 0
+        for file in about.siblings or ():
+            if _fits_any(file.rfilename, patterns):
+                size += file.size or 0
+        _require_size(name, size)
+        return Path(snapshot_download(name, allow_patterns=allowed))
 
     return _from_hub(name, known, fetched)
 
 
+def _fits_any(name: str, patterns: Sequence[str]) -> bool:
+    for pattern in patterns:
+        if fnmatch(name, pattern):
+            return True
+    return False
+
+
 def cache_folder() -> Path:
     """Where downloads and unpacked ZIPs are: `elmo_tasks` in `XDG_CACHE_HOME`, by default `~/.cache`."""
-    return (
-        Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "elmo_tasks"
-    )
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return caches.expanduser() / "elmo_tasks"
 
 
 def file_sha256(path: str | Path) -> str:
@@ -247,7 +277,8 @@ def file_sha256(path: str | Path) -> str:
 
 def _downloaded(url: str, sha256: str | None) -> Path:
     """A URL's file in the cache, at a place that does not depend on the URL's key: an archive, without it, finds it."""
-    parts, known = require_web(url), without_secrets(url)
+    parts = require_web(url)
+    known = without_secrets(url)
     place = hashlib.sha256(known.encode()).hexdigest()[:16]
     name = Path(parts.path).name or "file"
     target = cache_folder() / "downloads" / place / name
@@ -258,11 +289,14 @@ def _downloaded(url: str, sha256: str | None) -> Path:
         hint = 'an archive has no keys; give the whole address: -o \'{"model.elmo.weight_file": "URL"}\''
         raise InputError("expected an address with its key", file=url, hint=hint)
     chosen = _CHOSEN.get()
-    logger.warning("downloading %s to %s", known, target)
+    logger.info("downloading %s to %s", known, target)
     bounds = Bounds(_most_bytes(url), chosen.seconds, chosen.wait)
+    # What comes without encryption and checksum is compared with what came first.
     is_open = parts.scheme == "http" and sha256 is None
     first = cache_folder() / "first" / place
-    expected = first.read_text("utf-8") if is_open and first.is_file() else sha256
+    expected = sha256
+    if is_open and first.is_file():
+        expected = first.read_text("utf-8")
     try:
         download(url, target, bounds, sha256=expected, progress=chosen.progress)
     except InputError as error:
@@ -288,13 +322,15 @@ def _most_bytes(url: str) -> int:
         return int(chosen * GIGABYTE)
     for model in MODELS.values():
         for file in model.files:
-            if file.partition("#")[0] == url and (most := model.most_bytes(file)):
+            most = model.most_bytes(file)
+            if file.partition("#")[0] == url and most is not None:
                 return most
     return int(MOST_GB * GIGABYTE)
 
 
 def _require_size(name: str, size: int) -> None:
-    if size > (most := _most_bytes(name)):
+    most = _most_bytes(name)
+    if size > most:
         problem = f"expected at most {most:,} bytes, got {size:,}"
         raise InputError(problem, file=name, hint="--download-limit raises the limit")
 
@@ -308,8 +344,14 @@ def _hub_file(url: str) -> Path:
     with needs("'elmo-tasks[tasks]'"):
         from huggingface_hub import hf_hub_download, hf_hub_url
         from huggingface_hub.utils import build_hf_headers, get_session
-    which: dict[str, Any] = {"repo_id": f"{owner}/{repository}", "filename": name}
-    which["revision"] = revision or None
+    which: dict[str, Any] = {
+        "repo_id": f"{owner}/{repository}",
+        "filename": name,
+        "revision": revision or None,
+    }
+
+    def known() -> Path:
+        return Path(hf_hub_download(**which, local_files_only=True))
 
     def fetched() -> Path:
         # Asks once; the hub's own functions ask six times, for half a minute, before
@@ -324,9 +366,7 @@ def _hub_file(url: str) -> Path:
         _require_size(url, int(found.headers.get("Content-Length", 0)))
         return Path(hf_hub_download(**which))
 
-    return _from_hub(
-        url, lambda: Path(hf_hub_download(**which, local_files_only=True)), fetched
-    )
+    return _from_hub(url, known, fetched)
 
 
 def _from_hub(

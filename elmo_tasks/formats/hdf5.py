@@ -44,9 +44,8 @@ def write_hdf5(
                 name, data=values, shuffle=True, compression="gzip", compression_opts=9
             )
     with atomic_write(path) as aside:
-        aside.write_bytes(
-            image.getvalue()
-        )  # not getbuffer(): a view in a traceback crashes Python 3.12
+        # Not getbuffer(): a view in a traceback crashes Python 3.12.
+        aside.write_bytes(image.getvalue())
 
 
 def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
@@ -56,10 +55,9 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
         return values
     if not 0 <= bits <= FLOAT32_MANTISSA:
         raise InputError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
-    significand, exponent = np.frexp(values)
-    return np.ldexp(
-        np.rint(np.ldexp(significand, bits + 1)), exponent - (bits + 1)
-    ).astype(np.float32, copy=False)
+    significand, exponent = np.frexp(values)  # a significand is from 0.5 to 1
+    rounded = np.rint(np.ldexp(significand, bits + 1))
+    return np.ldexp(rounded, exponent - (bits + 1)).astype(np.float32, copy=False)
 
 
 @contextmanager
@@ -80,35 +78,38 @@ def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     A dataset or a group in the file itself. No values are read. Raises `KeyError` if there is none; `InputError` if it
     is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
     """
-    prefixes = accumulate(name.split("/"), "{}/{}".format)
-    is_linked = any(
-        isinstance(file.get(prefix, getlink=True), _LINKS) for prefix in prefixes
+    if not _is_linked(file, name):
+        item = file[name]
+        is_dataset = isinstance(item, h5py.Dataset)
+        if not is_dataset or (item.external is None and not item.is_virtual):
+            return item
+    raise InputError(
+        f"expected {name!r} in the file itself, got a link to it",
+        file=file.filename,
+        hint="store all values in the file",
     )
-    item = file if is_linked else file[name]
-    if is_linked or (
-        isinstance(item, h5py.Dataset)
-        and (item.external is not None or item.is_virtual)
-    ):
-        hint = "store all values in the file"
-        raise InputError(
-            f"expected {name!r} in the file itself, got a link to it",
-            file=file.filename,
-            hint=hint,
-        )
-    return item
+
+
+def _is_linked(file: h5py.File, name: str) -> bool:
+    """Whether an item, or a group above it, is a link."""
+    for prefix in accumulate(name.split("/"), "{}/{}".format):
+        if isinstance(file.get(prefix, getlink=True), _LINKS):
+            return True
+    return False
 
 
 def unbounded(dataset: h5py.Dataset) -> str | None:
     """Why reading a dataset could take far more memory than the file has bytes for it."""
     if dataset.size is None:  # it has no values
         return None
-    claimed, stored = int(dataset.nbytes), dataset.id.get_storage_size()
+    claimed = int(dataset.nbytes)
+    stored = dataset.id.get_storage_size()
     if claimed > max(_SMALL, MOST_RATIO * stored):
         return f"expected {claimed:,} bytes, got {stored:,}"
     if dataset.chunks is None:
         return None
-    chunk, most = int(np.prod(dataset.chunks, dtype=object)), max(_SMALL, 2 * claimed)
-    chunk *= dataset.dtype.itemsize
+    chunk = int(np.prod(dataset.chunks, dtype=object)) * dataset.dtype.itemsize
+    most = max(_SMALL, 2 * claimed)
     if chunk > most:
         return f"expected chunks of at most {most:,} bytes, got {chunk:,}"
     created = dataset.id.get_create_plist()
@@ -146,7 +147,8 @@ def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
         raise TypeError(
             f"expected a dataset {name!r}, got a {type(item).__name__.lower()}"
         )
-    if problem := unbounded(item):
+    problem = unbounded(item)
+    if problem is not None:
         raise InputError(f"dataset {name!r:.100}: {problem}", file=file.filename)
     return item
 

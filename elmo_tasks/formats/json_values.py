@@ -85,9 +85,12 @@ def validate(
         return adapter.validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        path = "".join(
-            f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"]
-        )
+        path = ""
+        for key in first["loc"]:
+            if isinstance(key, int):
+                path += f"[{key}]"
+            else:
+                path += f".{key}"
         text = first["msg"].partition(" or instance")[0]
         problem = text.replace("Input should be", "expected")
         problem = problem.replace("Field required", "missing")

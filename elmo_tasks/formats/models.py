@@ -22,19 +22,23 @@ class PublishedModel:
     """A model of one language."""
 
     language: str
-    text: str  # that it was trained on
-    files: tuple[
-        str, ...
-    ]  # URLs of options and weights of a biLM, or of the one ZIP of ELMoForManyLangs
-    millions: float | None = (
-        None  # of parameters, as its publisher or the name of its file says
-    )
+
+    text: str
+    """What it was trained on."""
+
+    files: tuple[str, ...]
+    """URLs of options and weights of a biLM, or of the one ZIP of ELMoForManyLangs."""
+
+    millions: float | None = None
+    """The number of parameters, as its publisher or the name of its file says."""
 
     def most_bytes(self, file: str) -> int | None:
         """More than one of its files can have, if that is known."""
         if file.endswith(".json"):
             return _MOST_OPTIONS
-        return None if self.millions is None else int(self.millions * 4.4e6)
+        if self.millions is None:
+            return None
+        return int(self.millions * 4.4e6)
 
     @property
     def is_bilm(self) -> bool:
@@ -50,43 +54,39 @@ def _bilm(
     weights: str = "weights",
     language: str = "English",
 ) -> PublishedModel:
-    names = (f"{prefix}_options.json", f"{prefix}_{weights}.hdf5")
-    return PublishedModel(
-        language, text, tuple(f"{ELMO_MODELS}/{name}" for name in names), millions
-    )
+    options_file = f"{ELMO_MODELS}/{prefix}_options.json"
+    weight_file = f"{ELMO_MODELS}/{prefix}_{weights}.hdf5"
+    return PublishedModel(language, text, (options_file, weight_file), millions)
 
 
-_NEWS, _BOTH = "1 Billion Word Benchmark", "Wikipedia and news, 5.5 billion words"
-_SMALL, _MEDIUM, _ORIGINAL = (
-    f"{size}/elmo_{size}"
-    for size in (
-        "2x1024_128_2048cnn_1xhighway",
-        "2x2048_256_2048cnn_1xhighway",
-        "2x4096_512_2048cnn_2xhighway",
-    )
-)
-_PUBMED = "contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway"
-_LANGUAGES = " ".join(_MANYLANGS.split()).split(", ")
+def _manylangs() -> dict[str, PublishedModel]:
+    """The models of ELMoForManyLangs. Their addresses are those of its README."""
+    text = "20 million words, Wikipedia and Common Crawl"
+    models: dict[str, PublishedModel] = {}
+    languages = " ".join(_MANYLANGS.split()).split(", ")
+    for number, language in enumerate(languages, start=_MANYLANGS_FROM):
+        name = language.lower().replace(" ", "-").replace("å", "a")
+        file = f"{_NLPL}/{number}.zip"
+        models[f"manylangs-{name}"] = PublishedModel(language, text, (file,))
+    return models
+
+
+_NEWS = "1 Billion Word Benchmark"
+_BOTH = "Wikipedia and news, 5.5 billion words"
+_SMALL = "2x1024_128_2048cnn_1xhighway"
+_MEDIUM = "2x2048_256_2048cnn_1xhighway"
+_ORIGINAL = "2x4096_512_2048cnn_2xhighway"
+_LARGE = f"{_ORIGINAL}_5.5B"
+_PUBMED = f"contributed/pubmed/elmo_{_ORIGINAL}"
 
 MODELS: dict[str, PublishedModel] = {
-    "elmo-original": _bilm(_NEWS, 93.6, _ORIGINAL),
-    "elmo-small": _bilm(_NEWS, 13.6, _SMALL),
-    "elmo-medium": _bilm(_NEWS, 28.0, _MEDIUM),
-    "elmo-5.5b": _bilm(
-        _BOTH,
-        93.6,
-        "2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B",
-    ),
+    "elmo-original": _bilm(_NEWS, 93.6, f"{_ORIGINAL}/elmo_{_ORIGINAL}"),
+    "elmo-small": _bilm(_NEWS, 13.6, f"{_SMALL}/elmo_{_SMALL}"),
+    "elmo-medium": _bilm(_NEWS, 28.0, f"{_MEDIUM}/elmo_{_MEDIUM}"),
+    "elmo-5.5b": _bilm(_BOTH, 93.6, f"{_LARGE}/elmo_{_LARGE}"),
     "elmo-pubmed": _bilm("PubMed", 93.6, _PUBMED, weights="weights_PubMed_only"),
     "elmo-portuguese": _bilm(
         "contributed to AllenNLP", None, "contributed/pt/elmo_pt", language="Portuguese"
     ),
-} | {
-    f"manylangs-{language.lower().replace(' ', '-').replace('å', 'a')}": PublishedModel(
-        language,
-        "20 million words, Wikipedia and Common Crawl",
-        (f"{_NLPL}/{number}.zip",),
-    )
-    for number, language in enumerate(_LANGUAGES, start=_MANYLANGS_FROM)
-}
-"""By name. The addresses of ELMoForManyLangs are those of its README."""
+} | _manylangs()
+"""By name."""

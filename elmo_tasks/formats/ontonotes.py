@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,34 +93,41 @@ class OntonotesSentence:
         The frame of each word that has a frameset, in order. Raises `InputError` with file and line, if brackets are
         invalid, or the columns do not match the predicates.
         """
+        framesets = self.columns[7]
         predicates = [
-            token for token, frameset in enumerate(self.columns[7]) if frameset != NONE
+            token for token, frameset in enumerate(framesets) if frameset != NONE
         ]
         columns = range(_FIRST_FRAME, len(self.columns) - 1)
         if len(columns) != len(predicates):
             problem = f"expected a column of arguments for each of {len(predicates)} framesets, got {len(columns)}"
             raise self._error(problem, 0)
-        return tuple(
-            self._frame(*pair) for pair in zip(predicates, columns, strict=True)
-        )
+        frames = []
+        for predicate, column in zip(predicates, columns, strict=True):
+            frames.append(self._frame(predicate, column))
+        return tuple(frames)
 
     def _frame(self, predicate: int, column: int) -> Frame:
         try:
             arguments = spans_from_brackets(self.columns[column])
         except BracketError as error:
             raise self._error(f"column {column + 1}: {error}", error.token) from None
-        if not any(
-            start <= predicate < end and label in PREDICATE_LABELS
-            for start, end, label in arguments
-        ):
+        if not _covers(arguments, predicate):
             problem = f"column {column + 1} has no '(V' over its predicate {self.words[predicate]!r}"
             raise self._error(problem, predicate)
-        return Frame(
-            predicate, self.columns[6][predicate], self.columns[7][predicate], arguments
-        )
+        lemma = self.columns[6][predicate]
+        frameset = self.columns[7][predicate]
+        return Frame(predicate, lemma, frameset, arguments)
 
     def _error(self, problem: str, token: int) -> InputError:
         return InputError(problem, file=self.file, line=self.line + token)
+
+
+def _covers(arguments: Sequence[Span], predicate: int) -> bool:
+    """Whether one of the arguments is the predicate itself, the word of this index."""
+    for start, end, label in arguments:
+        if start <= predicate < end and label in PREDICATE_LABELS:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +185,14 @@ def find_files(path: str | Path) -> list[Path]:
     target = Path(located(path))
     if not target.is_dir():
         return [target]
-    found = sorted(
-        file
-        for file in target.rglob("*")
-        if file.name.endswith(_SUFFIXES) and file.is_file()
-    )
+    found = []
+    for file in target.rglob("*"):
+        if file.name.endswith(_SUFFIXES) and file.is_file():
+            found.append(file)
     if not found:
         problem = "no file in this folder ends in .gold_conll or .v4_gold_conll"
         raise InputError(problem, file=path, hint=CORPUS_HINT)
-    return found
+    return sorted(found)
 
 
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
@@ -200,16 +207,18 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     file_of: dict[tuple[str, int], Path] = {}
     repeated = 0
     for file in find_files(path):
-        for header, sentences in groupby(_sentences(file), key=lambda pair: pair[0]):
-            if header.line and file_of.setdefault(header[:2], file) != file:
-                first = file_of[header[:2]]
+        for header, pairs in groupby(_sentences(file), key=itemgetter(0)):
+            key, part, line = header
+            first = file
+            if line:
+                first = file_of.setdefault((key, part), file)
+            if first != file:
                 repeated += 1
                 if repeated == 1:
                     message = "%s:%d: the document (%s); part %03d is also in %s"
-                    logger.warning(message, file, header.line, *header[:2], first)
-            yield OntonotesDocument(
-                header.key, header.part, tuple(sentence for _, sentence in sentences)
-            )
+                    logger.warning(message, file, line, key, part, first)
+            sentences = tuple([sentence for _, sentence in pairs])
+            yield OntonotesDocument(key, part, sentences)
     if repeated:
         logger.warning("%s: documents that are read twice: %d", path, repeated)
 
@@ -224,13 +233,16 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
     """The sentences of a file, each with the header of its document."""
     rows: list[list[str]] = []
     begun: dict[tuple[str, int], int] = {}
-    header, start = None, 0
+    header = None
+    start = 0
     for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
-        mark, fields = bool(_MARK.match(line)), split_columns(line)
+        mark = bool(_MARK.match(line))
+        fields = split_columns(line)
         if line.startswith("#") and not mark and _is_comment(fields, path, number):
             continue
         if fields and not mark:
-            start = start if rows else number
+            if not rows:
+                start = number
             rows.append(fields)
             check_fields(
                 fields,
@@ -242,17 +254,18 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
             )
             continue
         if rows:
-            sentence = OntonotesSentence(
-                str(path), start, tuple(zip(*rows, strict=True))
-            )
+            columns = tuple(zip(*rows, strict=True))
+            sentence = OntonotesSentence(str(path), start, columns)
             yield header or _Header(rows[0][0], _part(rows[0][1])), sentence
             rows = []
         is_end = mark and line.rstrip(" \t") == _END
         if header and not is_end and (mark or not number):
             message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
             logger.warning(message, path, header.line)
-        if mark:
-            header = None if is_end else _begin(line, number, path, begun)
+        if is_end:
+            header = None
+        elif mark:
+            header = _begin(line, number, path, begun)
     if not start:
         raise InputError(
             f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path
@@ -280,17 +293,21 @@ def _begin(
     """The header of a document that is not in `begun`, and is added there."""
     match = BEGIN_LINE.fullmatch(line)
     if match is None:
-        is_end = line.startswith(_END)
-        expected = _END if is_end else f"{_BEGIN} (KEY); part 000"
+        expected = f"{_BEGIN} (KEY); part 000"
+        if line.startswith(_END):
+            expected = _END
         raise InputError(
             f"expected '{expected}', got {shown(line)}", file=path, line=number
         )
     header = _Header(match[1], _part(match[2] or "0"), number)
-    if (first := begun.setdefault(header[:2], number)) != number:
+    first = begun.setdefault((header.key, header.part), number)
+    if first != number:
         problem = f"the document ({header.key[:60]}); part {header.part:03d} already begins on line {first}"
         raise InputError(problem, file=path, line=number)
     return header
 
 
 def _part(text: str) -> int:
-    return int(text) if _PART.fullmatch(text) else 0
+    if _PART.fullmatch(text):
+        return int(text)
+    return 0

@@ -39,25 +39,33 @@ def read_column(
     number = 0
     try:
         table = ParquetFile(opened)
-        if column not in (names := table.schema_arrow.names):
+        names = table.schema_arrow.names
+        if column not in names:
             raise InputError(
                 f"expected a column {column!r}, got {', '.join(names)}", file=file
             )
         batches = table.iter_batches(_ROWS, columns=[column])
-        for number, value in enumerate(
-            (value for batch in batches for value in batch.column(column)), start=1
-        ):
-            row = value.as_py()
-            is_tokens = isinstance(row, list) and all(
-                isinstance(token, str) and token for token in row
-            )
-            if not isinstance(row, str) and not is_tokens:
-                problem = f"expected a string or a list of strings in {column!r}, got {shown(row)}"
-                raise InputError(problem, file=file, line=number)
-            yield number, row
+        for batch in batches:
+            for value in batch.column(column):
+                number += 1
+                row = value.as_py()
+                if not isinstance(row, str) and not _are_tokens(row):
+                    problem = f"expected a string or a list of strings in {column!r}, got {shown(row)}"
+                    raise InputError(problem, file=file, line=number)
+                yield number, row
     except InputError:
         raise
     except (ArrowException, OSError, ValueError) as error:
         raise InputError(
             f"cannot read the table: {error}", file=file, line=number + 1
         ) from None
+
+
+def _are_tokens(row: object) -> bool:
+    """Whether a row is a list of strings, none of which is empty."""
+    if not isinstance(row, list):
+        return False
+    for token in row:
+        if not isinstance(token, str) or not token:
+            return False
+    return True

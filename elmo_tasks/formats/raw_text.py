@@ -75,7 +75,9 @@ def expected_language(language: str) -> str | None:
 def _missing_package(error: ImportError) -> str | None:
     """What spaCy says of a package that its rules need; `None` if it has no rules for a language."""
     said = str(error).strip()
-    return None if _UNKNOWN_LANGUAGE in said else said.partition("\n")[0]
+    if _UNKNOWN_LANGUAGE in said:
+        return None
+    return said.partition("\n")[0]
 
 
 def blank_pipeline(language: str) -> "Language":
@@ -100,7 +102,8 @@ def blank_pipeline(language: str) -> "Language":
         raise InputError(
             f"expected a language that spaCy has rules for, got {language!r}", hint=hint
         ) from None
-    nlp.tokenizer, nlp.max_length = _LinearTokenizer(nlp.tokenizer), 2**31
+    nlp.tokenizer = _LinearTokenizer(nlp.tokenizer)
+    nlp.max_length = 2**31
     return nlp
 
 
@@ -153,13 +156,19 @@ def _spacy_words(nlp: "Language", text: str) -> list[str]:
 
 def _checked_words(function: Callable[[str], Any], text: str) -> list[str]:
     words = function(text)
-    is_list = isinstance(words, list | tuple)
-    if not is_list or not all(isinstance(word, str) for word in words):
+    if not isinstance(words, list | tuple) or not _are_strings(words):
         raise InputError(
             f"tokenizer: expected a function that returns a list of strings, got {shown(words)} for {shown(text)}",
             hint="of spaCy, pass the language itself",
         )
     return list(words)
+
+
+def _are_strings(values: Sequence[Any]) -> bool:
+    for value in values:
+        if not isinstance(value, str):
+            return False
+    return True
 
 
 class SplitAtBlanks:
@@ -182,16 +191,17 @@ class SplitAtBlanks:
             self._tokens += len(words)
             self._attached += len(found)
             self._found += found
-            self._separate += len(
-                [word for word in words if _MARKS_ALONE.fullmatch(word)]
-            )
+            for word in words:
+                if _MARKS_ALONE.fullmatch(word):
+                    self._separate += 1
             self._warn(at_least=_FEW)
         return words
 
     def end_of_text(self) -> None:
         if self._texts < _SAMPLED_LINES:
             self._warn(at_least=1)
-        self._found, self._separate = [], 0
+        self._found = []
+        self._separate = 0
 
     def _warn(self, *, at_least: int) -> None:
         count = len(self._found)
@@ -251,19 +261,30 @@ def is_list_of_words(texts: Sequence[str]) -> bool:
     Whether several texts of one word each seem to be the words of one sentence: one is punctuation, or lower-case
     words follow a capitalised one or are at least three. One-word sentences such as `Yes`, `No.` and `Why?` are not.
     """
-    if len(texts) < 2 or any(text.split() != [text] for text in texts):
+    if len(texts) < 2:
         return False
-    if any(_is_punctuation(text) for text in texts):
+    sentences = lower = 0
+    has_punctuation = False
+    for text in texts:
+        if text.split() != [text]:
+            return False
+        has_punctuation = has_punctuation or _is_punctuation(text)
+        if text.endswith((".", "!", "?", "…", "。")):
+            sentences += 1
+        if text[0].islower():
+            lower += 1
+    if has_punctuation:
         return True
-    sentences = [text for text in texts if text.endswith((".", "!", "?", "…", "。"))]
-    if len(sentences) > 1 and 2 * len(sentences) >= len(texts):
+    if sentences > 1 and 2 * sentences >= len(texts):
         return False
-    lower = sum(text[0].islower() for text in texts)
     return lower >= 3 or (0 < lower < len(texts) and texts[0][0].isupper())
 
 
 def _is_punctuation(text: str) -> bool:
-    return all(category(character).startswith("P") for character in text)
+    for character in text:
+        if not category(character).startswith("P"):
+            return False
+    return True
 
 
 def expected_input_format(value: str) -> str | None:
@@ -283,12 +304,16 @@ def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
     split text by another tokenizer, such as `text:basic` and `json:spacy:la`.
     """
     kind, _, tokenizer = input_format.partition(":")
-    default = f"{SPACY}en" if kind == "text" else WHITESPACE
+    default = WHITESPACE
+    if kind == "text":
+        default = f"{SPACY}en"
     advice = "--input-format text or --tokenizer basic splits raw text"
     split, name_of_split = open_tokenizer(tokenizer or default, advice=advice)
     if kind != "json":
         return split, name_of_split
-    recorded = f"JSON, {name_of_split}" if tokenizer else "JSON"
+    recorded = "JSON"
+    if tokenizer:
+        recorded = f"JSON, {name_of_split}"
     return JsonLines(column, split), recorded
 
 
@@ -296,7 +321,8 @@ class JsonLines:
     """Reads lines of JSON: lists of tokens, or objects in whose `column` there are tokens, or text for `split`."""
 
     def __init__(self, column: str, split: Split) -> None:
-        self._column, self._split = column, split
+        self._column = column
+        self._split = split
 
     def __call__(self, line: str) -> list[str]:
         if not line.strip():
@@ -305,12 +331,13 @@ class JsonLines:
             value = json.loads(line)
         except (ValueError, RecursionError):
             value = None
-        tokens = value.get(self._column) if isinstance(value, dict) else value
-        if isinstance(value, dict) and isinstance(tokens, str):
-            return self._split(tokens)
-        if not isinstance(tokens, list) or not all(
-            isinstance(token, str) and token for token in tokens
-        ):
+        tokens = value
+        if isinstance(value, dict):
+            tokens = value.get(self._column)
+            if isinstance(tokens, str):
+                return self._split(tokens)
+        is_valid = isinstance(tokens, list) and _are_strings(tokens)
+        if not is_valid or "" in tokens:
             raise InputError(
                 f"expected a JSON list of tokens, or an object with {self._column!r}, got {shown(line)}"
             )
@@ -333,28 +360,23 @@ class _LinearTokenizer:
         self._tokenizer = tokenizer
 
     def __call__(self, text: str) -> "Doc":
-        cuts = [0, *_cuts(text), len(text)]
-        if len(cuts) == 2:
+        cuts = _cuts(text)
+        if not cuts:
             return self._tokenizer(text)
         from spacy.tokens import Doc
 
-        tokens = [
-            token
-            for start, end in pairwise(cuts)
-            for token in self._tokenizer(text[start:end])
-        ]
-        words, spaces = (
-            [token.text for token in tokens],
-            [bool(token.whitespace_) for token in tokens],
-        )
+        words: list[str] = []
+        spaces: list[bool] = []
+        for start, end in pairwise([0] + cuts + [len(text)]):
+            for token in self._tokenizer(text[start:end]):
+                words.append(token.text)
+                spaces.append(bool(token.whitespace_))
         return Doc(self._tokenizer.vocab, words=words, spaces=spaces)
 
 
 def _cuts(text: str) -> list[int]:
     """The places between the pieces of long runs."""
-    return [
-        place
-        for run in _RUN.finditer(text)
-        for place in range(run.start(), run.end(), _PIECE)
-        if place
-    ]
+    places: list[int] = []
+    for run in _RUN.finditer(text):
+        places.extend(range(run.start(), run.end(), _PIECE))
+    return [place for place in places if place]

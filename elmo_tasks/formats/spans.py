@@ -13,8 +13,8 @@ A tag is a letter, a dash and a type, or the letter alone where spans have no ty
 Tokens outside all spans are tagged O.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -46,17 +46,17 @@ class Scheme(Enum):
     def encode(self, spans: Iterable[Span], length: int) -> list[str]:
         """The tags of a sentence of `length` tokens. Spans are in order and do not overlap."""
         first, inside, last, single = self.value
-        tags, before = [OUTSIDE] * length, (-1, "")
+        tags = [OUTSIDE] * length
+        before = (-1, "")
         for start, end, label in spans:
-            letters = (
-                [first, *inside * (end - start - 2), last]
-                if end - start > 1
-                else [single]
-            )
+            if end - start == 1:
+                letters = [single]
+            else:
+                letters = [first] + [inside] * (end - start - 2) + [last]
             if self is Scheme.IOB1 and before == (start, label):
                 letters[0] = "B"
             tags[start:end] = [join_tag(letter, label) for letter in letters]
-            before = end, label
+            before = (end, label)
         return tags
 
 
@@ -77,7 +77,9 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 def join_tag(letter: str, label: str) -> str:
     """The tag of a letter and a type, which may be empty."""
-    return f"{letter}-{label}" if label else letter
+    if not label:
+        return letter
+    return f"{letter}-{label}"
 
 
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
@@ -88,9 +90,11 @@ def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     spans: list[Span] = []
     start = 0
     open_label: str | None = None
-    for position, tag in enumerate([*tags, OUTSIDE]):
+    for position, tag in enumerate(list(tags) + [OUTSIDE]):
         letter, type_ = split_tag(tag)
-        label = None if letter == OUTSIDE else type_
+        label = None
+        if letter != OUTSIDE:
+            label = type_
         if letter in _BEGINNING or label != open_label:
             if open_label is not None:
                 spans.append(Span(start, position, open_label))
@@ -112,28 +116,48 @@ def detect_scheme(
     type and another has none; if no scheme gives the same tags, at the first one that differs in the scheme with the
     fewest differences.
     """
-    counts, first = Counter[Scheme](), dict[Scheme, tuple[int, str]]()
+    illegal = {scheme: _Illegal() for scheme in Scheme}
     example = ""
     for line, tags in sentences:
         example = _check_tags(tags, line, file, example)
         spans = spans_from_tags(tags)
         for scheme in Scheme:
-            for place, (tag, legal) in enumerate(
-                zip(tags, scheme.encode(spans, len(tags)), strict=True)
-            ):
-                if tag != legal:
-                    counts[scheme] += 1
-                    first.setdefault(
-                        scheme, (line + place, f"{tag!r:.60} in place of {legal!r:.60}")
-                    )
-    best = min(Scheme, key=lambda scheme: counts[scheme])
-    if counts[best]:
-        listed = ", ".join(f"{scheme.name} {counts[scheme]}" for scheme in Scheme)
-        problem = f"expected tags of one scheme, got {first[best][1]} of the closest, {best.name}"
+            illegal[scheme].compare(tags, scheme.encode(spans, len(tags)), line)
+    best = Scheme.BIO
+    for scheme in Scheme:
+        if illegal[scheme].count < illegal[best].count:
+            best = scheme
+    first = illegal[best]
+    if first.count:
+        counts = [f"{scheme.name} {found.count}" for scheme, found in illegal.items()]
+        problem = f"expected tags of one scheme, got {first.tag!r:.60} in place of {first.legal!r:.60}"
         raise InputError(
-            f"{problem} (illegal tags: {listed})", file=file, line=first[best][0]
+            f"{problem} of the closest, {best.name} (illegal tags: {', '.join(counts)})",
+            file=file,
+            line=first.line,
         )
     return best
+
+
+@dataclass
+class _Illegal:
+    """How many tags of a corpus are illegal in a scheme, and the first of them."""
+
+    count: int = 0
+    line: int = 0
+    tag: str = ""
+    legal: str = ""
+
+    def compare(self, tags: Sequence[str], legal: Sequence[str], line: int) -> None:
+        """Compares the tags of a sentence, whose first token is on this line, with those that the scheme gives."""
+        for place, (tag, expected) in enumerate(zip(tags, legal, strict=True)):
+            if tag == expected:
+                continue
+            if not self.count:
+                self.line = line + place
+                self.tag = tag
+                self.legal = expected
+            self.count += 1
 
 
 def _check_tags(

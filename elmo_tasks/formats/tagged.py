@@ -20,14 +20,15 @@ _TOKEN_ID = re.compile("(?P<first>[1-9][0-9]{0,8})-(?P<last>[1-9][0-9]{0,8})")
 _NODE_ID = re.compile("(?P<word>0|[1-9][0-9]{0,8})[.][1-9][0-9]{0,8}")
 _NONE = "_"
 
-TAGS = (*_TAG_COLUMNS, "feats:NAME")
+TAGS = tuple(_TAG_COLUMNS) + ("feats:NAME",)
 """What the tags can be; `feats:Case` is the feature `Case`."""
 
 
 def expected_tag(tag: str) -> str | None:
     """What a tag should be if it is none of `TAGS`."""
-    is_tag = tag in _TAG_COLUMNS or tag.startswith(_FEATURE)
-    return None if is_tag else f"one of {', '.join(TAGS)}"
+    if tag in _TAG_COLUMNS or tag.startswith(_FEATURE):
+        return None
+    return f"one of {', '.join(TAGS)}"
 
 
 class TaggedSentence(NamedTuple):
@@ -45,7 +46,8 @@ def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSenten
 
     Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """
-    if wanted := expected_tag(tag):
+    wanted = expected_tag(tag)
+    if wanted is not None:
         raise InputError(f"expected tag to be {wanted}, got {tag!r}")
     yield from not_empty(_read_conllu(file, tag), "no sentence found in CoNLL-U", file)
 
@@ -71,7 +73,8 @@ class _Rows:
     """
 
     def __init__(self, tag: str, file: str | Path) -> None:
-        self._tag, self._file = tag, file
+        self._tag = tag
+        self._file = file
         self.sentence = TaggedSentence([], [])
         self._token: tuple[int, int, int] = (0, 0, 0)
         """The first and the last word of the last token of several words, and its line."""
@@ -83,10 +86,12 @@ class _Rows:
                 f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"
             )
             raise InputError(problem, file=self._file, line=number)
-        index, word = columns[_ID], columns[_FORM]
+        index = columns[_ID]
+        word = columns[_FORM]
         words = self.sentence.words
         expected = len(words) + 1
-        token, node = _TOKEN_ID.fullmatch(index), _NODE_ID.fullmatch(index)
+        token = _TOKEN_ID.fullmatch(index)
+        node = _NODE_ID.fullmatch(index)
         if token and int(token["first"]) == expected > self._token[1]:
             last = int(token["last"])
             if last >= expected:
@@ -113,14 +118,18 @@ class _Rows:
                 f"expected words {first} to {last}, got {len(sentence.words)} words"
             )
             raise InputError(problem, file=self._file, line=number)
-        self.sentence, self._token = TaggedSentence([], []), (0, 0, 0)
+        self.sentence = TaggedSentence([], [])
+        self._token = (0, 0, 0)
         return sentence
 
 
 def _tag(columns: list[str], tag: str) -> str:
     if tag in _TAG_COLUMNS:
         return columns[_TAG_COLUMNS[tag]]
-    features = dict(
-        feature.partition("=")[::2] for feature in columns[_FEATURES].split("|")
-    )
-    return features.get(tag.removeprefix(_FEATURE), _NONE)
+    wanted = tag.removeprefix(_FEATURE)
+    found = _NONE
+    for feature in columns[_FEATURES].split("|"):
+        name, _, value = feature.partition("=")
+        if name == wanted:
+            found = value
+    return found

@@ -7,6 +7,7 @@ any length, and chains of headers by recursion. Only its parser of one header bl
 
 import tarfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,9 +38,9 @@ def tar_members(
     beyond the bounds that `unpack` documents, for a member that is neither a file nor a folder, and for a sparse file;
     `tarfile.TarError`, `EOFError` or `ValueError` for a damaged file.
     """
-    count, extensions = 0, 0
+    count = extensions = 0
     extended: dict[str, bytes] = {}
-    while (header := _header(stream)) is not None:
+    for header in iter(partial(_header, stream), None):
         if header.type in _EXTENSIONS:
             _require_size(header, file)
             extensions += _BLOCK + header.size
@@ -48,7 +49,8 @@ def tar_members(
                 raise InputError(problem, file=file, hint=TAR_HINT)
             extended |= _extension(header, b"".join(_content(stream, header.size)))
             continue
-        name, size = _name(header, extended, file), _size(header, extended)
+        name = _name(header, extended, file)
+        size = _size(header, extended)
         extended = {}
         count += 1
         if count > _MOST_MEMBERS or not (header.isdir() or header.type in _FILES):
@@ -100,11 +102,12 @@ def _extension(header: tarfile.TarInfo, content: bytes) -> dict[str, bytes]:
     if header.type in _LONG_LINK:
         return {}
     records = _pax_records(content)
-    if any(key.startswith("GNU.sparse.") for key in records):
-        raise ValueError("expected no sparse file, got one")
-    known: dict[str, bytes] = {
-        key: records[key] for key in ("path", "size") if key in records
-    }
+    known: dict[str, bytes] = {}
+    for key, value in records.items():
+        if key.startswith("GNU.sparse."):
+            raise ValueError("expected no sparse file, got one")
+        if key in ("path", "size"):
+            known[key] = value
     if known and header.type in _GLOBAL_PAX:
         raise ValueError("expected names and sizes of one file each, got a global one")
     return known
@@ -112,11 +115,12 @@ def _extension(header: tarfile.TarInfo, content: bytes) -> dict[str, bytes]:
 
 def _pax_records(content: bytes) -> dict[str, bytes]:
     """The values of lines `LENGTH KEY=VALUE`, in one pass; `LENGTH` is that of the line with its end."""
-    records, start = dict[str, bytes](), 0
+    records: dict[str, bytes] = {}
+    start = 0
     while start < len(content) and content[start]:
         blank = content.find(b" ", start, start + 20)
-        digits = content[start:blank] if blank >= 0 else b""
-        if not digits.isdigit():
+        digits = content[start:blank]
+        if blank < 0 or not digits.isdigit():
             raise ValueError("an extension header is damaged")
         end = start + int(digits)
         key, is_pair, value = content[blank + 1 : end].partition(b"=")
@@ -128,8 +132,9 @@ def _pax_records(content: bytes) -> dict[str, bytes]:
 
 
 def _name(header: tarfile.TarInfo, extended: dict[str, bytes], file: str | Path) -> str:
-    given = extended.get("path")
-    name = header.name if given is None else given.decode("utf-8", "surrogateescape")
+    name = header.name
+    if "path" in extended:
+        name = extended["path"].decode("utf-8", "surrogateescape")
     if len(name) > _MOST_NAME or "\0" in name:
         problem = f"expected names of at most {_MOST_NAME:,} characters in the archive"
         raise InputError(f"{problem}, got {name!r:.100}", file=file, hint=TAR_HINT)
@@ -137,10 +142,12 @@ def _name(header: tarfile.TarInfo, extended: dict[str, bytes], file: str | Path)
 
 
 def _size(header: tarfile.TarInfo, extended: dict[str, bytes]) -> int:
-    given = extended.get("size")
-    if given is not None and not (given.isdigit() and len(given) < 20):
-        raise ValueError("an extension header is damaged")
-    size = header.size if given is None else int(given)
+    size = header.size
+    if "size" in extended:
+        given = extended["size"]
+        if not given.isdigit() or len(given) >= 20:
+            raise ValueError("an extension header is damaged")
+        size = int(given)
     if size < 0:
         raise ValueError(f"expected sizes of at least 0, got {size}")
     return size

@@ -56,7 +56,7 @@ def is_zip(file: str | Path) -> bool:
 def _check_zip(file: Path) -> None:
     with zipfile.ZipFile(file) as archive:
         records = archive.infolist()
-        size = sum(record.file_size for record in records)
+        size = sum([record.file_size for record in records])
         if size > file.stat().st_size:  # also of records that overlap
             raise ValueError("its records claim to be larger than the file")
         pickles = 0

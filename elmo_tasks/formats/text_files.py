@@ -124,11 +124,12 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
         for number, raw in enumerate(_split_lines(stream), start=1):
             yield number, raw
     except (EOFError, zlib.error, BadGzipFile) as error:
-        problem, hint = (
+        raise InputError(
             "the gzip stream is truncated or damaged from here on",
-            "fetch or compress the file again",
-        )
-        raise InputError(problem, file=name, line=number + 1, hint=hint) from error
+            file=name,
+            line=number + 1,
+            hint="fetch or compress the file again",
+        ) from error
     except OSError as error:
         raise InputError(
             f"cannot read the file: {error.strerror or error}",
@@ -152,7 +153,8 @@ def _split_lines(stream: BufferedReader) -> Iterator[bytes]:
     if head.endswith(b"\r") or _BETWEEN_LINES.search(head):
         yield from _split_at_returns(head, stream)
     else:
-        yield from filter(None, [head])
+        if head:
+            yield head
         yield from stream
 
 
@@ -170,12 +172,14 @@ def _split_at_returns(head: bytes, stream: BufferedReader) -> Iterator[bytes]:
     """The lines of `head` and the rest of the stream, each with the CR that ends it."""
     begun: list[bytes] = []  # the pieces of a line whose end has not come
     for piece in chain([head], iter(partial(stream.read1, _PIECE), b"")):
-        *ended, rest = piece.split(b"\r")
-        for part in ended:
-            yield b"".join([*begun, part, b"\r"])
+        parts = piece.split(b"\r")
+        for part in parts[:-1]:
+            yield b"".join(begun) + part + b"\r"
             begun = []
-        begun.append(rest)
-    yield from filter(None, [b"".join(begun)])
+        begun.append(parts[-1])
+    last = b"".join(begun)
+    if last:
+        yield last
 
 
 def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:
@@ -208,11 +212,9 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
             require_regular(found)
         return open(found, "rb")
     except FileNotFoundError:
-        where = (
-            "in the config or on the command line"
-            if corpus_hint is None
-            else f"and the data root; {corpus_hint}"
-        )
+        where = "in the config or on the command line"
+        if corpus_hint is not None:
+            where = f"and the data root; {corpus_hint}"
         raise InputError(
             "no such file", file=path, hint=f"check the path {where}"
         ) from None
@@ -232,29 +234,36 @@ def list_files(pattern: str) -> list[str]:
     in the file's name. Raises `InputError` if there is none, or a pipe or a device.
     """
     if "://" in pattern:
-        with needs("pyarrow"):
-            from pyarrow.fs import FileSelector, FileSystem
-        folder, _, name = pattern.rpartition("/")
-        try:
-            files, place = FileSystem.from_uri(folder)
-            found = files.get_file_info(FileSelector(place, allow_not_found=True))
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot list the files: {error}", file=pattern) from None
-        names = [
-            f"{folder}/{one.base_name}"
-            for one in found
-            if one.is_file and fnmatchcase(one.base_name, name)
-        ]
+        names = _remote_files(pattern)
+    elif os.path.isfile(pattern):
+        names = [os.path.abspath(pattern)]
     else:
-        matches = (
-            [pattern] if os.path.isfile(pattern) else glob(pattern, recursive=True)
-        )
-        names = [os.path.abspath(name) for name in matches if not os.path.isdir(name)]
-        for name in names:
-            require_regular(name)
+        names = []
+        for match in glob(pattern, recursive=True):
+            if not os.path.isdir(match):
+                name = os.path.abspath(match)
+                require_regular(name)
+                names.append(name)
     if not names:
         raise InputError("expected files, nothing matches", file=pattern)
     return sorted(names)
+
+
+def _remote_files(pattern: str) -> list[str]:
+    """The files that a glob at the end of a URI matches."""
+    with needs("pyarrow"):
+        from pyarrow.fs import FileSelector, FileSystem
+    folder, _, wanted = pattern.rpartition("/")
+    try:
+        files, place = FileSystem.from_uri(folder)
+        found = files.get_file_info(FileSelector(place, allow_not_found=True))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot list the files: {error}", file=pattern) from None
+    names = []
+    for file in found:
+        if file.is_file and fnmatchcase(file.base_name, wanted):
+            names.append(f"{folder}/{file.base_name}")
+    return names
 
 
 def decode_line(
@@ -286,7 +295,9 @@ def decode_line(
         problem = "expected line ends of one kind, got carriage returns and line feeds"
         hint = "`tr '\\r' '\\n'` ends a line at both, `tr -d '\\r'` removes the first"
         raise InputError(problem, file=path, line=number, hint=hint)
-    return line if keep_marks and number > 1 else line.lstrip(MARK)
+    if keep_marks and number > 1:
+        return line
+    return line.lstrip(MARK)
 
 
 def without_mark(line: str) -> str:
@@ -296,4 +307,6 @@ def without_mark(line: str) -> str:
     For lines of columns that `open_text` has read with `keep_marks`.
     """
     rest = line.lstrip(MARK)
-    return line if rest != line and rest.startswith((" ", "\t")) else rest
+    if rest != line and rest.startswith((" ", "\t")):
+        return line
+    return rest

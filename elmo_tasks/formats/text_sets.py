@@ -14,7 +14,8 @@ INTERRUPTED = "`elmo-tasks bilm prepare` was interrupted or is still running"
 
 def incomplete_folder(files: Iterable[Path]) -> Path | None:
     """The first folder of the files that `bilm prepare` has begun and not finished; folders of others are complete."""
-    for folder in dict.fromkeys(file.parent for file in files):
+    folders = dict.fromkeys([file.parent for file in files])
+    for folder in folders:
         if (folder / BEGUN).exists() and not (folder / SUCCESS).exists():
             return folder
     return None

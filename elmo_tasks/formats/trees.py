@@ -70,15 +70,14 @@ def read_trees(path: str | Path) -> Iterator[SentimentTree]:
     Yields the trees of a file, plain or gzip; blank lines are skipped. Raises `InputError` with file and line, if a
     line is not a tree, or the file contains none or cannot be read.
     """
-    lines = (
-        (number, line)
-        for number, line in open_text(path, corpus_hint=CORPUS_HINT)
-        if line.strip(" \t")
-    )
-    trees = (parse_tree(line, file=path, line=number) for number, line in lines)
-    yield from not_empty(
-        trees, "expected lines such as (3 (2 It) (3 works)), got none", path
-    )
+    problem = "expected lines such as (3 (2 It) (3 works)), got none"
+    yield from not_empty(_trees(path), problem, path)
+
+
+def _trees(path: str | Path) -> Iterator[SentimentTree]:
+    for number, line in open_text(path, corpus_hint=CORPUS_HINT):
+        if line.strip(" \t"):
+            yield parse_tree(line, file=path, line=number)
 
 
 def parse_tree(
@@ -103,7 +102,8 @@ def parse_tree(
         if label is not None:
             stack.append((label, len(words)))
         elif closed and stack and len(words) > stack[-1][1]:
-            phrases.append(Phrase(*stack.pop(), len(words)))
+            begun, start = stack.pop()
+            phrases.append(Phrase(begun, start, len(words)))
             leaf = False
         elif word and stack and len(words) == stack[-1][1]:
             words.append(unescape(word))

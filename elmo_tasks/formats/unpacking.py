@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -40,9 +40,10 @@ _PART = 2**20
 def compression(opened: io.BufferedReader) -> str | None:
     """`gzip` or `zstd` if a file begins as these do. Does not move the position."""
     start = opened.peek(4)
-    return next(
-        (name for magic, name in _MAGIC.items() if start.startswith(magic)), None
-    )
+    for magic, name in _MAGIC.items():
+        if start.startswith(magic):
+            return name
+    return None
 
 
 def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
@@ -50,11 +51,9 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
     to more than a hundred times its size; `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
-    return (
-        io.BufferedReader(_Bounded(opened, file, SMALL), 2**16)
-        if compression(opened)
-        else opened
-    )
+    if compression(opened) is None:
+        return opened
+    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16)
 
 
 def check_ratio(
@@ -96,13 +95,13 @@ def unpack(
     together, or a member that is neither a regular file nor a folder.
     """
     try:
+        opening: AbstractContextManager[BinaryIO]
         if isinstance(source, Path):
             require_regular(source)
-        with (
-            source.open("rb")
-            if isinstance(source, Path)
-            else nullcontext(source) as raw
-        ):
+            opening = source.open("rb")
+        else:
+            opening = nullcontext(source)
+        with opening as raw:
             bounded = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
             stream = io.BufferedReader(bounded, 2**16)
             for name, content in tar_members(stream, file):
@@ -136,26 +135,13 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
     try:
         require_regular(source)
         with zipfile.ZipFile(source) as archive:
-            members = [
-                one for one in archive.infolist() if _is_known(_file_name(one), names)
-            ]
-            if len(members) > _MOST_MEMBERS:
-                raise ValueError(f"expected at most {_MOST_MEMBERS:,} files")
-            for member in members:  # LZMA allocates as much memory as the file says
-                if member.compress_type not in (
-                    zipfile.ZIP_STORED,
-                    zipfile.ZIP_DEFLATED,
-                ):
-                    raise ValueError(f"{member.filename!r:.100} is not deflated")
-            size = sum(
-                member.file_size for member in members
-            )  # no member unpacks to more than that
+            members = _known_members(archive, names)
+            # No member unpacks to more than its size in the list.
+            size = sum([member.file_size for member in members])
             check_ratio(size, source.stat().st_size, source, least=_SMALL_ARCHIVE)
             for member in members:
-                with (
-                    archive.open(member) as content,
-                    (folder / _file_name(member)).open("xb") as out,
-                ):
+                target = folder / _file_name(member)
+                with archive.open(member) as content, target.open("xb") as out:
                     shutil.copyfileobj(content, out)
     except InputError:
         raise
@@ -170,6 +156,22 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
         ) from None
 
 
+def _known_members(
+    archive: zipfile.ZipFile, names: Sequence[str]
+) -> list[zipfile.ZipInfo]:
+    """The members with these names. Raises `ValueError` if there are too many, or one is not compressed by deflate."""
+    members = []
+    for member in archive.infolist():
+        if _is_known(_file_name(member), names):
+            members.append(member)
+    if len(members) > _MOST_MEMBERS:
+        raise ValueError(f"expected at most {_MOST_MEMBERS:,} files")
+    for member in members:  # LZMA allocates as much memory as the file says
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{member.filename!r:.100} is not deflated")
+    return members
+
+
 def _write(content: Iterable[bytes], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as out:
@@ -178,10 +180,12 @@ def _write(content: Iterable[bytes], target: Path) -> None:
 
 
 def _is_known(name: str, patterns: Sequence[str]) -> bool:
-    is_hidden = name.startswith(".")
-    return not is_hidden and any(
-        fnmatchcase(name, one) and name.count("/") == one.count("/") for one in patterns
-    )
+    if name.startswith("."):
+        return False
+    for pattern in patterns:
+        if fnmatchcase(name, pattern) and name.count("/") == pattern.count("/"):
+            return True
+    return False
 
 
 def _file_name(member: zipfile.ZipInfo) -> str:
@@ -192,10 +196,13 @@ class _Bounded(io.RawIOBase):
     """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it, unless the file is a pipe."""
 
     def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
-        self._packed, self._file, self._least = _size(opened), file, least
+        self._packed = _size(opened)
+        self._file = file
+        self._least = least
         self._unpacked = 0
         self._read: Callable[[int], bytes | None] = opened.read
-        if (found := compression(opened)) == "gzip":
+        found = compression(opened)
+        if found == "gzip":
             self._read = gzip.GzipFile(fileobj=opened).read1
         elif found == "zstd":
             with needs("pyarrow"):

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -28,9 +29,8 @@ VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a
 
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
-_CACHED = (
-    2**16
-)  # words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions
+_CACHED = 2**16
+"""Words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions."""
 
 
 def read_vectors(
@@ -67,16 +67,23 @@ def write_word_vectors(
     Write words and their vectors [V, D] atomically in word2vec's format: as text, which is compressed if the name ends
     in `.gz`, or binary if it ends in `.bin`. Words must not contain white space.
     """
-    name = str(file)
-    with (
-        atomic_write(file) as aside,
-        gzip.open(aside, "wb") if name.endswith(".gz") else aside.open("wb") as out,
-    ):
+    suffix = Path(file).suffix
+    with atomic_write(file) as aside, _opened(aside, suffix) as out:
         out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors.astype("<f4"), strict=True):
-            text = " ".join(f"{value:.6g}" for value in vector)
-            values = vector.tobytes() if name.endswith(".bin") else text.encode()
+            if suffix == ".bin":
+                values = vector.tobytes()
+            else:
+                numbers = [f"{value:.6g}" for value in vector]
+                values = " ".join(numbers).encode()
             out.write(word.encode("utf-8", "ignore") + b" " + values + b"\n")
+
+
+def _opened(file: Path, suffix: str) -> BinaryIO:
+    """A new file, which compresses what is written to it if the suffix is `.gz`."""
+    if suffix == ".gz":
+        return cast(BinaryIO, gzip.open(file, "wb"))
+    return file.open("wb")
 
 
 def width_of(file: str | Path) -> int:
@@ -84,11 +91,15 @@ def width_of(file: str | Path) -> int:
     The dimension of the vectors, from the header or the numbers of the first line, whose word must not contain blanks.
     Raises `InputError` as `open_text` does, and if there are none.
     """
-    lines = open_text(file, corpus_hint=VECTORS_HINT)
-    texts = (line.rstrip(" \t") for _, line in lines)
-    text = next(filter(None, texts), "")
+    text = ""
+    for _, line in open_text(file, corpus_hint=VECTORS_HINT):
+        text = line.rstrip(" \t")
+        if text:
+            break
     header = _HEADER.fullmatch(text)
-    width = int(header[2]) if header else text.count(" ")
+    width = text.count(" ")
+    if header is not None:
+        width = int(header[2])
     if not width:
         raise InputError(
             f"expected a word and its numbers, got {shown(text)}", file=file, line=1
@@ -100,19 +111,22 @@ def _entries(
     lines: Iterable[tuple[int, str]], width: int, file: str | Path
 ) -> Iterator[tuple[int, str, str]]:
     """Line number, word, and its numbers as text."""
-    found, header = 0, None
+    found = 0
+    header = None
     for number, line in lines:
         text = without_mark(line).rstrip(" \t")
         if not text:
             continue
-        if number == 1 and (header := _HEADER.fullmatch(text)):
-            if int(header[2]) != width:
-                raise _width_error(int(header[2]), width, text, file, number)
-            continue
+        if number == 1:
+            header = _HEADER.fullmatch(text)
+            if header is not None:
+                if int(header[2]) != width:
+                    raise _width_error(int(header[2]), width, text, file, number)
+                continue
         word, values = _split(text, width, file, number)
         yield number, word, values
         found += 1
-    if header and found != int(header[1]):
+    if header is not None and found != int(header[1]):
         problem = f"expected {header[1]} vectors as line 1 says, got {found}"
         raise InputError(problem, file=file, hint="is the file complete?")
     if not found:
@@ -127,9 +141,15 @@ def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, s
     the word, they are too many, and if it has a whole vector, a line end is missing.
     """
     blanks = text.count(" ")
-    word, *values = text.split(" ", 1) if blanks == width else text.rsplit(" ", width)
+    if blanks == width:
+        word, _, values = text.partition(" ")
+    else:
+        fields = text.rsplit(" ", width)
+        word = fields[0]
+        values = " ".join(fields[1:])
     later = word.split(" ")[1:]
-    if blanks < width or "\t" in word or (later and all(map(_is_number, later))):
+    has_numbers_alone = bool(later) and all(map(_is_number, later))
+    if blanks < width or "\t" in word or has_numbers_alone:
         raise _width_error(blanks, width, text, file, number)
     is_two = len(later) >= width and all(map(_is_number, later[: width - 1]))
     if is_two and (width > 1 or MARK in word):
@@ -142,14 +162,15 @@ def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, s
             f"expected a word, one blank and {width} numbers, got the word {word!r:.60}"
         )
         raise InputError(problem, file=file, line=number)
-    return word, " ".join(values)
+    return word, values
 
 
 def _width_error(
     found: int, width: int, text: str, file: str | Path, number: int
 ) -> InputError:
     hint = "set embedding_dim of the word vectors to the file's dimension, or use another file"
-    hint = _TABS if "\t" in text else hint
+    if "\t" in text:
+        hint = _TABS
     return InputError(
         f"expected a word and {width} numbers, got {found} numbers",
         file=file,
@@ -197,7 +218,9 @@ def _finite(vector: bytes, file: str | Path, number: int | None = None) -> np.nd
     numbers = np.frombuffer(vector, FLOAT).astype(np.float32)
     if np.isfinite(numbers).all():
         return numbers
-    which = "" if number is None else f" for word {number:,}"
+    which = ""
+    if number is not None:
+        which = f" for word {number:,}"
     problem = f"expected {len(numbers)} finite numbers{which}, got {numbers}"
     raise InputError(problem, file=file)
 
@@ -211,7 +234,8 @@ class VectorFile:
     """
 
     def __init__(self, file: Path, *, width: int) -> None:
-        self.file, self.width = file, width
+        self.file = file
+        self.width = width
         self._read = lru_cache(_CACHED)(self._read_at)
         self._places: dict[bytes, int] = {}  # the byte where the vector or line starts
         with open_binary(file, VECTORS_HINT) as opened:
@@ -235,7 +259,9 @@ class VectorFile:
     def get(self, word: bytes) -> np.ndarray | None:
         """The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not have it."""
         place = self._places.get(word)
-        return None if place is None else self._read(place)
+        if place is None:
+            return None
+        return self._read(place)
 
     def _read_at(self, place: int) -> np.ndarray:
         with open_binary(self.file, VECTORS_HINT) as opened:
@@ -245,7 +271,8 @@ class VectorFile:
                 return _finite(vector, self.file)
             _, raw = next(raw_lines(opened, self.file), (1, b""))
         line = raw.decode("utf-8", "replace").rstrip(" \t\r\n")
-        return _vector(" ".join(line.rsplit(" ", self.width)[1:]), self.file, None)
+        numbers = line.rsplit(" ", self.width)[1:]
+        return _vector(" ".join(numbers), self.file, None)
 
     def _lines(
         self, opened: BufferedReader, starts: "array[int]"
