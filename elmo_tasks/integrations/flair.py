@@ -27,21 +27,13 @@ class ElmoEmbeddings(TokenEmbeddings):
         layers: LayerChoice = "all",
         **settings: Any,
     ) -> None:
-        self._params = {
-            "options_file": options_file,
-            "weight_file": weight_file,
-            "layers": layers,
-            **settings,
-        }
-        self.name, self.static_embeddings = (
-            f"elmo_tasks-{weight_file or 'default'}-{layers}",
-            True,
-        )
+        files = {"options_file": options_file, "weight_file": weight_file}
+        self._params = files | {"layers": layers} | settings
+        self.name = f"elmo_tasks-{weight_file or 'default'}-{layers}"
+        self.static_embeddings = True
         super().__init__()
-        self._elmo, self._layers = (
-            Elmo.from_files(options_file, weight_file, **settings),
-            layers,
-        )
+        self._elmo = Elmo.from_files(options_file, weight_file, **settings)
+        self._layers = layers
         self._length = self._vectors([["word"]])[0].shape[-1]
 
     @property
@@ -56,16 +48,19 @@ class ElmoEmbeddings(TokenEmbeddings):
         return cls(**params)
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
-        vectors = self._vectors(
-            [[token.text for token in sentence] for sentence in sentences]
-        )
+        words = []
+        for sentence in sentences:
+            words.append([token.text for token in sentence])
+        vectors = self._vectors(words)
         for sentence, rows in zip(sentences, vectors, strict=True):
             for token, row in zip(sentence, rows.to(flair.device), strict=True):
                 token.set_embedding(self.name, row)
 
     def _vectors(self, words: list[list[str]]) -> list[torch.Tensor]:
-        vectors = self._elmo.embed(words, layers=self._layers, tensors=True)
-        return [
-            array.movedim(0, -2).flatten(-2) if array.dim() == 3 else array
-            for array in vectors
-        ]
+        """The vectors of each sentence [T, 2P], or those of all its layers one after the other [T, (L+1) * 2P]."""
+        found = []
+        for vectors in self._elmo.embed(words, layers=self._layers, tensors=True):
+            if vectors.dim() == 3:  # [L+1, T, 2P]
+                vectors = vectors.movedim(0, -2).flatten(-2)
+            found.append(vectors)
+        return found

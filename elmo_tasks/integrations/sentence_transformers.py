@@ -34,9 +34,15 @@ class ElmoModule(InputModule):
         super().__init__()
         if layers == "all":
             raise InputError("layers: expected one vector per word, got all layers")
-        self.elmo = elmo if isinstance(elmo, Elmo) else Elmo.from_pretrained(elmo)
-        self.layers = layers if isinstance(layers, int) else str(layers)
-        self.tokenizer = self.elmo.tokenizer if tokenizer is None else tokenizer
+        if not isinstance(elmo, Elmo):
+            elmo = Elmo.from_pretrained(elmo)
+        if not isinstance(layers, int):
+            layers = str(layers)
+        if tokenizer is None:
+            tokenizer = elmo.tokenizer
+        self.elmo: Elmo = elmo
+        self.layers = layers
+        self.tokenizer = tokenizer
         self.source = self.elmo.layers  # moves with the model
 
     def get_embedding_dimension(self) -> int:
@@ -47,19 +53,22 @@ class ElmoModule(InputModule):
         self, inputs: Sequence[Any], prompt: str | None = None, **options: Any
     ) -> dict[str, Any]:
         """The words of each text, and their mask [B, T]."""
-        texts = [f"{prompt or ''}{text}" for text in inputs]
+        before = prompt or ""
+        texts = [f"{before}{text}" for text in inputs]
         words = self.elmo.words(texts, tokenizer=self.tokenizer)
-        lengths = torch.tensor([len(one) for one in words])
-        mask = torch.arange(max(1, int(lengths.max())))[None] < lengths[:, None]
+        lengths = torch.tensor([len(one) for one in words])  # [B]
+        longest = max(1, int(lengths.max()))
+        mask = torch.arange(longest)[None] < lengths[:, None]  # [B, T]
         return {"words": words, "attention_mask": mask.long()}
 
     def forward(self, features: dict[str, Any], **options: Any) -> dict[str, Any]:
         """Adds the vectors [B, T, 2P], zero for padding."""
-        mask: Tensor = features["attention_mask"]
+        mask: Tensor = features["attention_mask"]  # [B, T]
         vectors = self.elmo.embed(features["words"], layers=self.layers, tensors=True)
-        padding = torch.zeros(mask.shape[1], self.get_embedding_dimension())
-        padded = pad_sequence([*vectors, padding], batch_first=True)[:-1]
-        return {**features, "token_embeddings": padded.to(mask.device)}
+        # A sentence of T words makes the others as long; T is 1 where none has a word.
+        longest = torch.zeros(mask.shape[1], self.get_embedding_dimension())
+        padded = pad_sequence(list(vectors) + [longest], batch_first=True)
+        return features | {"token_embeddings": padded[:-1].to(mask.device)}
 
     def save(self, output_path: str, *args: Any, **options: Any) -> None:
         if not isinstance(self.tokenizer, str):
@@ -76,4 +85,5 @@ class ElmoModule(InputModule):
         keys = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         hub = {key: options[key] for key in keys if key in options}
         config = cls.load_config(model_name_or_path, **hub)
-        return cls(cls.load_dir_path(model_name_or_path, **hub), **config)
+        folder = cls.load_dir_path(model_name_or_path, **hub)
+        return cls(folder, **config)

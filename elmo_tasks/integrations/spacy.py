@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from elmo_tasks.tasks import TASKS, task_of
 
 with needs("spacy"):
     from spacy.language import Language
-    from spacy.tokens import Doc, Span
+    from spacy.tokens import Doc, Span, Token
     from spacy.util import filter_spans, minibatch
 
 
@@ -28,7 +27,8 @@ class TaskComponent:
     """
 
     def __init__(self, archive: str, cuda_device: int = -1) -> None:
-        self.archive, self.cuda_device = archive, cuda_device
+        self.archive = archive
+        self.cuda_device = cuda_device
         Doc.set_extension("frames", default=None, force=True)
         Span.set_extension("cluster", default=None, force=True)
 
@@ -41,9 +41,8 @@ class TaskComponent:
         from elmo_tasks.training.archives import load_archive
 
         with downloads(allowed=False):
-            return Predictor.from_archive(
-                load_archive(self.archive, cuda_device=self.cuda_device)
-            )
+            archive = load_archive(self.archive, cuda_device=self.cuda_device)
+            return Predictor.from_archive(archive)
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))
@@ -52,25 +51,23 @@ class TaskComponent:
         """Annotates docs, a batch at a time, with what the model predicts for the raw text."""
         task = task_of(self.predictor)
         if task is None or task.spacy is None:
-            known = ", ".join(task.title for task in TASKS.values() if task.spacy)
+            known = [task.title for task in TASKS.values() if task.spacy]
             found = type(self.predictor).__name__
             raise InputError(
-                f"expected a model of {known}, got a {found}", file=self.archive
+                f"expected a model of {', '.join(known)}, got a {found}",
+                file=self.archive,
             )
-        whole, key = task.spacy == "document", task.page.fields[0][0]
+        whole = task.spacy == "document"
+        key = task.page.fields[0][0]
         for docs in minibatch(stream, batch_size):
-            parts = (
-                [doc[:]] if whole or not doc.has_annotation("SENT_START") else doc.sents
-                for doc in docs
-            )
-            units = [unit for unit in chain.from_iterable(parts) if unit.text.strip()]
-            inputs = [{key: unit.text} for unit in units]
-            for unit, output in zip(
-                units,
-                self.predictor.predict_batch_json(inputs) if units else (),
-                strict=True,
-            ):
-                _set_output(unit, output)
+            units: list[Span] = []
+            for doc in docs:
+                units.extend(_units(doc, whole))
+            if units:
+                inputs = [{key: unit.text} for unit in units]
+                outputs = self.predictor.predict_batch_json(inputs)
+                for unit, output in zip(units, outputs, strict=True):
+                    _set_output(unit, output)
             yield from docs
 
     def to_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
@@ -93,53 +90,67 @@ class VectorComponent:
     def __init__(self, elmo: Elmo, layers: str | int) -> None:
         if layers == "all":
             raise InputError("layers: expected vectors [T, 2P], got all layers")
-        self.elmo, self.layers = elmo, layers
+        self.elmo = elmo
+        self.layers = layers
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
-            vectors = self.elmo.embed(
-                [[token.text for token in doc] for doc in docs], layers=self.layers
-            )
+            words = []
+            for doc in docs:
+                words.append([token.text for token in doc])
+            vectors = self.elmo.embed(words, layers=self.layers)
             for doc, array in zip(docs, vectors, strict=True):
                 doc.tensor = array
-                doc.user_token_hooks["vector"] = lambda token: token.doc.tensor[token.i]
+                doc.user_token_hooks["vector"] = _row_of
             yield from docs
+
+
+def _row_of(token: Token) -> Any:
+    """The vector of a token: its row of `doc.tensor`."""
+    return token.doc.tensor[token.i]
+
+
+def _units(doc: Doc, whole: bool) -> list[Span]:
+    """The texts of a doc that a model takes one by one: the whole, or each of its sentences, if they are known."""
+    units = [doc[:]]
+    if not whole and doc.has_annotation("SENT_START"):
+        units = list(doc.sents)
+    return [unit for unit in units if unit.text.strip()]
 
 
 def _set_output(unit: Span, output: dict[str, Any]) -> None:
     """Sets what a model predicts for the text of `unit`."""
-    doc, shift = unit.doc, unit.start_char
-
-    def span(found: dict[str, Any], label: str) -> Span:
-        return doc.char_span(
-            found["start"] + shift,
-            found["end"] + shift,
-            label=label,
-            alignment_mode="expand",
-        )
-
+    doc = unit.doc
     if "entities" in output:
-        found = [span(entity, entity["type"]) for entity in output["entities"]]
-        doc.set_ents(filter_spans([*found, *doc.ents]))
+        found = [_span(unit, entity, entity["type"]) for entity in output["entities"]]
+        doc.set_ents(filter_spans(found + list(doc.ents)))
     elif "clusters" in output:
         for number, mentions in enumerate(output["clusters"], start=1):
             name = f"coref_clusters_{number}"
-            doc.spans[name] = [span(mention, name) for mention in mentions]
+            doc.spans[name] = [_span(unit, mention, name) for mention in mentions]
             for mention in doc.spans[name]:
                 mention._.cluster = number
     elif "frames" in output:
-        for argument in (
-            argument for frame in output["frames"] for argument in frame["arguments"]
-        ):
-            argument.update(
-                start=argument["start"] + shift, end=argument["end"] + shift
-            )
-        doc._.frames = [*(doc._.frames or []), *output["frames"]]
+        for frame in output["frames"]:
+            for argument in frame["arguments"]:
+                argument["start"] += unit.start_char
+                argument["end"] += unit.start_char
+        doc._.frames = (doc._.frames or []) + output["frames"]
     else:
         doc.cats.update(output["probabilities"])
+
+
+def _span(unit: Span, found: dict[str, Any], label: str) -> Span:
+    """The words of the doc over characters of `unit`."""
+    return unit.doc.char_span(
+        found["start"] + unit.start_char,
+        found["end"] + unit.start_char,
+        label=label,
+        alignment_mode="expand",
+    )
 
 
 @Language.factory("elmo_tasks", default_config={"cuda_device": -1})
