@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-_LONGEST = (
-    500  # the length of a line in a message; longer ones are shortened in the middle
-)
-_SHOWN = 60  # the length of a value in a message
+_LONGEST = 500
+"""The length of a line in a message; longer ones are shortened in the middle."""
+
+_SHOWN = 60
+"""The length of a value in a message."""
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-
 
 _SCHEME = r"(?P<scheme>\b[a-zA-Z][\w+.-]*://|(?<![\w:/])//)"
 _LOGIN = re.compile(rf"{_SCHEME}[^/\s@]+@")
@@ -53,7 +53,8 @@ def without_secrets(text: str) -> str:
 
 def portable(text: str) -> str:
     """`without_secrets`, and with `~` in place of the user's home folder."""
-    text, home = without_secrets(text), os.path.expanduser("~")
+    text = without_secrets(text)
+    home = os.path.expanduser("~")
     for folder in (home, os.path.realpath(home)):
         if len(folder) > 1 and folder in text:
             begins = r"(?:(?<=://)|(?<![\w.~/%-]))"
@@ -70,7 +71,8 @@ def _without_value(found: re.Match[str]) -> str:
     """
     A pair `name=value` of a query with the start of the value's SHA-256. The SHA-256 of a file stays, and a heading.
     """
-    before, pair = found["before"], found["pair"]
+    before = found["before"]
+    pair = found["pair"]
     if _HASH.fullmatch(pair) or (before in "#;" and "=" not in pair):
         return found[0]
     name, sign, value = pair.partition("=")
@@ -89,7 +91,8 @@ def portable_logs() -> Iterator[None]:
     def factory(*arguments: Any, **options: Any) -> logging.LogRecord:
         record = before(*arguments, **options)
         with suppress(TypeError, ValueError):  # which the handlers report
-            record.msg, record.args = portable(record.getMessage()), ()
+            record.msg = portable(record.getMessage())
+            record.args = ()
         if record.exc_info and record.exc_info[1] is not None:
             lines = traceback.format_exception(record.exc_info[1])
             record.exc_text = portable("".join(lines).rstrip())
@@ -117,13 +120,17 @@ class InputError(ValueError):
         line: int | None = None,
         hint: str | None = None,
     ) -> None:
-        where = (
-            "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
-        )
-        advice = "" if hint is None else f" ({hint})"
         text = _legible(portable(problem))  # a cut could leave the end of a key
-        super().__init__(portable(f"{where}{text}{advice}"))
-        self.file = None if file is None else str(file)
+        if line is not None and file is not None:
+            text = f"{file}:{line}: {text}"
+        elif file is not None:
+            text = f"{file}: {text}"
+        if hint is not None:
+            text = f"{text} ({hint})"
+        super().__init__(portable(text))
+        self.file: str | None = None
+        if file is not None:
+            self.file = str(file)
         self.line = line
 
     def __str__(self) -> str:
@@ -136,7 +143,9 @@ def shown(value: Any) -> str:
         text = repr(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits
         return "an integer of thousands of digits"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[:_SHOWN]}..."
 
 
 ALLENNLP = "'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
@@ -172,24 +181,28 @@ def explain_oom(
         if not is_out_of_memory(error):
             raise
         longest = max(range(len(lengths)), key=lengths.__getitem__)
+        reason = str(error).partition("\n")[0] or type(error).__name__
         problem = (
             f"out of memory on a batch of {len(lengths)} instances padded to {lengths[longest]} tokens, the length of"
-            f" {names[longest]}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+            f" {names[longest]}: {reason}"
         )
         raise InputError(problem, hint=hint) from error
 
 
 def _legible(problem: str) -> str:
     """The text with long lines shortened and control characters escaped."""
-    lines = (
-        _CONTROL.sub(lambda found: repr(found[0])[1:-1], line)
-        for line in problem.split("\n")
-    )
     half = _LONGEST // 2
-    return "\n".join(
-        line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}"
-        for line in lines
-    )
+    lines = []
+    for line in problem.split("\n"):
+        line = _CONTROL.sub(_escaped, line)
+        if len(line) > _LONGEST:
+            line = f"{line[:half]} ... {line[-half:]}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return repr(found[0])[1:-1]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -209,25 +222,56 @@ WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILIN
 def one_line(error: BaseException) -> str | None:
     """The message of an error that the user can fix, `portable`; `None` for other errors."""
     line = _line(error)
-    return None if line is None else portable(line)
+    if line is None:
+        return None
+    return portable(line)
 
 
 def _line(error: BaseException) -> str | None:
-    found = list(causes(error))
-    for cause in found:
+    for cause in causes(error):
         if isinstance(cause, InputError):
             return str(cause)
-    text, kinds = str(error), {kind.__name__ for kind in type(error).__mro__}
-    if "ConfigurationError" in kinds:  # AllenNLP's
-        return "; ".join(" ".join(_message(cause).split()) for cause in found)
-    if "ProcessRaisedException" in kinds and (
-        messages := WORKER_ERROR.findall(text)
-    ):  # PyTorch's
-        return str(messages[-1])
-    if "ProcessExitedException" in kinds:
-        return f"{text.strip()} (out of memory?); --recover resumes"
     if isinstance(error, OSError):
         return _os_error_line(error)
+    line = _allennlp_line(error)
+    if line is None:
+        line = _worker_line(error)
+    if line is None:
+        line = _training_line(error)
+    return line
+
+
+def _is_of(error: BaseException, name: str) -> bool:
+    """Whether an error is of a class of this name: its package need not be imported."""
+    return name in [kind.__name__ for kind in type(error).__mro__]
+
+
+def _allennlp_line(error: BaseException) -> str | None:
+    """The messages of AllenNLP's `ConfigurationError` and of the errors it was raised from."""
+    if not _is_of(error, "ConfigurationError"):
+        return None
+    messages = []
+    for cause in causes(error):
+        messages.append(" ".join(_message(cause).split()))
+    return "; ".join(messages)
+
+
+def _worker_line(error: BaseException) -> str | None:
+    """What PyTorch says of a process of a distributed training that has failed."""
+    text = str(error)
+    if _is_of(error, "ProcessExitedException"):
+        return f"{text.strip()} (out of memory?); --recover resumes"
+    if not _is_of(error, "ProcessRaisedException"):
+        return None
+    messages = WORKER_ERROR.findall(text)
+    if not messages:
+        return None
+    return str(messages[-1])
+
+
+def _training_line(error: BaseException) -> str | None:
+    """What is wrong with a config, a training or its checkpoint, by the text of the error."""
+    text = str(error)
     if isinstance(error, RuntimeError) and text.startswith(JSONNET_PREFIXES):
         return _jsonnet_line(text)
     if isinstance(error, ValueError) and text == "nan loss encountered":
@@ -244,8 +288,9 @@ def _line(error: BaseException) -> str | None:
 
 def _message(error: BaseException) -> str:
     """The message without what AllenNLP puts before it when it tries the types of a union."""
-    is_own = type(error).__name__ == "ConfigurationError" or not error.args
-    return str(error) if is_own else str(error.args[-1])
+    if type(error).__name__ == "ConfigurationError" or not error.args:
+        return str(error)
+    return str(error.args[-1])
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
@@ -270,10 +315,13 @@ def log_to_files(error: BaseException) -> None:
 
 def _jsonnet_line(message: str) -> str:
     """The problem in a Jsonnet error, and its place unless the problem includes it."""
-    first, *stack = message.split("\n")
-    prefix = next(prefix for prefix in JSONNET_PREFIXES if message.startswith(prefix))
-    place = stack[0].strip().split("\t")[0] if stack else ""
-    return first.removeprefix(prefix) + (f" (at {place})" if place else "")
+    first, _, stack = message.partition("\n")
+    for prefix in JSONNET_PREFIXES:
+        first = first.removeprefix(prefix)
+    place = stack.partition("\n")[0].strip().partition("\t")[0]
+    if not place:
+        return first
+    return f"{first} (at {place})"
 
 
 def _os_error_line(error: OSError) -> str | None:
@@ -282,8 +330,6 @@ def _os_error_line(error: OSError) -> str | None:
         return f"{error.filename}: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EROFS, errno.EDQUOT):
         return f"writing failed: {error.strerror}"
-    return (
-        str(error.args[-1])
-        if isinstance(error, FileNotFoundError) and error.args
-        else None
-    )
+    if isinstance(error, FileNotFoundError) and error.args:
+        return str(error.args[-1])
+    return None

@@ -36,11 +36,15 @@ def check_output_path(
         if device:
             return
         raise InputError("expected a file, got a device or a pipe", file=target)
-    folder = next(above for above in target.absolute().parents if above.exists())
+    folder = target.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         raise InputError("expected a writable folder", file=folder, hint="name another")
-    for file in [Path(file) for file in read if file is not None]:
-        if target.exists() and file.exists() and target.samefile(file):
+    for file in read:
+        if file is None or not Path(file).exists() or not target.exists():
+            continue
+        if target.samefile(file):
             raise InputError(
                 "the output would overwrite an input file",
                 file=target,
@@ -79,9 +83,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         aside.replace(target)
         _flush_names(target.parent)
     except OSError as error:
-        problem = (
-            os.strerror(error.errno) if error.errno else error
-        )  # h5py puts text into strerror
+        problem = str(error)
+        if error.errno:
+            problem = os.strerror(error.errno)  # h5py puts other text into strerror
         raise InputError(f"cannot write: {problem}", file=target) from error
     finally:
         with suppress(OSError):
@@ -100,7 +104,9 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
     Yields a temporary folder, whose files are moved to `target` at the end, or removed after an exception. Other files
     in `target` are kept. Raises `InputError` if `target` is not writable.
     """
-    home = target if target.is_dir() else target.parent
+    home = target.parent
+    if target.is_dir():
+        home = target
     aside = temporary_path(home / target.name)
     try:
         for place in (target.parent, target):
@@ -135,7 +141,9 @@ def _clean(folder: Path, name: str) -> None:
 def _resolved(path: str | Path) -> Path:
     """The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself."""
     target = Path(os.path.realpath(path))
-    return target if target.exists() or not Path(path).exists() else Path(path)
+    if Path(path).exists() and not target.exists():
+        return Path(path)
+    return target
 
 
 def _flush_names(folder: Path) -> None:

@@ -12,7 +12,9 @@ SCALES = ("mini", "small", "paper")
 def data_root() -> Path | None:
     """The absolute folder that `ELMO_TASKS_DATA` names, or `None`."""
     given = os.environ.get(DATA_VARIABLE)
-    return Path(given).expanduser().absolute() if given else None
+    if not given:
+        return None
+    return Path(given).expanduser().absolute()
 
 
 def fixtures_root() -> Path:
@@ -33,4 +35,6 @@ def embedded_bilm() -> tuple[Path, Path]:
 def _embedded(name: str) -> Path:
     package = Path(__file__).resolve().parent
     installed = package / "_files" / name
-    return installed if installed.is_dir() else package.parent / name
+    if installed.is_dir():
+        return installed
+    return package.parent / name

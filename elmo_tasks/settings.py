@@ -64,13 +64,15 @@ class Range:
             most = inf
         if self.at_least != -inf and most != inf:
             return f"from {self.at_least} to {most}"
-        named = (
-            ("of at least", self.at_least, -inf),
-            ("above", self.above, -inf),
-            ("below", self.below, inf),
-            ("up to", most, inf),
-        )
-        stated = [f"{word} {limit}" for word, limit, none in named if limit != none]
+        stated = []
+        if self.at_least != -inf:
+            stated.append(f"of at least {self.at_least}")
+        if self.above != -inf:
+            stated.append(f"above {self.above}")
+        if self.below != inf:
+            stated.append(f"below {self.below}")
+        if most != inf:
+            stated.append(f"up to {most}")
         return " and ".join(stated) or "that is finite"
 
 
@@ -141,9 +143,9 @@ class Settings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """From the values that are its fields; others are ignored."""
-        return cls(
-            **{key: value for key, value in values.items() if key in annotations(cls)}
-        )
+        known = annotations(cls)
+        own = {key: value for key, value in values.items() if key in known}
+        return cls(**own)
 
 
 def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
@@ -151,7 +153,10 @@ def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
     found: list[Wrong] = []
     invalid = set()
     for key, annotation in annotations(cls).items():
-        if key in values and (wrong := wrong_values(key, annotation, values[key])):
+        if key not in values:
+            continue
+        wrong = wrong_values(key, annotation, values[key])
+        if wrong:
             found += wrong
             invalid.add(key)
     valid = object.__new__(cls)
@@ -160,7 +165,10 @@ def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
         if field.name not in invalid:
             value = values.get(field.name, field.default)
         object.__setattr__(valid, field.name, value)
-    return found + [wrong for wrong in valid.conflicts() if wrong.key not in invalid]
+    for conflict in valid.conflicts():
+        if conflict.key not in invalid:
+            found.append(conflict)
+    return found
 
 
 def require_none(found: list[Wrong], prefix: str = "") -> None:
@@ -175,32 +183,36 @@ def annotations(cls: type) -> dict[str, Any]:
 
 def meaning(annotation: Any) -> str:
     """The text among the parts of an `Annotated` type."""
-    return next(
-        (part for part in get_args(annotation)[1:] if isinstance(part, str)), ""
-    )
+    for part in get_args(annotation)[1:]:
+        if isinstance(part, str):
+            return part
+    return ""
 
 
 def choices(annotation: Any) -> tuple[Any, ...] | None:
     """The values of a `Literal`; `None` for other types."""
-    inner = (
-        get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-    )
-    return get_args(inner) if get_origin(inner) is Literal else None
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return None
 
 
 def expected(annotation: Any, value: Any) -> str | None:
     """What a value, or the first invalid part of it, should be; `None` if it is valid."""
     found = wrong_values("", annotation, value)
-    return found[0].expected if found else None
+    if not found:
+        return None
+    return found[0].expected
 
 
 def has_range(annotation: Any) -> bool:
     """Whether a type, or a part of it, is `Annotated` with a range or a check."""
     if get_origin(annotation) is Annotated:
-        parts = get_args(annotation)[1:]
-        if any(isinstance(part, Range) or callable(part) for part in parts):
-            return True
-    return any(has_range(part) for part in get_args(annotation))
+        for part in get_args(annotation)[1:]:
+            if isinstance(part, Range) or callable(part):
+                return True
+    return any(map(has_range, get_args(annotation)))
 
 
 def wrong_values(key: str, annotation: Any, value: Any) -> list[Wrong]:
@@ -208,33 +220,48 @@ def wrong_values(key: str, annotation: Any, value: Any) -> list[Wrong]:
     What is not of this type or out of its range: the value, or parts of it, whose key is `key.0` for the first one of a
     list. Objects are not checked.
     """
-    origin, arguments = get_origin(annotation), get_args(annotation)
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
     if origin is Annotated:
-        kind, *parts = arguments
-        found = wrong_values(key, kind, value)
-        for part in parts:
-            if isinstance(part, Range) and (found or value not in part):
-                return [Wrong(key, f"{NAMES[kind]} {part.described(value)}", value)]
-            if callable(part) and not found:
-                found = _checked_by(key, part, value)
-        return found
+        return _outside_range(key, arguments[0], arguments[1:], value)
     if origin is Literal:
-        if any(value == one and type(value) is type(one) for one in arguments):
-            return []
+        for choice in arguments:
+            if value == choice and type(value) is type(choice):
+                return []
         return [Wrong(key, f"one of {', '.join(map(as_json, arguments))}", value)]
     if origin in (Union, UnionType):
         return _outside_all(key, arguments, value)
     if origin in _CONTAINERS:
         return _wrong_parts(key, origin, arguments, value)
-    if annotation is Path:
-        fits = isinstance(value, os.PathLike)
-    elif annotation in NAMES:
-        kind = {int: Integral, float: Real}.get(annotation, annotation)
-        is_flag = isinstance(value, bool)
-        fits = isinstance(value, kind) and (annotation is bool or not is_flag)
-    else:
-        fits = True
-    return [] if fits else [Wrong(key, NAMES[annotation], value)]
+    if annotation not in NAMES or _is_of(annotation, value):
+        return []
+    return [Wrong(key, NAMES[annotation], value)]
+
+
+def _is_of(kind: type, value: Any) -> bool:
+    """Whether a value is of one of the types in `NAMES`; a flag is no number."""
+    if kind is Path:
+        return isinstance(value, os.PathLike)
+    if kind in _NUMBERS:
+        return isinstance(value, _NUMBERS[kind]) and not isinstance(value, bool)
+    return isinstance(value, kind)
+
+
+_NUMBERS: dict[type, Any] = {int: Integral, float: Real}
+"""Also those of NumPy."""
+
+
+def _outside_range(
+    key: str, kind: Any, parts: tuple[Any, ...], value: Any
+) -> list[Wrong]:
+    """What is wrong with a value of an `Annotated` type with these parts: its type, its range, or what checks say."""
+    found = wrong_values(key, kind, value)
+    for part in parts:
+        if isinstance(part, Range) and (found or value not in part):
+            return [Wrong(key, f"{NAMES[kind]} {part.described(value)}", value)]
+        if callable(part) and not found:
+            found = _checked_by(key, part, value)
+    return found
 
 
 _CONTAINERS: dict[Any, tuple[Any, str]] = {
@@ -253,15 +280,17 @@ def _wrong_parts(
     if not isinstance(value, kind):
         return [Wrong(key, name, value)]
     if origin is dict:
-        parts = [(part, one, arguments[-1]) for part, one in value.items()]
-    elif origin is list or arguments[-1] is ...:
-        parts = [(part, one, arguments[0]) for part, one in enumerate(value)]
-    elif len(value) != len(arguments):
-        return [Wrong(key, f"a list of {len(arguments)} values", value)]
+        types = [arguments[-1]] * len(value)
+        parts = list(value.items())
     else:
-        parts = [(part, one, arguments[part]) for part, one in enumerate(value)]
+        types = list(arguments)
+        parts = list(enumerate(value))
+        if origin is list or arguments[-1] is ...:
+            types = [arguments[0]] * len(value)
+    if len(value) != len(types):
+        return [Wrong(key, f"a list of {len(types)} values", value)]
     found = []
-    for part, one, annotation in parts:
+    for (part, one), annotation in zip(parts, types, strict=True):
         found += wrong_values(_below(key, part), annotation, one)
     return found
 
@@ -274,7 +303,7 @@ def _outside_all(key: str, kinds: tuple[Any, ...], value: Any) -> list[Wrong]:
     for wrong in found:
         if wrong[0].key != key:  # of the right kind, with invalid parts
             return wrong
-    texts = dict.fromkeys(wrong[0].expected for wrong in found)
+    texts = dict.fromkeys([wrong[0].expected for wrong in found])
     return [Wrong(key, " or ".join(texts), value)]
 
 
@@ -283,16 +312,25 @@ def _checked_by(key: str, check: Callable[[Any], Any], value: Any) -> list[Wrong
     wanted = check(value)
     if isinstance(wanted, list):  # of the parts of the value
         return [one._replace(key=_below(key, one.key)) for one in wanted]
-    return [] if wanted is None else [Wrong(key, wanted, value)]
+    if wanted is None:
+        return []
+    return [Wrong(key, wanted, value)]
 
 
 def _below(key: str, part: object) -> str:
-    return ".".join(str(one) for one in (key, part) if one != "")
+    """The key of a part, `key.part`; either can be empty."""
+    if key == "":
+        return str(part)
+    if part == "":
+        return key
+    return f"{key}.{part}"
 
 
 def not_empty(values: Any) -> str | None:
     """The check of an `Annotated` list or text that must not be empty."""
-    return None if len(values) else "at least one value"
+    if len(values) == 0:
+        return "at least one value"
+    return None
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -366,4 +404,6 @@ def number(annotation: Any) -> Callable[[str], float]:
 
 def as_json(value: object) -> str:
     """A value as it stands in a config, without quotes."""
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)

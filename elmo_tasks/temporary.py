@@ -26,8 +26,9 @@ _UNKNOWN = "0"  # the start of a process, where the system does not tell it
 
 def temporary_path(target: Path) -> Path:
     """A new hidden name in the folder of `target`."""
-    unique, start = secrets.token_hex(4), _own_start(os.getpid())
-    writer = f"{unique}.{_this_host()}.{os.getpid()}.{start}"
+    process = os.getpid()
+    unique = secrets.token_hex(4)
+    writer = f"{unique}.{_this_host()}.{process}.{_own_start(process)}"
     return target.parent / f"{_prefix(target.name)}{writer}.tmp"
 
 
@@ -38,9 +39,9 @@ def leftovers(folder: str | Path, name: str | None = None) -> list[Path]:
     """
     found = []
     for path, writer in _temporary(Path(folder), name):
-        if writer["host"] == _this_host() and not _is_running(
-            int(writer["id"]), writer["start"]
-        ):
+        if writer["host"] != _this_host():
+            continue
+        if not _is_running(int(writer["id"]), writer["start"]):
             found.append(path)
     return found
 
@@ -96,7 +97,7 @@ def _this_host() -> str:
     The host since its start, and the processes that are seen here. Containers can have the name of their host, and two
     hosts of a cluster can have one name; then the ids of the one's processes mean nothing to the other.
     """
-    boot, namespace = "", ""
+    boot = namespace = ""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     with suppress(OSError):
@@ -133,7 +134,9 @@ def _start(process: int) -> str:
         state, _, start = _status(process).partition(" ")
     if not start.strip():
         return _UNKNOWN
-    return "" if state[0] in "ZX" else _digest(start.strip())
+    if state[0] in "ZX":
+        return ""
+    return _digest(start.strip())
 
 
 def _status(process: int) -> str:
