@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
+
 DATA_VARIABLE = "ELMO_TASKS_DATA"
 """Names the data root, which has the corpora of the scales `small` and `paper`."""
 
@@ -29,7 +31,8 @@ def configs_root() -> Path:
 
 def embedded_bilm() -> tuple[Path, Path]:
     """Options and weights of the biLM that the package embeds."""
-    return fixtures_root() / "bilm/options.json", fixtures_root() / "bilm/weights.hdf5"
+    folder = fixtures_root() / "bilm"
+    return folder / OPTIONS_FILE, folder / WEIGHT_FILE
 
 
 def _embedded(name: str) -> Path:

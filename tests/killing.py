@@ -21,7 +21,7 @@ import torch.multiprocessing
 
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
 from elmo_tasks.cli.main import main
-from elmo_tasks.pretraining.export import CURVE_FILE
+from elmo_tasks.run_names import CURVE
 
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 """Names of values that may differ between two runs: times, memory, and paths."""
@@ -176,7 +176,7 @@ def contents(run: Path) -> Iterator[tuple[str, Any]]:
             yield from flat(torch.load(path), path.name)
         elif path.name.startswith("metrics"):
             yield from flat(json.loads(path.read_text()), path.name)
-        elif path.name == CURVE_FILE:
+        elif path.name == CURVE:
             yield from flat(
                 [json.loads(line) for line in path.read_text().splitlines()], path.name
             )

@@ -11,10 +11,11 @@ from elmo_tasks.cli.arguments import add_actions
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
-from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
+from elmo_tasks.pretraining.export import export_run, load_trained
 from elmo_tasks.pretraining.paragraphs import BLANK, LINE
 from elmo_tasks.pretraining.prepare import SPLITS, HeldOut, Written, prepare
 from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.run_names import LANGUAGE_MODEL
 from elmo_tasks.settings import Range, Size, number
 
 _Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
@@ -134,7 +135,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 def _export(args: argparse.Namespace) -> None:
     source = export_run(args.run, args.out, mantissa_bits=args.mantissa_bits)
     print(f"weights of {source}")
-    for name in EXPORTED:
+    for name in LANGUAGE_MODEL:
         path = Path(args.out) / name
         print(f"{path.stat().st_size:>12,} bytes  {path}")
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
+
 STANFORD = "https://nlp.stanford.edu"
 ELMO_MODELS = "https://allennlp.s3.amazonaws.com/models/elmo"
 _BENCHMARK = "1-billion-word-language-modeling-benchmark-r13output"
@@ -129,7 +131,7 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
             f"https://lil.cs.washington.edu/coref/{_TURIAN}",
         ),
     ),
-    "bilm": (_released("options.json"), _released("weights.hdf5")),
+    "bilm": (_released(OPTIONS_FILE), _released(WEIGHT_FILE)),
     "lm": (
         _language_model(
             "lm/train.*.txt*", "training", "news.en-000[0-9][0-9]-of-00100"

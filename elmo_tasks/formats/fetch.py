@@ -38,12 +38,13 @@ from elmo_tasks.formats.download import (
 )
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.unpacking import unzip
+from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
 
 logger = logging.getLogger(__name__)
 
 NAMES = {
-    "options_file": ("options.json", "*options*.json"),
-    "weight_file": ("weights.hdf5", "model.hdf5", "*weights*.hdf5"),
+    "options_file": (OPTIONS_FILE, "*options*.json"),
+    "weight_file": (WEIGHT_FILE, "model.hdf5", "*weights*.hdf5"),
 }
 """The names of a biLM's files in a folder, by their keys in a config; the first also in a repository of the hub."""
 

@@ -21,16 +21,6 @@ from elmo_tasks.formats.tar import TAR_HINT, tar_members
 MOST_RATIO = 100  # how many times its size a compressed file may unpack to
 SMALL = 2**21  # bytes that any compressed text may unpack to, however short it is
 
-ARCHIVED = (
-    "config.json",
-    "meta.json",
-    "requirements.txt",
-    "options.json",
-    "*.th",
-    "vocabulary/*",
-)
-"""The members of the archive of a model that are unpacked."""
-
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _SMALL_ARCHIVE = 2**26
 _MOST_MEMBERS = 10_000  # of a ZIP

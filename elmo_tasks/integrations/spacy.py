@@ -10,6 +10,7 @@ from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.host import load_allennlp
+from elmo_tasks.run_names import ARCHIVE
 from elmo_tasks.tasks import TASKS, task_of
 
 with needs("spacy"):
@@ -74,11 +75,11 @@ class TaskComponent:
         path.mkdir(parents=True, exist_ok=True)
         archive = Path(self.archive)
         if archive.is_dir():  # a run's
-            archive = archive / "model.tar.gz"
-        shutil.copyfile(archive, path / "model.tar.gz")
+            archive = archive / ARCHIVE
+        shutil.copyfile(archive, path / ARCHIVE)
 
     def from_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
-        self.archive = str(path / "model.tar.gz")
+        self.archive = str(path / ARCHIVE)
 
     def __reduce__(self) -> Any:
         return type(self), (self.archive, self.cuda_device)

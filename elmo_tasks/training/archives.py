@@ -17,19 +17,20 @@ from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
 from allennlp.models import archival
-from allennlp.models.archival import CONFIG_NAME, META_NAME, Archive
+from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import downloads, local_path
 from elmo_tasks.formats.tensor_files import check_tensor_file, is_zip
-from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
+from elmo_tasks.formats.unpacking import require_regular, unpack
+from elmo_tasks.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY, WEIGHTS
 from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
 from elmo_tasks.training.checks.schema import evaluation_problems
 from elmo_tasks.training.pass_loss import loss_of_pass
-from elmo_tasks.training.run_folder import ARCHIVE, VOCABULARY, RunFolder
+from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.vocabulary import require_namespaces
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
@@ -146,10 +147,10 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         source = local_path(file)
         if not source.exists():
             raise FileNotFoundError(f"file {file} not found")
-        if (source / ARCHIVE).is_file() and not (source / CONFIG_NAME).is_file():
+        if (source / ARCHIVE).is_file() and not (source / CONFIG).is_file():
             source = source / ARCHIVE  # all that is left of a run
         _gather(source, folder)
-        config = folder / CONFIG_NAME
+        config = folder / CONFIG
         config.write_text(archived_config(config.read_bytes(), file), "utf-8")
         yield folder
     finally:
@@ -162,26 +163,26 @@ def _gather(source: Path, folder: Path) -> None:
             require_regular(path)
             place = folder / path.relative_to(source)
             place.parent.mkdir(exist_ok=True)
-            if path.name == CONFIG_NAME:
+            if path.name == CONFIG:
                 shutil.copy(path, place)
             else:
                 place.symlink_to(path.absolute())
     else:
         unpack(source, folder, ARCHIVED, file=source)
     sound = {
-        CONFIG_NAME: (folder / CONFIG_NAME).is_file(),
-        "vocabulary": (folder / "vocabulary").is_dir(),
+        CONFIG: (folder / CONFIG).is_file(),
+        VOCABULARY: (folder / VOCABULARY).is_dir(),
     }
     if lacking := [name for name, is_there in sound.items() if not is_there]:
         raise InputError(
             f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT
         )
-    for name in (CONFIG_NAME, META_NAME):
+    for name in (CONFIG, META):
         if (folder / name).is_file() and (folder / name).stat().st_size > _MOST_JSON:
             problem = f"expected a {name} of at most {_MOST_JSON:,} bytes"
             raise InputError(f"{problem} in the archive, got more", file=source)
     if source.is_file():
-        _require_few_words(folder / "vocabulary", source)
+        _require_few_words(folder / VOCABULARY, source)
 
 
 def _require_few_words(vocabulary: Path, source: Path) -> None:
@@ -215,7 +216,7 @@ def archived_config(content: bytes, file: str | Path) -> str:
         config = dict(json.loads(content))
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(
-            f"the archive's {CONFIG_NAME} is no JSON object: {error}",
+            f"the archive's {CONFIG} is no JSON object: {error}",
             file=file,
             hint=HINT,
         ) from None
@@ -223,7 +224,7 @@ def archived_config(content: bytes, file: str | Path) -> str:
     for path, key, value in _leaves("", "", config):
         if path not in DATA_PATHS and _names_code(key, value, registered):
             raise InputError(
-                f"the archive's {CONFIG_NAME} names code to run, {path}: {value!r}",
+                f"the archive's {CONFIG} names code to run, {path}: {value!r}",
                 file=file,
                 hint="expected a registered name; --include-package registers more",
             )
@@ -302,7 +303,7 @@ def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
     except InputError as error:
         raise InputError(f"the archive's {weights.name}: {error}", file=file) from None
     except FileNotFoundError:
-        raise InputError("the archive lacks weights.th", file=file, hint=HINT) from None
+        raise InputError(f"the archive lacks {WEIGHTS}", file=file, hint=HINT) from None
     except (
         UnpicklingError
     ) as error:  # PyTorch's advice is to read the file without its protection

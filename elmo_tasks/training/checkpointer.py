@@ -14,7 +14,7 @@ from allennlp.training.trainer import TrainerCheckpoint
 from numpy._core import multiarray
 
 from elmo_tasks.files import atomic_write
-from elmo_tasks.training.run_folder import CHECKPOINT
+from elmo_tasks.run_names import CHECKPOINT, DAMAGED, TRAINING_STATES
 
 logger = logging.getLogger(__name__)
 
@@ -24,9 +24,6 @@ NUMPY_SCALARS: list[Any] = [
     *{type(numpy.dtype(code)) for code in "?bhilqBHILQefd"},
 ]
 """What `torch.load` needs to read NumPy's booleans, integers and floats: metrics and learning rates can be such."""
-
-DAMAGED = ".damaged"
-"""The suffix that the files of a damaged checkpoint get."""
 
 Point = tuple[int, int]
 """Completed epochs, and completed batches of the next one."""
@@ -134,7 +131,7 @@ class AtomicCheckpointer(Checkpointer):
 
     def _remove_incomplete(self) -> None:
         """Deletes the trainer's file if the run was killed before it wrote the model's."""
-        for path in Path(self._serialization_dir).glob("training_state_e*_b*.th"):
+        for path in Path(self._serialization_dir).glob(TRAINING_STATES):
             point = self._parse_training_state_path(path)
             if point is not None and not self._files(point)[1].exists():
                 path.unlink(missing_ok=True)

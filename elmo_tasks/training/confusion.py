@@ -11,9 +11,9 @@ from allennlp.models import Model
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_tasks.files import write_text
+from elmo_tasks.run_names import CONFUSION
 from elmo_tasks.training.distributed import all_gather_objects
 
-CONFUSION = "confusion.json"
 _SPAN_TAG = re.compile(r"[BIOUELS]-(.+)")
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.files import atomic_write
+from elmo_tasks.run_names import CURVES, epoch_metrics
 
-CURVES = "curves.png"
-_EPOCH = re.compile(r"metrics_epoch_(\d+)\.json$")
 _MIX = re.compile(r"(training|validation)_elmo_(input|output)_(s\d+|gamma)")
 
 
@@ -22,13 +21,9 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    files = {
-        int(found[1]): path
-        for path in folder.glob("metrics_epoch_*.json")
-        if (found := _EPOCH.search(path.name))
-    }
+    files = epoch_metrics(folder)
     epochs: list[dict[str, Any]] = [
-        json.loads(files[number].read_text("utf-8")) for number in sorted(files)
+        json.loads(path.read_text("utf-8")) for path in files.values()
     ]
     chosen = [metrics] if isinstance(metrics, str) else metrics
     panels = [
@@ -50,7 +45,7 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
             for name, label in labels.items():
                 if any(name in epoch for epoch in epochs):
                     axis.plot(
-                        [number + 1 for number in sorted(files)],
+                        [number + 1 for number in files],
                         [it.get(name) for it in epochs],
                         label=label,
                     )

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.common import Params
-from allennlp.common.meta import META_NAME, Meta
-from allennlp.models.archival import CONFIG_NAME
+from allennlp.common.meta import Meta
 from allennlp.training import util as training_util
 from filelock import FileLock, Timeout
 
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write
+from elmo_tasks.run_names import CONFIG, LOCK, META, VOCABULARY
 from elmo_tasks.temporary import remove_leftovers
 from elmo_tasks.training.checks.problem import mapped
 from elmo_tasks.training.config import differences
-from elmo_tasks.training.run_folder import LOCK, VOCABULARY, RunFolder
+from elmo_tasks.training.run_folder import RunFolder
 
 logger = logging.getLogger(__name__)
 
@@ -65,13 +65,13 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
     Raises `InputError`, and changes nothing, as `require_usable` does.
     """
     require_usable(folder, params, recover=recover, force=force)
-    run, config = RunFolder(folder), folder / CONFIG_NAME
+    run, config = RunFolder(folder), folder / CONFIG
     if force and not recover and run.is_run():
         others = run.remove()
         if others:
             logger.warning("%s: kept what no run has written: %s", folder, _few(others))
     remove_leftovers(folder)
-    Meta.new().to_file(folder / META_NAME)
+    Meta.new().to_file(folder / META)
     stored = _portable(params.as_dict(quiet=True))
     if _stored(config) != stored:
         with atomic_write(config) as aside:
@@ -99,7 +99,7 @@ def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) 
 def _require_empty(run: RunFolder, *, force: bool) -> None:
     """Raises `InputError` if the folder has files; with `force`, if it has files that a run would replace."""
     present = run.names_of_runs() if force else run.names()
-    if present == [META_NAME] and run.has_meta():
+    if present == [META] and run.has_meta():
         return  # of a run that was killed before it wrote its config
     if present:
         raise InputError(
@@ -111,18 +111,18 @@ def _require_empty(run: RunFolder, *, force: bool) -> None:
 
 def _require_resumable(run: RunFolder, params: Params) -> None:
     """Raises `InputError` if the folder has other files than a run of this config, or the beginning of one."""
-    config, given = run.path / CONFIG_NAME, params.as_dict(quiet=True)
-    others = set(run.names_of_runs()) - {CONFIG_NAME, META_NAME}
+    config, given = run.path / CONFIG, params.as_dict(quiet=True)
+    others = set(run.names_of_runs()) - {CONFIG, META}
     stored = _stored(config)
     if stored is not None:
         require_same(stored, given, config)
     elif config.exists():
         _require_beginning(config, params)
-    has_other_meta = (run.path / META_NAME).exists() and not run.has_meta()
+    has_other_meta = (run.path / META).exists() and not run.has_meta()
     is_begun = not others or run.is_run() or (stored and run.has_checkpoint())
     if has_other_meta or not is_begun:
         raise InputError(
-            f"expected a run with {CONFIG_NAME}, got {_few(run.names())}", file=run.path
+            f"expected a run with {CONFIG}, got {_few(run.names())}", file=run.path
         )
 
 

@@ -17,6 +17,7 @@ from overrides import overrides
 from tensorboardX import SummaryWriter
 
 from elmo_tasks.errors import log_to_files, portable_logs
+from elmo_tasks.run_names import EVENTS_OF_PARTS, LOG
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     Whoever logs them, messages have no keys of URLs and no path of the user's home folder. At the end everything is as
     before.
     """
-    file = logging.FileHandler(folder / "out.log")
+    file = logging.FileHandler(folder / LOG)
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {
         "allennlp": [file],
@@ -173,12 +174,9 @@ class Events(TensorBoardCallback):
 
     def __init__(self, serialization_dir: str) -> None:
         LogWriterCallback.__init__(self, serialization_dir)
-        folders = (
-            os.path.join(serialization_dir, "log", part)
-            for part in ("train", "validation")
-        )
         self._train_log, self._validation_log = (
-            SummaryWriter(folder, max_queue=0) for folder in folders
+            SummaryWriter(os.path.join(serialization_dir, part), max_queue=0)
+            for part in EVENTS_OF_PARTS
         )
 
     def log_scalars(

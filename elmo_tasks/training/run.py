@@ -16,7 +16,7 @@ from allennlp.common import Params
 from allennlp.common.checks import check_for_gpu
 from allennlp.common.util import find_open_port
 from allennlp.data import Vocabulary
-from allennlp.models.archival import CONFIG_NAME, META_NAME, verify_include_in_archive
+from allennlp.models.archival import verify_include_in_archive
 from allennlp.training import GradientDescentTrainer, Trainer
 from torch.distributed import TCPStore
 
@@ -24,6 +24,7 @@ from elmo_tasks.errors import InputError, Interrupted, portable
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.processes import keep_freed_memory
+from elmo_tasks.run_names import ARCHIVE, BEST, CONFIG, LOCK, META, VOCABULARY, WEIGHTS
 from elmo_tasks.training.archives import archived_config
 from elmo_tasks.training.checks.training import VERIFIED, check_config, describe
 from elmo_tasks.training.curves import draw_curves
@@ -35,7 +36,7 @@ from elmo_tasks.training.folder import (
     require_usable,
 )
 from elmo_tasks.training.logs import EPOCH_LINES, logged
-from elmo_tasks.training.run_folder import ARCHIVE, LOCK, VOCABULARY, RunFolder
+from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun, begin
 from elmo_tasks.training.trainer import ResumableTrainer
@@ -216,7 +217,7 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
     archive = folder / ARCHIVE
-    text = archived_config((folder / CONFIG_NAME).read_bytes(), archive).encode()
+    text = archived_config((folder / CONFIG).read_bytes(), archive).encode()
     included = [
         path
         for pattern in config.get("include_in_archive") or ()
@@ -225,12 +226,12 @@ def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     run = RunFolder(folder)
     if not run.has_vocabulary():  # with another trainer than ours
         run.record_vocabulary()
-    members = {folder / "best.th": "weights.th", folder / META_NAME: META_NAME}
+    members = {folder / BEST: WEIGHTS, folder / META: META}
     for path in run.vocabulary():
         members[path] = f"{VOCABULARY}/{path.name}"
     with atomic_write(archive) as aside, tarfile.open(aside, "w:gz") as file:
-        entry = tarfile.TarInfo(CONFIG_NAME)
-        entry.size, entry.mtime = len(text), int((folder / CONFIG_NAME).stat().st_mtime)
+        entry = tarfile.TarInfo(CONFIG)
+        entry.size, entry.mtime = len(text), int((folder / CONFIG).stat().st_mtime)
         file.addfile(entry, io.BytesIO(text))
         for path, name in [
             *members.items(),

@@ -3,58 +3,32 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from allennlp.common.meta import META_NAME
 from allennlp.common.util import namespace_match
 from allennlp.data import Vocabulary
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, NAMESPACE_PADDING_FILE
-from allennlp.models.archival import CONFIG_NAME
 
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.fetch import file_sha256
+from elmo_tasks.run_names import (
+    BEST,
+    CHECKPOINT,
+    CONFIG,
+    FILES,
+    FOLDERS,
+    LOCK,
+    META,
+    VOCABULARY,
+    VOCABULARY_RECORD,
+    Written,
+    of_all_runs,
+)
 from elmo_tasks.temporary import leftovers
-
-LOCK = ".training.lock"
-ARCHIVE = "model.tar.gz"
-VOCABULARY = "vocabulary"
-RECORD = ".files.json"
-"""In the folder of the vocabulary, whose names depend on the config: which files are the run's."""
-
-_RECORD_PATH = f"{VOCABULARY}/{RECORD}"
-
-CHECKPOINT = re.compile(
-    r"(?:model|training)_state_e(?P<epochs>\d+)_b(?P<batches>\d+)(?:_w\d+)?\.th"
-)
-"""The two files of a checkpoint; with `_w0`, `_w1`, ... those of a sharded model."""
-
-_WRITTEN = (
-    (r"config\.json|meta\.json", None),
-    (r"out\.log|out_worker\d+\.log", None),
-    (rf"(?:{CHECKPOINT.pattern})(?:\.damaged)?|best(?:_w\d+)?\.th", None),
-    (r"metrics\.json|metrics_epoch_\d+\.json|confusion\.json|curves\.png", None),
-    (r"\.torchrun|\.torchrun\.[0-9a-f]{32}|model\.tar\.gz", None),
-    (r"log/(?:train|validation)/events\.out\.tfevents\..+", None),
-    (r"vocabulary/(?:\.lock|\.files\.json)", None),
-    (r"curve\.jsonl", "elmo_tasks_lm_progress"),
-    (r"options\.json|perplexities\.json", "elmo_tasks_tuning"),
-    (r"exported/(?:options\.json|weights\.hdf5)", "elmo_tasks_tuning"),
-    (r"exported/(?:vocabulary\.txt|softmax\.hdf5)", "elmo_tasks_tuning"),
-)
-"""Patterns of the files of a run, and the callback without which a run does not write them."""
-
-_FOLDERS = (
-    ("log/train", None),
-    ("log/validation", None),
-    ("log", None),
-    (VOCABULARY, None),
-    ("exported", "elmo_tasks_tuning"),
-)
-"""The folders of a run, each after those in it, and their callbacks."""
 
 _VERSION = re.compile(r"2\.\d+\.\d+\w*")
 _CONFIG_KEYS = {"model", "trainer", "train_data_path"}
@@ -77,7 +51,7 @@ class RunFolder:
 
     def has_meta(self) -> bool:
         """Whether `meta.json` is AllenNLP's, which has its version alone; other programs have files of that name."""
-        meta = _read(self.path / META_NAME)
+        meta = _read(self.path / META)
         version = str(meta.get("version"))
         return meta.keys() == {"version"} and bool(_VERSION.fullmatch(version))
 
@@ -88,7 +62,7 @@ class RunFolder:
     def remove_checkpoints(self) -> None:
         """Removes what a finished run needs no longer; the archive and the metrics remain."""
         for name in _listed(self.path):
-            if name == "best.th" or CHECKPOINT.fullmatch(name):
+            if name == BEST or CHECKPOINT.fullmatch(name):
                 (self.path / name).unlink(missing_ok=True)
 
     def names(self) -> list[str]:
@@ -100,16 +74,15 @@ class RunFolder:
 
     def names_of_runs(self) -> list[str]:
         """Those of `names` that a run can give to its files and folders, whoever has made them."""
+        files = of_all_runs(FILES)
+        folders = of_all_runs(FOLDERS)
         return [
-            name
-            for name in self.names()
-            if name in dict(_FOLDERS)
-            or _matches(name, [pattern for pattern, _ in _WRITTEN])
+            name for name in self.names() if name in folders or _matches(name, files)
         ]
 
     def in_the_way(self) -> list[str]:
         """Folders with the names of a run's files, and files with those of its folders: `remove` leaves both."""
-        folders = [name for name, _ in _FOLDERS]
+        folders = of_all_runs(FOLDERS)
         found = []
         for name in self.names_of_runs():
             path = self.path / name
@@ -158,11 +131,11 @@ class RunFolder:
         Removes the files of the run, and its folders if nothing else is left in them. Returns what else there is: paths
         below the folder.
         """
-        marks = [self.path / META_NAME, self.path / CONFIG_NAME]
+        marks = [self.path / META, self.path / CONFIG]
         for path in [*self._files(), *self._vocabulary_of_run(), *self._leftovers()]:
             if path not in marks:
                 path.unlink(missing_ok=True)
-        for name in self._written_by_run(_FOLDERS):
+        for name in self._of_run(FOLDERS):
             if self._is_folder(name):
                 with suppress(OSError):  # it is not empty
                     (self.path / name).rmdir()
@@ -175,8 +148,8 @@ class RunFolder:
 
     def _files(self) -> Iterator[Path]:
         """The files of the run, without those of its vocabulary, and links in the place of its files and folders."""
-        patterns = self._written_by_run(_WRITTEN)
-        for name in self._written_by_run(_FOLDERS):
+        patterns = self._of_run(FILES)
+        for name in self._of_run(FOLDERS):
             parent = os.path.dirname(name)
             is_inside = not parent or self._is_folder(parent)
             if is_inside and (self.path / name).is_symlink():
@@ -238,25 +211,30 @@ class RunFolder:
         for name in places:
             for entry in _listed(self.path / name):
                 below = f"{name}/{entry}".lstrip("/")
-                is_own = below in (LOCK, CONFIG_NAME, META_NAME, _RECORD_PATH)
+                is_own = below in (
+                    LOCK,
+                    CONFIG,
+                    META,
+                    VOCABULARY_RECORD,
+                )
                 if below not in places and not is_own:
                     yield below
 
     def _places(self) -> list[str]:
         """The folder itself, and those of the run in it."""
-        return ["", *filter(self._is_folder, self._written_by_run(_FOLDERS))]
+        return ["", *filter(self._is_folder, self._of_run(FOLDERS))]
 
-    def _written_by_run(self, known: Sequence[tuple[str, str | None]]) -> list[str]:
-        """Those of `_WRITTEN` or `_FOLDERS` that a run with this config writes."""
+    def _of_run(self, known: Written) -> list[str]:
+        """Those of `FILES` or `FOLDERS` that a run with this config writes."""
         config = json.dumps(self._config())
-        return [
-            text
-            for text, callback in known
-            if callback is None or f'"{callback}"' in config
-        ]
+        found: list[str] = []
+        for callback, texts in known.items():
+            if callback is None or f'"{callback}"' in config:
+                found += texts
+        return found
 
     def _is_folder(self, name: str) -> bool:
-        """Whether one of `_FOLDERS` is a folder, in a folder, and no link."""
+        """Whether one of `FOLDERS` is a folder, in a folder, and no link."""
         path = self.path
         for part in Path(name).parts:
             path = path / part
@@ -265,10 +243,10 @@ class RunFolder:
         return True
 
     def _config(self) -> Mapping[str, Any]:
-        return _read(self.path / CONFIG_NAME)
+        return _read(self.path / CONFIG)
 
     def _record(self) -> "_Record":
-        found = _read(self.path / VOCABULARY / RECORD)
+        found = _read(self.path / VOCABULARY_RECORD)
         before, written = found.get("before"), found.get("written")
         return _Record(
             before if isinstance(before, list) else [],
@@ -277,7 +255,10 @@ class RunFolder:
 
     def _save(self, record: "_Record") -> None:
         content = {"before": record.before, "written": record.written}
-        write_text(self.path / VOCABULARY / RECORD, json.dumps(content, indent=1))
+        write_text(
+            self.path / VOCABULARY_RECORD,
+            json.dumps(content, indent=1),
+        )
 
 
 @dataclass(frozen=True)

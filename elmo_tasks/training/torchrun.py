@@ -6,7 +6,6 @@ in one folder that they share.
 import hashlib
 import json
 import os
-import re
 import socket
 import time
 import uuid
@@ -22,10 +21,7 @@ from torch.distributed import TCPStore
 
 from elmo_tasks import __version__
 from elmo_tasks.errors import InputError
-
-MEETING = ".torchrun"
-_TOKEN = re.compile(rf"{re.escape(MEETING)}\.[0-9a-f]{{32}}")
-"""The file in the run's folder by which the other processes see that it is the first one's folder."""
+from elmo_tasks.run_names import MEETING, MEETING_TOKEN
 
 SECONDS_UNTIL_SHARED = 30.0
 """How long the first process's files may take to appear on other machines."""
@@ -126,7 +122,7 @@ class Torchrun:
             multi_tenant=True,
         )
         for left in folder.iterdir():
-            if _TOKEN.fullmatch(left.name):
+            if MEETING_TOKEN.fullmatch(left.name):
                 left.unlink(missing_ok=True)
         token = folder / f"{MEETING}.{uuid.uuid4().hex}"
         token.touch()

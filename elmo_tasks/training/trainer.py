@@ -17,6 +17,7 @@ from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
+from elmo_tasks.run_names import BEST, epoch_metrics_name
 from elmo_tasks.settings import Positive, Size, checked, not_empty
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.confusion import Confusion
@@ -127,7 +128,7 @@ class ResumableTrainer(GradientDescentTrainer):
         if saved["best"]:
             self._write_best()
         elif self._best_model_filename is not None:  # the folder may have been moved
-            self._best_model_filename = os.path.join(self._serialization_dir, "best.th")
+            self._best_model_filename = os.path.join(self._serialization_dir, BEST)
         if self._is_finished():
             self._load_final_weights()
             return dict(saved["metrics"]), self._start_after_epochs_completed - 1
@@ -196,7 +197,7 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _write_best(self) -> None:
         """The run may have been killed after the checkpoint of its best epoch, before the best weights were written."""
-        self._best_model_filename = os.path.join(self._serialization_dir, "best.th")
+        self._best_model_filename = os.path.join(self._serialization_dir, BEST)
         if not self._primary:
             return
         if self._moving_average is not None:
@@ -313,7 +314,7 @@ class RunState(TrainerCallback):
             metrics.update(complete)
             if self.serialization_dir and is_primary:
                 common_util.dump_metrics(
-                    os.path.join(self.serialization_dir, f"metrics_epoch_{epoch}.json"),
+                    os.path.join(self.serialization_dir, epoch_metrics_name(epoch)),
                     metrics,
                 )
         self._metrics = dict(metrics)

@@ -13,9 +13,9 @@ from allennlp.data.vocabulary import (
     DEFAULT_PADDING_TOKEN,
     NAMESPACE_PADDING_FILE,
 )
-from allennlp.models.archival import CONFIG_NAME
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.run_names import CONFIG, VOCABULARY
 
 
 @Vocabulary.register("from_files", constructor="from_files", exist_ok=True)
@@ -44,7 +44,7 @@ def require_namespaces(folder: Path, file: str | Path) -> None:
     Raises `InputError` if the `vocabulary` of the unpacked archive `file` has other files than AllenNLP's: it takes
     each for a list of words.
     """
-    directory = folder / "vocabulary"
+    directory = folder / VOCABULARY
     if not (directory / NAMESPACE_PADDING_FILE).is_file():
         return
     lines = (directory / NAMESPACE_PADDING_FILE).read_text("utf-8").splitlines()
@@ -71,7 +71,7 @@ def _has_line(path: Path, wanted: str) -> bool:
 def _settings(folder: Path) -> Any:
     """The key `vocabulary` of a run's config, `None` if there is none."""
     try:
-        config = json.loads((folder / CONFIG_NAME).read_text("utf-8"))
+        config = json.loads((folder / CONFIG).read_text("utf-8"))
         return config.get("vocabulary")
     except (OSError, ValueError, AttributeError):
         return None

@@ -13,12 +13,12 @@ import uvicorn
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.run_names import ARCHIVE, MODEL
 from elmo_tasks.web.app import Service
 from elmo_tasks.web.connections import Connection
 from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Opening
 
-ARCHIVE, MODEL = "model.tar.gz", "model"
 """An archive in its folder, and the folder of a table's run that has it: neither names a model."""
 
 SECONDS_TO_END = 20

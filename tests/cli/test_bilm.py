@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.export import EXPORTED
+from elmo_tasks.run_names import LANGUAGE_MODEL
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
 
@@ -36,7 +36,9 @@ def test_export_then_perplexity(
     bilm("export", run, out)
     shown = capsys.readouterr().out
     assert f"weights of {run / 'best.th'}" in shown
-    assert re.findall(r"bytes +(\S+)", shown) == [str(out / name) for name in EXPORTED]
+    assert re.findall(r"bytes +(\S+)", shown) == [
+        str(out / name) for name in LANGUAGE_MODEL
+    ]
     bilm("perplexity", run, text)
     of_run = capsys.readouterr().out.splitlines()
     bilm("perplexity", out, text)

@@ -18,6 +18,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.run_names import MODEL
 from tests.tables.tables import LAST, finish, row, write_table
 from tests.test_flow import elmo_tasks
 
@@ -152,7 +153,7 @@ def test_epochs_and_time_left_on_a_terminal(
     monkeypatch.setattr(command, "SECONDS_BETWEEN_UPDATES", 0.01)
 
     def poll(self: FakeProcess) -> int | None:
-        model = self.run.folder / run_dir.MODEL
+        model = self.run.folder / MODEL
         model.mkdir(exist_ok=True)
         (model / "metrics_epoch_0.json").touch()
         epochs = 30 * len(FakeProcess.started) - 29

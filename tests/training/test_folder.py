@@ -12,9 +12,9 @@ import pytest
 from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.run_names import LOCK
 from elmo_tasks.training import run as train
 from elmo_tasks.training.folder import exclusive, prepare, require_plain_name
-from elmo_tasks.training.run_folder import LOCK
 from tests.forks import killed_while_writing, writing
 
 CONFIG = {

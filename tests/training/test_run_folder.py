@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.run_names import LOCK
 from elmo_tasks.training.folder import exclusive, prepare
-from elmo_tasks.training.run_folder import LOCK, RunFolder
+from elmo_tasks.training.run_folder import RunFolder
 from tests.forks import killed_while_writing
 
 CONFIG: dict[str, Any] = {

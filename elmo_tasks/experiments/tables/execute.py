@@ -23,8 +23,15 @@ from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, runnable
 from elmo_tasks.processes import exit_with_parent
+from elmo_tasks.run_names import (
+    ARCHIVE,
+    CONFIG,
+    CONFUSION,
+    METRICS,
+    MODEL,
+    PERPLEXITIES,
+)
 from elmo_tasks.training.archives import load_archive, score
-from elmo_tasks.training.confusion import CONFUSION
 from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
 
@@ -82,16 +89,16 @@ def _execute(
         path / run_dir.RESULT,
         {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent},
     )
-    RunFolder(path / run_dir.MODEL).remove_checkpoints()
+    RunFolder(path / MODEL).remove_checkpoints()
 
 
 def _train(
     plan: dict[str, Any], path: Path, report: Callable[[str], None] | None
 ) -> dict[str, Any]:
-    config, model = runnable(plan, path.parent), path / run_dir.MODEL
+    config, model = runnable(plan, path.parent), path / MODEL
     if resume := model.is_dir():
         run_dir.write_json(
-            model / "config.json", config
+            model / CONFIG, config
         )  # other paths, if the folders have been moved
     train(
         Params(config),
@@ -101,13 +108,13 @@ def _train(
         scale=plan.get("scale"),
         report=report,
     )
-    metrics = json.loads((model / "metrics.json").read_text("utf-8"))
+    metrics = json.loads((model / METRICS).read_text("utf-8"))
     scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
         device = 0 if torch.cuda.is_available() else -1
-        archive = load_archive(model / "model.tar.gz", cuda_device=device)
+        archive = load_archive(model / ARCHIVE, cuda_device=device)
         scores = run_dir.numbers(score(archive, plan["file"]))
-    scores |= run_dir.read_json(model / "perplexities.json") or {}
+    scores |= run_dir.read_json(model / PERPLEXITIES) or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve, confusion = run_dir.curve(path), run_dir.read_json(model / CONFUSION) or {}
     trained = TypeAdapter(timedelta).validate_python(
@@ -121,11 +128,7 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     members = [
         find_folder(path.parent, digest) for digest in plan["ensemble"]["members"]
     ]
-    archives = [
-        folder / run_dir.MODEL / "model.tar.gz"
-        for folder in members
-        if folder is not None
-    ]
+    archives = [folder / MODEL / ARCHIVE for folder in members if folder is not None]
     if len(archives) < len(members):
         raise InputError("a member of the ensemble is missing", file=path.parent)
     data = plan["file"] or plan["config"]["validation_data_path"]

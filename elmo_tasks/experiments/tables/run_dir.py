@@ -12,17 +12,20 @@ from filelock import FileLock, Timeout
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
+from elmo_tasks.run_names import MODEL, epoch_metrics
 
 if TYPE_CHECKING:  # which loads AllenNLP
     from elmo_tasks.experiments.tables.runs import Run
 
-PLAN, RESULT, FAILURE, MODEL, LOG = (
+PLAN, RESULT, FAILURE, LOG = (
     "plan.json",
     "result.json",
     "failure.json",
-    "model",
     "log.txt",
 )
+LOCK = ".lock"
+"""In the folder of a run, which the process that executes it holds; and in a folder of several, to write."""
+
 RESULT_KEYS = {
     "row",
     "seed",
@@ -67,7 +70,7 @@ def lock_to_write(folder: Path) -> Iterator[None]:
     """Lock a folder of several runs or tables, which is made if missing. Raises `InputError` if it cannot write."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock"):
+        with FileLock(folder / LOCK):
             yield
     except OSError as error:
         raise InputError(
@@ -133,7 +136,7 @@ def failure_of(folder: Path, code: int) -> str | None:
 def lock(folder: Path) -> Iterator[None]:
     """Lock a run. Raises `Held` if another process holds it. The system releases the lock of a killed process."""
     try:
-        with FileLock(folder / ".lock", timeout=LOCK_TIMEOUT):
+        with FileLock(folder / LOCK, timeout=LOCK_TIMEOUT):
             yield
     except Timeout:
         raise Held(
@@ -145,10 +148,10 @@ def lock(folder: Path) -> Iterator[None]:
 
 def is_held(folder: Path) -> bool:
     """Whether another process executes the run."""
-    if not (folder / ".lock").is_file():
+    if not (folder / LOCK).is_file():
         return False
     try:
-        with FileLock(folder / ".lock", blocking=False):
+        with FileLock(folder / LOCK, blocking=False):
             return False
     except Timeout:
         return True
@@ -156,11 +159,9 @@ def is_held(folder: Path) -> bool:
 
 def curve(folder: Path) -> list[dict[str, float]]:
     """For each epoch so far the training loss and the validation scores, without scores of single classes."""
-    files = (folder / MODEL).glob("metrics_epoch_*.json")
     points = []
-    for epoch, file in enumerate(
-        sorted(files, key=lambda file: int(file.stem.rpartition("_")[2])), start=1
-    ):
+    files = epoch_metrics(folder / MODEL).values()
+    for epoch, file in enumerate(files, start=1):
         metrics = read_json(file) or {}
         scores = {
             key: value
@@ -179,8 +180,11 @@ def curve(folder: Path) -> list[dict[str, float]]:
 
 def epochs_done(home: Path) -> Counter[str]:
     """How many epochs each run below a folder has trained so far, by its hash."""
-    files = home.glob(f"*/{MODEL}/metrics_epoch_*.json")
-    return Counter(file.parents[1].name.rpartition("-")[2] for file in files)
+    done: Counter[str] = Counter()
+    for model in home.glob(f"*/{MODEL}"):
+        digest = model.parent.name.rpartition("-")[2]
+        done[digest] += len(epoch_metrics(model))
+    return done
 
 
 def numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:

@@ -15,6 +15,7 @@ from allennlp.common.params import with_overrides
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
+from elmo_tasks.run_names import EXPORTED, MODEL, OPTIONS_FILE, WEIGHT_FILE
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.config import differences, without_type
@@ -293,10 +294,10 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
             raise InputError(
                 f"the tuned biLM is missing: run {plan['bilm_of']}", file=home
             )
-        exported = folder / "model" / "exported"
+        exported = folder / MODEL / EXPORTED
         paths |= {
-            "options_file": str(exported / "options.json"),
-            "weight_file": str(exported / "weights.hdf5"),
+            "options_file": str(exported / OPTIONS_FILE),
+            "weight_file": str(exported / WEIGHT_FILE),
         }
     config = copy.deepcopy(plan["config"])
     (elmo_of(config) or {}).update(paths)

@@ -1,0 +1,189 @@
+"""
+The names of the files in the folder of a run and in its archive: what each one is, and who writes it.
+
+`training/run_folder.py` says which files of a folder a run has written. The names of a table's run, whose folder has
+that of a training in it, are in `experiments/tables/run_dir.py`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+CONFIG = "config.json"
+"""The config of the run. `training/folder.py` writes it, and in the archive `training/run.py`."""
+
+META = "meta.json"
+"""The version of AllenNLP. `training/folder.py` writes it, before the config."""
+
+LOCK = ".training.lock"
+"""Locked by `training/folder.py` while a process trains in the folder."""
+
+MEETING = ".torchrun"
+"""The `--rdzv-id` of the torchrun that trains in the folder. `training/torchrun.py` writes it."""
+
+MEETING_TOKEN = re.compile(rf"{re.escape(MEETING)}\.[0-9a-f]{{32}}")
+"""
+An empty file by which the processes of torchrun see that they have the first one's folder. `training/torchrun.py` makes
+and removes it.
+"""
+
+LOG = "out.log"
+"""The messages of the training. `training/logs.py` writes them, and AllenNLP those of a distributed training."""
+
+WORKER_LOG = re.compile(r"out_worker\d+\.log")
+"""The messages of a process of a distributed training. AllenNLP writes them."""
+
+EVENTS = "log"
+"""The folder of the events for TensorBoard."""
+
+EVENTS_OF_PARTS = (f"{EVENTS}/train", f"{EVENTS}/validation")
+"""The folders of the events of training and validation. `training/logs.py` makes them."""
+
+EVENTS_FILE = re.compile(r"events\.out\.tfevents\..+", re.DOTALL)
+"""In the folders of the events. TensorBoard's library writes it, and makes the name."""
+
+VOCABULARY = "vocabulary"
+"""The folder of the vocabulary, a file for each namespace. AllenNLP or `training/folder.py` writes them."""
+
+VOCABULARY_LOCK = f"{VOCABULARY}/.lock"
+"""Locked while the vocabulary is written or read. AllenNLP makes it."""
+
+VOCABULARY_RECORD = f"{VOCABULARY}/.files.json"
+"""
+Which files of the vocabulary, whose names depend on the config, are the run's. `training/run_folder.py` writes it.
+"""
+
+CHECKPOINT = re.compile(
+    r"(?:model|training)_state_e(?P<epochs>\d+)_b(?P<batches>\d+)(?:_w\d+)?\.th"
+)
+"""
+The two files of a checkpoint. `training/checkpointer.py` writes them, and AllenNLP makes the names; those of a sharded
+model end with `_w0`, `_w1`, ...
+"""
+
+TRAINING_STATES = "training_state_e*_b*.th"
+"""The first file of each checkpoint, the state of the trainer."""
+
+DAMAGED = ".damaged"
+"""The suffix that `training/checkpointer.py` gives to the files of a damaged checkpoint."""
+
+BEST = "best.th"
+"""The weights of the best epoch so far. AllenNLP's trainer writes them."""
+
+BEST_PART = re.compile(r"best_w\d+\.th")
+"""The part of the best weights that one process of a sharded model has. AllenNLP writes it."""
+
+METRICS = "metrics.json"
+"""The metrics of the finished run. AllenNLP writes them."""
+
+CONFUSION = "confusion.json"
+"""How often each label was predicted for each gold label. `training/confusion.py` writes it."""
+
+CURVES = "curves.png"
+"""The learning curves. `training/curves.py` draws them."""
+
+ARCHIVE = "model.tar.gz"
+"""The trained model. `training/run.py` writes it at the end of the run."""
+
+WEIGHTS = "weights.th"
+"""The weights in the archive. `training/run.py` writes them."""
+
+STATE_FILES = (WEIGHTS, BEST)
+"""A model's state in an unpacked archive, and in the folder of a run."""
+
+OPTIONS_FILE = "options.json"
+"""
+The sizes of a biLM, in the official format; also in the folder of a run that tunes one. `bilm/weights.py` writes it.
+"""
+
+WEIGHT_FILE = "weights.hdf5"
+"""The weights of a biLM, in the official format. `bilm/weights.py` writes it."""
+
+VOCABULARY_FILE = "vocabulary.txt"
+"""The words of a language model's softmax, in the official format. `pretraining/vocabulary.py` writes it."""
+
+SOFTMAX_FILE = "softmax.hdf5"
+"""The softmax of a language model. `pretraining/export.py` writes it."""
+
+LANGUAGE_MODEL = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
+"""The files of an exported language model."""
+
+CURVE = "curve.jsonl"
+"""The progress of a biLM's training, a line for each validation. `pretraining/callbacks.py` writes it."""
+
+PERPLEXITIES = "perplexities.json"
+"""The perplexity before and after fine-tuning. `pretraining/callbacks.py` writes it."""
+
+EXPORTED = "exported"
+"""The folder of the tuned language model, with the files `LANGUAGE_MODEL`. `pretraining/callbacks.py` writes it."""
+
+ARCHIVED = (
+    CONFIG,
+    META,
+    "requirements.txt",
+    OPTIONS_FILE,
+    "*.th",
+    f"{VOCABULARY}/*",
+)
+"""The members of an archive that are unpacked."""
+
+MODEL = "model"
+"""In the folder of a table's run, the folder of its training."""
+
+EPOCH_METRICS = re.compile(r"metrics_epoch_(?P<epoch>\d+)\.json")
+"""The metrics of an epoch, counted from 0. AllenNLP writes them, and `training/trainer.py` completes them."""
+
+Written = Mapping[str | None, Sequence[str]]
+"""What runs write, by the name of the callback without which a run does not write it; of all runs under `None`."""
+
+
+def _exactly(*names: str) -> list[str]:
+    return [re.escape(name) for name in names]
+
+
+FILES: Written = {
+    None: (
+        *_exactly(CONFIG, META, LOG, MEETING),
+        *_exactly(BEST, METRICS, CONFUSION, CURVES, ARCHIVE),
+        *_exactly(VOCABULARY_LOCK, VOCABULARY_RECORD),
+        CHECKPOINT.pattern,
+        CHECKPOINT.pattern + re.escape(DAMAGED),
+        BEST_PART.pattern,
+        EPOCH_METRICS.pattern,
+        WORKER_LOG.pattern,
+        MEETING_TOKEN.pattern,
+        *(f"{folder}/{EVENTS_FILE.pattern}" for folder in EVENTS_OF_PARTS),
+    ),
+    "elmo_tasks_lm_progress": _exactly(CURVE),
+    "elmo_tasks_tuning": (
+        *_exactly(OPTIONS_FILE, PERPLEXITIES),
+        *_exactly(*(f"{EXPORTED}/{name}" for name in LANGUAGE_MODEL)),
+    ),
+}
+"""Patterns of the files of runs, but for those of the vocabulary."""
+
+FOLDERS: Written = {
+    None: (*EVENTS_OF_PARTS, EVENTS, VOCABULARY),
+    "elmo_tasks_tuning": (EXPORTED,),
+}
+"""The folders of runs, each after those in it."""
+
+
+def of_all_runs(known: Written) -> list[str]:
+    """Those of `FILES` or `FOLDERS`, whatever the callbacks of a run are."""
+    return [text for texts in known.values() for text in texts]
+
+
+def epoch_metrics_name(epoch: int) -> str:
+    """The name of the metrics of an epoch."""
+    return f"metrics_epoch_{epoch}.json"
+
+
+def epoch_metrics(folder: Path) -> dict[int, Path]:
+    """The files of metrics in the folder of a run, by their epochs, in order."""
+    files = {}
+    for path in folder.glob("metrics_epoch_*.json"):
+        found = EPOCH_METRICS.fullmatch(path.name)
+        if found is not None:
+            files[int(found["epoch"])] = path
+    return dict(sorted(files.items()))
