@@ -40,6 +40,7 @@ from elmo_tasks.formats.raw_text import (
     end_of_text,
     open_tokenizer,
 )
+from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
 from elmo_tasks.settings import Count
 
 logger = logging.getLogger(__name__)
@@ -178,7 +179,7 @@ class Elmo:
         source = self.layers.source
         with atomic_write_folder(Path(folder)) as aside:
             if self.layers.files is None and isinstance(source, BiLM):
-                source.save_files(aside / "options.json", aside / "weights.hdf5")
+                source.save_files(aside / OPTIONS_FILE, aside / WEIGHT_FILE)
             else:
                 copy_files(self.layers.opened_files(), aside)
 

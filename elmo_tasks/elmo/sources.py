@@ -45,11 +45,8 @@ from elmo_tasks.formats.fetch import (
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.unpacking import MOST_RATIO
 from elmo_tasks.resources import embedded_bilm
+from elmo_tasks.run_names import OPTIONS_FILE, STATE_FILES
 
-STATE_FILES = (
-    "weights.th",
-    "best.th",
-)  # a model's state inside an archive, and inside the folder of a run
 STATE_KEY = (
     "_extra_state"  # the suffix of torch's name for what a module adds to the state
 )
@@ -239,7 +236,7 @@ def settings_of(model: str | Path) -> dict[str, Any]:
         )
         hint = f"{near}a file, folder or URL, or a name in `elmo-tasks models`; without one, the embedded biLM"
         raise InputError("no such model", file=text, hint=hint)
-    if (path / "config.json").is_file() and not (path / "options.json").is_file():
+    if (path / "config.json").is_file() and not (path / OPTIONS_FILE).is_file():
         return {
             "source": MANYLANGS if (path / WEIGHTS).is_file() else TRANSFORMER,
             "model": text,

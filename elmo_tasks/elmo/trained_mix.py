@@ -14,6 +14,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.formats.unpacking import unpack
+from elmo_tasks.run_names import BEST, CONFIG, WEIGHTS
 
 PLACES = ("input", "output")
 
@@ -75,17 +76,17 @@ def _trained(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The config and the state of an archive, or of the folder of a training."""
     try:
         if path.is_dir():
-            return _read(path, path / "best.th")
+            return _read(path, path / BEST)
         with tempfile.TemporaryDirectory() as folder:
-            unpack(path, folder, ["config.json", "weights.th"], file=path)
-            return _read(Path(folder), Path(folder) / "weights.th")
+            unpack(path, folder, [CONFIG, WEIGHTS], file=path)
+            return _read(Path(folder), Path(folder) / WEIGHTS)
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"cannot read the model: {type(error).__name__}: {error}"
         raise InputError(problem, file=path) from None
 
 
 def _read(folder: Path, weights: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    config = read_json(folder / "config.json", "the model's config")
+    config = read_json(folder / CONFIG, "the model's config")
     check_tensor_file(weights)
     state = torch.load(weights, map_location="cpu", weights_only=True)
     return dict(config), dict(state)

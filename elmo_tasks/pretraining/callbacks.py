@@ -13,7 +13,8 @@ from tqdm import tqdm
 from elmo_tasks.bilm.weights import save_options
 from elmo_tasks.files import write_text
 from elmo_tasks.pretraining.evaluation import perplexity
-from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, write_exported
+from elmo_tasks.pretraining.export import write_exported
+from elmo_tasks.run_names import CURVE, EXPORTED, OPTIONS_FILE, PERPLEXITIES
 from elmo_tasks.settings import Count, PathLike, Size, checked
 
 logger = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class LmProgress(TrainerCallback):
                 "validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(found)
             )
             lines = "".join(f"{json.dumps(point)}\n" for point in self._points)
-            write_text(Path(self.serialization_dir) / CURVE_FILE, lines)
+            write_text(Path(self.serialization_dir) / CURVE, lines)
 
     def on_end(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
         """Closes the corpus: Python reports files that are still open when it exits."""
@@ -121,9 +122,6 @@ class LmProgress(TrainerCallback):
             loss,
             speed,
         )
-
-
-EXPORTED, PERPLEXITIES = "exported", "perplexities.json"
 
 
 @TrainerCallback.register("elmo_tasks_tuning")

@@ -22,13 +22,18 @@ from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
+from elmo_tasks.run_names import (
+    BEST,
+    CONFIG,
+    LANGUAGE_MODEL,
+    OPTIONS_FILE,
+    SOFTMAX_FILE,
+    VOCABULARY,
+    VOCABULARY_FILE,
+    WEIGHT_FILE,
+)
 
 logger = logging.getLogger(__name__)
-
-OPTIONS_FILE, WEIGHT_FILE = "options.json", "weights.hdf5"
-VOCABULARY_FILE, SOFTMAX_FILE = "vocabulary.txt", "softmax.hdf5"
-EXPORTED = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
-CURVE_FILE = "curve.jsonl"
 
 TUNED_TYPE = "elmo_tasks_tuned_bilm"
 MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
@@ -66,7 +71,7 @@ def export_run(
 
 def _require_exported(folder: Path) -> None:
     """Raises `InputError` if a folder has files with the names of a language model's, and no language model."""
-    present = [name for name in EXPORTED if (folder / name).exists()]
+    present = [name for name in LANGUAGE_MODEL if (folder / name).exists()]
     is_exported = False
     with suppress(InputError):
         BiLMOptions.from_file(folder / OPTIONS_FILE)
@@ -106,16 +111,16 @@ def load_trained(place: str | Path) -> TrainedModel:
     is missing, damaged, or does not match the others.
     """
     if str(place).startswith("hf://"):
-        place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
+        place = [local_path(f"{place}/{name}") for name in LANGUAGE_MODEL][0].parent
     folder = Path(place)
-    is_exported = not (folder / "config.json").is_file() and any(
-        (folder / name).is_file() for name in EXPORTED
+    is_exported = not (folder / CONFIG).is_file() and any(
+        (folder / name).is_file() for name in LANGUAGE_MODEL
     )
     return _load_exported(folder) if is_exported else _load_run(folder)
 
 
 def _load_exported(folder: Path) -> TrainedModel:
-    if missing := [name for name in EXPORTED if not (folder / name).is_file()]:
+    if missing := [name for name in LANGUAGE_MODEL if not (folder / name).is_file()]:
         raise InputError(
             f"expected an exported language model, missing: {', '.join(missing)}",
             file=folder,
@@ -132,12 +137,12 @@ def _load_exported(folder: Path) -> TrainedModel:
 
 
 def _load_run(folder: Path) -> TrainedModel:
-    weights = folder / "best.th"
+    weights = folder / BEST
     if not weights.is_file():
-        problem = "expected the folder of a run with best.th, which is there after its first validation"
+        problem = f"expected the folder of a run with {BEST}, which is there after its first validation"
         raise InputError(problem, file=folder)
     options = _options(folder)
-    vocabulary = WordVocabulary.from_file(folder / "vocabulary" / "words.txt")
+    vocabulary = WordVocabulary.from_file(folder / VOCABULARY / "words.txt")
     model = BiLanguageModel(
         BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)
     ).eval()
@@ -147,12 +152,10 @@ def _load_run(folder: Path) -> TrainedModel:
 
 def _options(folder: Path) -> BiLMOptions:
     try:
-        model = json.loads((folder / "config.json").read_text("utf-8"))["model"]
+        model = json.loads((folder / CONFIG).read_text("utf-8"))["model"]
         kind, options = model["type"], model.get("options", {})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"it has no model: {error}", file=folder / "config.json"
-        ) from None
+        raise InputError(f"it has no model: {error}", file=folder / CONFIG) from None
     if kind not in MODEL_TYPES:
         raise InputError(
             f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=folder
@@ -219,7 +222,7 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
             )
         return _open_bilm(source["options_file"], source["weight_file"]), None
     folder = Path(str(source))
-    ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
+    ours = any((folder / name).is_file() for name in (CONFIG, SOFTMAX_FILE))
     if not ours and is_whole_model(source):
         return _open_bilm(source, source), None
     trained = load_trained(folder)
