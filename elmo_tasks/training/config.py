@@ -167,24 +167,14 @@ def _require_object(value: Any, place: str, file: Path | None = None) -> dict[st
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What differs between two configs, a line for each key: `model.elmo.mix: "weighted" -> "last"`."""
-    old, new = (
-        Params(without_type(config)).as_flat_dict() for config in (before, after)
-    )
+    old = Params(dict(before)).as_flat_dict()
+    new = Params(dict(after)).as_flat_dict()
     pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
     return [
         f"{key}: {_shown(one)} -> {_shown(other)}"
         for key, (one, other) in pairs.items()
         if one != other
     ]
-
-
-def without_type(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config without the key for AllenNLP's own `train`, which decides nothing and which earlier versions lack."""
-    return {
-        key: value
-        for key, value in config.items()
-        if (key, value) != ("type", "elmo_tasks")
-    }
 
 
 def _shown(value: Any) -> str:

@@ -77,14 +77,10 @@ class ResumableMovingAverage(ExponentialMovingAverage):
         super().__init__(parameters, decay, numerator, denominator)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        for own, saved in (
-            (self._shadows, state_dict["shadows"]),
-            (self._backups, state_dict["backups"]),
-        ):
-            for tensor, kept in zip(
-                own.values(), saved.values(), strict=True
-            ):  # earlier versions had other names
-                tensor.copy_(kept)
+        for name, tensor in self._shadows.items():
+            tensor.copy_(state_dict["shadows"][name])
+        for name, tensor in self._backups.items():
+            tensor.copy_(state_dict["backups"][name])
 
 
 @MovingAverage.register("elmo_tasks_exponential")

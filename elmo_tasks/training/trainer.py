@@ -361,9 +361,7 @@ class RunState(TrainerCallback):
             own["penalty"],
             own["metrics"],
         )
-        self._seconds_before = own.get(
-            "seconds", 0.0
-        )  # absent from checkpoints of earlier versions
+        self._seconds_before = own["seconds"]
 
     def require_saved(self) -> dict[str, Any]:
         """The state in the checkpoint; raises `InputError` if another trainer wrote it."""

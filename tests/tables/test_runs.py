@@ -49,9 +49,6 @@ def test_hash(tmp_path: Path) -> None:
     first = digest(plain % 3)
     assert digest(plain % 4) != first, "the base config has changed"
     assert digest(plain % 3) == first
-    assert digest("{ type: 'elmo_tasks', trainer: { num_epochs: 3 } }") == first, (
-        "plans of earlier versions have no type"
-    )
     assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, (
         "it resolves to the same config"
     )

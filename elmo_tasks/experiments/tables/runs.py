@@ -18,7 +18,7 @@ from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.run_names import EXPORTED, MODEL, OPTIONS_FILE, WEIGHT_FILE
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.schema import shape_problems
-from elmo_tasks.training.config import differences, without_type
+from elmo_tasks.training.config import differences
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
 
 HASH_DIGITS = 12
@@ -248,8 +248,8 @@ def _spread(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The resolved config, without the key that plans of earlier versions lack. Raises `InputError` as for `train`."""
-    return without_type(configs.read_config(path).as_dict(quiet=True))
+    """The resolved config. Raises `InputError` as for `train`."""
+    return configs.read_config(path).as_dict(quiet=True)
 
 
 def digest_of(plan: dict[str, Any]) -> str:
