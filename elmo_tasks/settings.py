@@ -1,4 +1,9 @@
-"""Settings: type, range, default and meaning of a value stand once, in the annotation of a field or an argument."""
+"""
+Settings: type, range, default and meaning of a value stand once, in the annotation of a field or an argument.
+
+Constructors (`checked`), dataclasses (`Settings`), the checks of a config, options of the command line (`number`) and
+the models of JSON from outside, which pydantic reads, all take these annotations.
+"""
 
 import argparse
 import functools
@@ -39,8 +44,27 @@ DEEPEST = 100
 """Layers of a module: one takes memory and time however narrow it is."""
 
 
+class PydanticPart:
+    """A part of an `Annotated` type that pydantic reads, too, with the same errors."""
+
+    def wanted(self, kind: Any, value: Any) -> str | None:
+        """What is expected in place of a value of the type `kind`; `None` if it is valid."""
+        raise NotImplementedError
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> Any:
+        from pydantic_core import PydanticCustomError, core_schema  # vectors need none
+
+        def validated(value: Any) -> Any:
+            wanted = self.wanted(kind, value)
+            if wanted is not None:
+                raise PydanticCustomError("setting", "expected {it}", {"it": wanted})
+            return value
+
+        return core_schema.no_info_after_validator_function(validated, handler(kind))
+
+
 @dataclass(frozen=True)
-class Range:
+class Range(PydanticPart):
     """The valid numbers of an `Annotated` type; never NaN or infinity."""
 
     at_least: float = -inf
@@ -55,6 +79,9 @@ class Range:
 
     def __str__(self) -> str:
         return self.described()
+
+    def wanted(self, kind: Any, value: Any) -> str | None:
+        return None if value in self else f"{NAMES[kind]} {self.described(value)}"
 
     def described(self, value: Any = None) -> str:
         """The limits in words; one that only keeps numbers computable if the value is above it."""
@@ -74,6 +101,21 @@ class Range:
         if most != inf:
             stated.append(f"up to {most}")
         return " and ".join(stated) or "that is finite"
+
+
+@dataclass(frozen=True)
+class Check(PydanticPart):
+    """
+    A check of an `Annotated` type that pydantic reads, too: what a function expects in place of a value, or `None`.
+    """
+
+    function: Callable[[Any], str | None]
+
+    def __call__(self, value: Any) -> str | None:
+        return self.function(value)
+
+    def wanted(self, kind: Any, value: Any) -> str | None:
+        return self.function(value)
 
 
 Size = Annotated[int, Range(at_least=1, at_most=LARGEST)]
@@ -326,6 +368,7 @@ def _below(key: str, part: object) -> str:
     return f"{key}.{part}"
 
 
+@Check
 def not_empty(values: Any) -> str | None:
     """The check of an `Annotated` list or text that must not be empty."""
     if len(values) == 0:

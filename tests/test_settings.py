@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Optional
 
 import pytest
 from allennlp.common import FromParams, Lazy, Params
+from pydantic import BaseModel, ValidationError
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
@@ -16,8 +17,10 @@ from elmo_tasks.settings import (
     Settings,
     Size,
     Wrong,
+    annotations,
     checked,
     expected,
+    not_empty,
     together,
 )
 
@@ -121,6 +124,27 @@ def test_the_signature_stays() -> None:
     assert (made.length, made.width) == (3, 2)
     lazy = Lazy(Table, params=Params({"width": 2}))
     assert lazy.construct(length=2).width == 2
+
+
+class Chair(BaseModel):
+    """JSON from outside."""
+
+    legs: Size
+    share: Optional[Probability] = None
+    names: Annotated[list[str], not_empty] = ["chair"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("legs", 0), ("share", 1.0), ("share", nan), ("names", [])]
+)
+def test_pydantic_reads_the_same_annotations(key: str, value: Any) -> None:
+    wanted = expected(annotations(Chair)[key], value)
+    with pytest.raises(ValidationError) as raised:
+        Chair.model_validate({"legs": 4, key: value}, strict=True)
+    (problem,) = raised.value.errors()
+    assert problem["loc"] == (key,)
+    assert problem["msg"] == f"expected {wanted}".removesuffix(" or null")
+    assert Chair.model_validate({"legs": 4, "share": 0}, strict=True).share == 0
 
 
 def test_integers_of_thousands_of_digits() -> None:

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import FailFast, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.settings import Check, not_empty
 
 _MOST_BRACKETS = 10_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -52,21 +53,22 @@ def _finite(number: str) -> float:
     return value
 
 
-def _check_text(value: str) -> str:
+@Check
+def is_text(value: str) -> str | None:
+    """The check of an `Annotated` string with a word, and without surrogates and NUL."""
     if not value.strip():
-        raise PydanticCustomError("blank", "expected a word")
+        return "a word"
     if "\0" in value:
-        raise PydanticCustomError("binary", "expected text without NUL characters")
+        return "text without NUL characters"
     if not value.isascii() and _SURROGATE.search(value):
-        raise PydanticCustomError("surrogate", "expected valid Unicode")
-    return value
+        return "valid Unicode"
+    return None
 
 
-Text = Annotated[str, AfterValidator(_check_text)]
-"""A string with a word, and without surrogates and NUL, for pydantic."""
+Text = Annotated[str, is_text]
 
 TEXT = TypeAdapter(Text)
-WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])
+WORDS = TypeAdapter(Annotated[list[Text], FailFast(), not_empty])
 
 
 def validate(
@@ -91,16 +93,16 @@ def validate(
                 path += f"[{key}]"
             else:
                 path += f".{key}"
-        text = first["msg"].partition(" or instance")[0]
-        problem = text.replace("Input should be", "expected")
-        problem = problem.replace("Field required", "missing")
-        if first["type"] == "too_short":
-            problem = f"expected at least {first['ctx']['min_length']}"
-        raise InputError(
-            f"{name}{path}: {problem}, got {shown(first['input'])}",
-            file=file,
-            line=line,
-        ) from None
+        problem = f"{name}{path}: {expected(first)}, got {shown(first['input'])}"
+        raise InputError(problem, file=file, line=line) from None
+
+
+def expected(error: ErrorDetails) -> str:
+    """What pydantic expects in place of an invalid value, as our own messages say it."""
+    text = error["msg"].partition(" or instance")[0]
+    text = text.removeprefix("Value error, ")
+    text = text.replace("Input should be", "expected")
+    return text.replace("Field required", "missing")
 
 
 def words_of(words: Any, name: str) -> list[str]:

@@ -82,6 +82,15 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
     ("rows", "keys", "message"),
     [
         ([row("a", metrc="f1")], {}, "row a: metrc: Extra inputs"),
+        ([row("a b")], {}, "row a b: name: expected 1 to 100 letters.*, got 'a b'"),
+        ([row("a", minutes=0)], {}, "row a: minutes: expected a number above 0, got 0"),
+        (
+            [row("a"), row("b", ensemble={"of": "a", "members": 1})],
+            {},
+            "row b: ensemble: members: expected an integer of at least 2, got 1",
+        ),
+        ([row("a", seed_keys=[])], {}, "row a: seed_keys: expected at least one value"),
+        ([], {}, "rows: expected at least one value"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a", bilm_of="bb")], {}, "row a: no row 'bb'"),
         (

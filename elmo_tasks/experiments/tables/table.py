@@ -2,19 +2,21 @@
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from math import inf
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.corpora import CORPORA, located
+from elmo_tasks.formats.json_values import expected
 from elmo_tasks.resources import SCALES, configs_root
+from elmo_tasks.settings import Check, Positive, Range, not_empty
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import evaluate, find_embedded
 from elmo_tasks.training.seeds import SEEDS
@@ -60,7 +62,7 @@ class Ensemble(Strict):
     """The runs of the row `of` with the seeds 1 to `members`, and how they are combined."""
 
     of: str
-    members: int = Field(ge=2)
+    members: Annotated[int, Range(at_least=2)]
     how: Literal["probabilities", "votes"] = "probabilities"
 
 
@@ -84,21 +86,28 @@ class Cell(Strict):
         return self
 
 
+@Check
+def _is_name(text: str) -> str | None:
+    if re.fullmatch(r"[\w.+=-]{1,100}", text):
+        return None
+    return "1 to 100 letters, digits and . + = _ -"
+
+
 class Row(Strict):
     """A base config, the keys that a row changes, and the cells that show its scores."""
 
-    name: str = Field(pattern=r"^[\w.+=-]{1,100}$")
+    name: Annotated[str, _is_name]
     config: Path = Field(strict=False)
     row_label: str
-    cells: list[Cell] = Field(min_length=1)
+    cells: Annotated[list[Cell], not_empty]
     changes: dict[str, Any] = {}
     split: Split = "dev"
     paper_split: Split = "dev"
     file: str | None = None
     needs: list[str] = []
-    minutes: float | None = Field(None, gt=0, lt=inf)
-    fraction: float | None = Field(None, gt=0, lt=inf)
-    seed_keys: list[str] = Field(list(SEEDS), min_length=1)
+    minutes: Positive | None = None
+    fraction: Positive | None = None
+    seed_keys: Annotated[list[str], not_empty] = list(SEEDS)
     finetune: bool = False
     ensemble: Ensemble | None = None
     bilm_of: str | None = None
@@ -161,7 +170,7 @@ class Table(Strict):
     title: str
     scale: Literal["mini", "small", "paper"]
     about: str = ""
-    rows: list[Row] = Field(min_length=1)
+    rows: Annotated[list[Row], not_empty]
     increase: Increase | None = None
     figure: Literal["share"] | None = None
 
@@ -248,13 +257,10 @@ def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
         where[:2] = [
             f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}"
         ]
-    message = error["msg"].removeprefix("Value error, ")
-    got = (
-        f", got {shown(error['input'])}"
-        if error["type"] not in ("value_error", "missing")
-        else ""
-    )
-    return ": ".join([*map(str, where), message + got])
+    problem = expected(error)
+    if error["type"] not in ("value_error", "missing"):
+        problem += f", got {shown(error['input'])}"
+    return ": ".join([*map(str, where), problem])
 
 
 def _tasks(table: Path, scale: str) -> str:

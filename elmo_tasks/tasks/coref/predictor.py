@@ -6,11 +6,12 @@ from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_values import TEXT, Text, validate
 from elmo_tasks.formats.raw_text import sentence_pipeline
+from elmo_tasks.settings import not_empty
 from elmo_tasks.tasks.coref.reader import UNKNOWN_GENRE
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, Sentence, metadata_of
 
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.tokens import Token as SpacyToken
 
-_SENTENCES = TypeAdapter(
-    Annotated[list[Annotated[list[Text], Field(min_length=1)]], Field(min_length=1)]
-)
+_SENTENCES = TypeAdapter(Annotated[list[Annotated[list[Text], not_empty]], not_empty])
 
 
 @Predictor.register("elmo_tasks_coref")
