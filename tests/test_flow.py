@@ -168,7 +168,7 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     )
     known = scores(folder, text, tmp_path / "known.json")
     moved = shutil.move(file, tmp_path / "moved.txt")
-    with heard(caplog, "elmo_tasks.nn.word_vectors"):
+    with heard(caplog, "elmo_tasks.nn.word_lookup"):
         unknown = scores(folder, text, tmp_path / "unknown.json")
     assert known["loss"] != unknown["loss"]
     assert "words of the text are unknown" in caplog.text

@@ -256,6 +256,9 @@ class VectorFile:
     def __len__(self) -> int:
         return len(self._places)
 
+    def __contains__(self, word: bytes) -> bool:
+        return word in self._places
+
     def get(self, word: bytes) -> np.ndarray | None:
         """The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not have it."""
         place = self._places.get(word)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from elmo_tasks.nn.word_indexer import SPELLING
+from elmo_tasks.nn.word_lookup import PREFIX
 from elmo_tasks.nn.word_vectors import WordVectors
 from elmo_tasks.settings import Probability, checked
 
@@ -156,20 +156,22 @@ class InputEncoder(nn.Module):
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
 
     def _embedded(self, tokens: TextFieldTensors) -> TextFieldTensors:
-        """The keys and tensors that the embedder reads; AllenNLP's know no spellings."""
+        """The keys and tensors that the embedder reads; AllenNLP's take no looked-up vectors."""
         kept: TextFieldTensors = {}
         for key, tensors in tokens.items():
             if key in self._ignored:
                 continue
             kept[key] = dict(tensors)
             if self._looked_up is not None and key not in self._looked_up:
-                kept[key].pop(SPELLING, None)
+                for name in tensors:
+                    if name.startswith(PREFIX):
+                        del kept[key][name]
         return kept
 
 
 def looked_up_keys(embedder: TextFieldEmbedder | None) -> set[str] | None:
     """
-    The keys of a text field whose word vectors may be looked up by spelling; `None`
+    The keys of a text field whose word vectors may be looked up in a file; `None`
     stands for all keys, of an embedder that is no `BasicTextFieldEmbedder`.
     """
     if isinstance(embedder, BasicTextFieldEmbedder):

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Collection
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, Optional
 
@@ -13,14 +12,20 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.vector_files import VectorFile, read_vectors
-from elmo_tasks.nn.word_indexer import split_spellings
+from elmo_tasks.formats.vector_files import read_vectors
+from elmo_tasks.nn.word_lookup import WordLookup, unit
 from elmo_tasks.settings import PathLike, Width, checked
 
 logger = logging.getLogger(__name__)
 
 FIXED = "@@FIXED_VECTORS@@"
 """The vocabulary entry that separates words whose vectors may be trained from words with fixed vectors."""
+
+NOT_LOOKED_UP = "lookup_file: expected looked-up vectors in the batch, got none"
+HOW_TO_LOOK_UP = (
+    "a task model's own vocabulary, `model.vocab`, must index the texts; in place of"
+    " lookup_file, other models take keep_all_pretrained"
+)
 
 
 @TokenEmbedder.register("elmo_tasks_word_vectors")
@@ -35,8 +40,9 @@ class WordVectors(TokenEmbedder):
     - `vocab`: passed by AllenNLP. The entry `FIXED` is added.
     - `pretrained_file`: plain or gzip, with or without word2vec's header. AllenNLP ignores this key when it loads an
       archive, which contains the vectors. Without a file the vectors are random.
-    - `lookup_file`: the same file, not gzip, for the model in an archive: other words of a text that is evaluated or
-      predicted get their vectors from it, or, after a warning, that of unknown words if the file is no longer there.
+    - `lookup_file`: the same file, not gzip, for the task model in an archive: other words of a text that is evaluated
+      or predicted get their vectors from it, or, after a warning, that of unknown words if the file is no longer there.
+      `word_lookup` says how they reach this module.
     - `trainable`: whether the vectors of words in the data are trained.
     - `keep_all_pretrained`: in place of `lookup_file`: adds the file's other words to the vocabulary, with fixed
       vectors. Each checkpoint grows by 4 D bytes for each.
@@ -62,7 +68,6 @@ class WordVectors(TokenEmbedder):
         vocab_namespace: str = "tokens",
     ) -> None:
         super().__init__()
-        self._unknown_id = vocab.get_token_index(vocab._oov_token, vocab_namespace)
         _, _, *in_data = vocab.get_token_to_index_vocabulary(
             vocab_namespace
         )  # after padding and unknown words
@@ -82,17 +87,25 @@ class WordVectors(TokenEmbedder):
         self.weight = nn.Parameter(table[:first_fixed], requires_grad=trainable)
         self.register_buffer("fixed", table[first_fixed:].clone())
         self.fixed: Tensor
-        self._lookup: _Lookup | None = None
+        self.lookup: WordLookup | None = None
         if lookup_file is not None and pretrained_file is None:
-            self._lookup = _Lookup(Path(lookup_file), embedding_dim, normalize)
+            self.lookup = WordLookup(
+                Path(lookup_file),
+                embedding_dim,
+                normalize=normalize,
+                namespace=vocab_namespace,
+            )
 
     def get_output_dim(self) -> int:
         return self.weight.shape[1]
 
-    def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
+    def forward(self, tokens: Tensor, **looked_up: Tensor) -> Tensor:
         """
-        Word ids [B, T], 0 for padding, and spellings [B, C], both from `WordIndexer` -> vectors [B, T, D], zero for
-        padding. Without spellings all words that are not in the vocabulary are unknown.
+        Word ids [B, T], 0 for padding -> vectors [B, T, D], zero for padding.
+
+        `looked_up` has the vectors that `WordIndexer` found for words that the vocabulary
+        lacks, [B, T * D], under the name of this module's look-up; NaN elsewhere. Others
+        are ignored. Raises `InputError` if there are none for this module's look-up.
         """
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
@@ -103,9 +116,12 @@ class WordVectors(TokenEmbedder):
             tokens.clamp(max=trained - 1), self.weight, padding_idx=0
         )  # [B, T, D]
         vectors = torch.where(beyond, fixed, vectors)
-        if spelling is not None and self._lookup is not None:
-            self._lookup.fill(vectors, tokens == self._unknown_id, spelling)
-        return vectors
+        if self.lookup is None:
+            return vectors
+        if self.lookup.name not in looked_up:
+            raise InputError(NOT_LOOKED_UP, hint=HOW_TO_LOOK_UP)
+        found = looked_up[self.lookup.name].view_as(vectors).to(vectors.dtype)
+        return torch.where(found.isnan(), vectors, found)
 
 
 @TokenEmbedder.register("elmo_tasks_concatenated_vectors")
@@ -137,59 +153,9 @@ class ConcatenatedVectors(TokenEmbedder):
     def get_output_dim(self) -> int:
         return self._dim
 
-    def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
-        return torch.cat([part(tokens, spelling) for part in self.parts], -1)
-
-
-class _Lookup:
-    """The vectors of words that an archive lacks, in the vectors' file; after a warning none if it cannot be read."""
-
-    def __init__(self, file: Path, width: int, normalize: bool) -> None:
-        self._file, self._width, self._normalize = file, width, normalize
-
-    @cached_property
-    def _vectors(self) -> VectorFile | None:
-        try:
-            return VectorFile(self._file, width=self._width)
-        except InputError as error:
-            text = "words of the text are unknown, since the archive keeps only vectors of training and validation "
-            text += "words, and their file cannot be read: put it there, or set lookup_file of the vectors with -o: %s"
-            logger.warning(text, error)
-            return None
-
-    def get(self, word: str) -> np.ndarray | None:
-        vector = (
-            None
-            if self._vectors is None
-            else self._vectors.get(word.encode("utf-8", "surrogatepass"))
-        )
-        return vector if vector is None or not self._normalize else _unit(vector)
-
-    def fill(self, vectors: Tensor, unknown: Tensor, spelling: Tensor) -> None:
-        """
-        Replaces those vectors [B, T, D] of words with a spelling [B, C] that the file has; that of the lower-cased word
-        only where `unknown` [B, T]: otherwise it is in the vocabulary.
-        """
-        places, found = [], []
-        rows = zip(split_spellings(spelling), unknown.tolist(), strict=True)
-        for row, (words, is_unknown) in enumerate(rows):
-            # After the last word of a sentence there are empty spellings, perhaps more than its padding.
-            for token, word in enumerate(words[: len(is_unknown)]):
-                if not word:
-                    continue
-                text = word.decode("utf-8", "surrogatepass")
-                vector = _look_up(self, text) if is_unknown[token] else self.get(text)
-                if vector is not None:
-                    places.append((row, token))
-                    found.append(vector)
-        if found:
-            batch, token_places = torch.tensor(places).to(vectors.device).unbind(1)
-            new = torch.from_numpy(np.stack(found)).to(vectors)  # [N, D]
-            vectors[batch, token_places] = new
-
-
-def _unit(vector: np.ndarray) -> np.ndarray:
-    return vector / (np.linalg.norm(vector) or 1.0)
+    def forward(self, tokens: Tensor, **looked_up: Tensor) -> Tensor:
+        """As `WordVectors.forward`, with D the sum of the parts' dimensions."""
+        return torch.cat([part(tokens, **looked_up) for part in self.parts], -1)
 
 
 def _read(
@@ -206,7 +172,7 @@ def _read(
     requested = None if keep_all else {*words, *(word.lower() for word in words)}
     vectors: dict[str, np.ndarray] = {}
     for word, vector in read_vectors(file, width=width, words=requested):
-        vectors.setdefault(word, _unit(vector) if normalize else vector)
+        vectors.setdefault(word, unit(vector) if normalize else vector)
     exact = sum(word in vectors for word in words)
     lowered = sum(word not in vectors and word.lower() in vectors for word in words)
     logger.info(
@@ -228,9 +194,11 @@ def _read(
     return vectors
 
 
-def _look_up(vectors: dict[str, np.ndarray] | _Lookup, word: str) -> np.ndarray | None:
+def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
     found = vectors.get(word)
-    return vectors.get(word.lower()) if found is None else found
+    if found is None:
+        return vectors.get(word.lower())
+    return found
 
 
 def _table(

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.nn.word_lookup import with_lookups
 from elmo_tasks.settings import checked
 
 
@@ -42,7 +43,7 @@ class TaskModel(Model):
         initializer: Optional[InitializerApplicator] = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(vocab, **kwargs)
+        super().__init__(with_lookups(vocab, input_encoder), **kwargs)
         self.input_encoder, self._initializer = input_encoder, initializer
 
     @classmethod

@@ -1,5 +1,7 @@
 """The word vector embedder: look-up, trained and fixed words, saved vocabularies."""
 
+import pickle
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -7,11 +9,13 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.data import Token, Vocabulary
+from allennlp.data import Batch, Instance, Token, Vocabulary
+from allennlp.data.fields import ListField, TextField
 from allennlp.modules.token_embedders import TokenEmbedder
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.word_indexer import WordIndexer
+from elmo_tasks.nn.word_lookup import with_lookups
 from elmo_tasks.nn.word_vectors import FIXED, ConcatenatedVectors, WordVectors
 
 TEXT = "the 1 2 3\nmay -1 -2 -3\nHarrow 0.5 0.5 1e-1\nferry 4 4 4\nthe 9 9 9\n"
@@ -100,18 +104,26 @@ def as_archived(
     return loaded, copied
 
 
+def batch(
+    built: torch.nn.Module, vocab: Vocabulary, *sentences: Sequence[str]
+) -> dict[str, torch.Tensor]:
+    """The words of sentences, as the evaluation of a model with this part gets them."""
+    indexer = {"words": WordIndexer()}
+    fields = []
+    for words in sentences:
+        text = TextField([Token(word) for word in words], indexer)
+        fields.append(Instance({"text": text}))
+    made = Batch(fields)
+    made.index_instances(with_lookups(vocab, built))
+    tensors: dict[str, torch.Tensor] = made.as_tensor_dict()["text"]["words"]
+    return tensors
+
+
 def look_up(
     built: torch.nn.Module, vocab: Vocabulary, *words: str
 ) -> list[list[float]]:
-    """As evaluation does: all words are indexed, then embedded."""
-    indexer = WordIndexer()
-    indexed = indexer.tokens_to_indices([Token(word) for word in words], vocab)
-    padded = indexer.as_padded_tensor_dict(
-        indexed, indexer.get_padding_lengths(indexed)
-    )
-    found: list[list[float]] = built(
-        **{name: tensor[None] for name, tensor in padded.items()}
-    )[0].tolist()
+    """The vectors of words as evaluation embeds them."""
+    found: list[list[float]] = built(**batch(built, vocab, words))[0].tolist()
     return found
 
 
@@ -146,6 +158,90 @@ def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(
     assert len(lean.weight) + len(lean.fixed) == saved.get_vocab_size() == 5, (
         "no other word of the file"
     )
+
+
+SENTENCES = [["ferry"], ["the", "dock"], ["sloop", "the", "Harrow", "Ferry"]]
+"""Two words of the vocabulary `the`, `dock`; the file has `ferry` and `Harrow`."""
+
+
+@pytest.fixture
+def archived(file: Path) -> tuple[WordVectors, Vocabulary]:
+    vocab = vocabulary("the", "dock")
+    return as_archived(embedder(file, vocab, unknown="zero"), file, vocab)
+
+
+def test_each_word_of_a_batch_gets_its_own_vector(
+    archived: tuple[WordVectors, Vocabulary],
+) -> None:
+    lean, saved = archived
+    found = lean(**batch(lean, saved, *SENTENCES))
+    ferry, the, harrow, none = [4, 4, 4], [1, 2, 3], [0.5, 0.5, 0.1], [0, 0, 0]
+    expected = [
+        [ferry, none, none, none],
+        [the, none, none, none],
+        [none, the, harrow, ferry],
+    ]
+    assert torch.allclose(found, torch.tensor(expected))
+
+
+def test_forward_reads_no_file(
+    archived: tuple[WordVectors, Vocabulary], file: Path
+) -> None:
+    lean, saved = archived
+    read = batch(lean, saved, *SENTENCES)
+    file.unlink()
+    assert lean(**read)[0, 0].tolist() == [4, 4, 4]
+
+
+def test_words_in_a_list_of_texts_of_which_one_is_padding(
+    archived: tuple[WordVectors, Vocabulary],
+) -> None:
+    lean, saved = archived
+    indexer = {"words": WordIndexer()}
+    documents = []
+    for sentences in (SENTENCES, SENTENCES[:1]):
+        texts = []
+        for words in sentences:
+            texts.append(TextField([Token(word) for word in words], indexer))
+        documents.append(Instance({"text": ListField(texts)}))
+    made = Batch(documents)
+    made.index_instances(with_lookups(saved, lean))
+    read = made.as_tensor_dict()["text"]["words"]  # two documents, three sentences
+    flat = {name: tensor.flatten(0, 1) for name, tensor in read.items()}
+    found = lean(**flat)
+    assert torch.equal(found[:3], lean(**batch(lean, saved, *SENTENCES)))
+    assert torch.equal(found[3], found[0]) and not found[4:].any()
+
+
+def test_another_process_looks_the_same_vectors_up(
+    archived: tuple[WordVectors, Vocabulary],
+) -> None:
+    lean, saved = archived
+    vocab = with_lookups(saved, lean)
+    expected = look_up(lean, vocab, "ferry", "may")
+    sent = pickle.loads(pickle.dumps(vocab))
+    assert look_up(lean, sent, "ferry", "may") == expected
+
+
+def test_new_words_leave_the_vocabulary_as_it_is(
+    archived: tuple[WordVectors, Vocabulary],
+) -> None:
+    lean, saved = archived
+    vocab = with_lookups(saved, lean)
+    before = dict(saved.get_token_to_index_vocabulary())
+    look_up(lean, vocab, "ferry", "sloop")
+    assert saved.get_token_to_index_vocabulary() == before
+    assert vocab.get_token_to_index_vocabulary() == before
+    with_new = vocab.add_token_to_namespace("ferry")
+    assert saved.get_token_index("ferry") == with_new
+
+
+def test_a_batch_without_looked_up_vectors_is_an_error(
+    archived: tuple[WordVectors, Vocabulary],
+) -> None:
+    lean, _ = archived
+    with pytest.raises(InputError, match="lookup_file: expected .*model.vocab"):
+        lean(torch.tensor([[1]]))
 
 
 def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,13 +67,20 @@ def known_words(task: str) -> list[str]:
 
 @cache
 def model(
-    task: str, folder: Path, *, elmo: bool, lookup: bool = False, keep: bool = False
+    task: str,
+    folder: Path,
+    *,
+    elmo: bool,
+    lookup: bool = False,
+    keep: bool = False,
+    unknown: str = "mean",
 ) -> Model:
     """A tiny model in evaluation mode; one that looks vectors up is as AllenNLP loads it from an archive."""
     words = {
         "type": "elmo_tasks_word_vectors",
         "embedding_dim": SIZES["embedding_dim"],
         "keep_all_pretrained": keep,
+        "unknown": unknown,
     }
     file = str(folder / "vectors.txt")
     vocab = Vocabulary.from_instances(corpus(task))
@@ -239,6 +247,34 @@ def test_an_instance_alone_equals_itself_in_a_batch(
         else:
             singles = [predicts.predict_json(one) for one in inputs]
             same(predicts.predict_batch_json(inputs), singles)
+
+    compare()
+
+
+@for_all_tasks
+def test_looked_up_words_have_the_vectors_of_the_whole_file(
+    task: str, files: Path
+) -> None:
+    looks_up = model(task, files, elmo=False, lookup=True, unknown="zero")
+    keeps_all = model(task, files, elmo=False, keep=True, unknown="zero")
+    assert len(keeps_all.vocab.get_token_to_index_vocabulary()) > len(
+        looks_up.vocab.get_token_to_index_vocabulary()
+    )
+
+    @settings(
+        deadline=None,
+        max_examples=5,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+    )
+    @given(st.lists(st.composite(DRAWN[task])(), min_size=2, max_size=5))
+    def compare(drawn: list[tuple[dict[str, Any], Instance]]) -> None:
+        instances = [instance for _, instance in drawn]
+        for instance in instances:
+            reader(task).apply_token_indexers(instance)
+        copies = deepcopy(instances)
+        same(scored(looks_up, [instances]), scored(keeps_all, [copies]))
 
     compare()
 

@@ -12,7 +12,7 @@ from elmo_tasks.formats.raw_text import (
     sentence_pipeline,
     split_at_blanks,
 )
-from elmo_tasks.nn.word_indexer import WordIndexer, split_spellings
+from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.tasks.coref.reader import CorefReader
 from elmo_tasks.tasks.tagging.reader import NerReader
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
@@ -41,8 +41,7 @@ def test_word_ids() -> None:
         for word in ("May", "may", "Harbour", "MAY", "Harrow", "@@PADDING@@")
     ]
     assert WordIndexer().tokens_to_indices(words, vocabulary) == {
-        "tokens": [2, 3, 4, 3, 1, 1],
-        "spelling": ((2, b"Harbour"), (3, b"MAY"), (4, b"Harrow")),
+        "tokens": [2, 3, 4, 3, 1, 1]
     }
     counter: dict[str, dict[str, int]] = {"words": {"May": 1, "may": 0}}
     indexer = TokenIndexer.from_params(
@@ -50,35 +49,6 @@ def test_word_ids() -> None:
     )
     indexer.count_vocab_items(Token("May"), counter)
     assert counter == {"words": {"May": 2, "may": 0}}
-
-
-@pytest.mark.parametrize(
-    "words", [["May"], ["Harrow"], ["May", "é" * 501, "Harrow", "a\0b", ""], ["éé"]]
-)
-def test_a_batch_has_the_same_tensors_whatever_its_words(words: list[str]) -> None:
-    vocabulary = Vocabulary(counter={"tokens": {"May": 5}})
-    indexer = WordIndexer()
-    indexed = indexer.tokens_to_indices(list(map(Token, words)), vocabulary)
-    lengths = indexer.get_padding_lengths(indexed)
-    padded = indexer.as_padded_tensor_dict(
-        indexed, {key: length + 2 for key, length in lengths.items()}
-    )
-    assert padded.keys() == {"tokens", "spelling"}
-    expected = [
-        "" if word == "May" or len(word) > 500 or "\0" in word else word
-        for word in words
-    ]
-    (found,) = split_spellings(padded["spelling"][None])
-    assert [word.decode() for word in found[: len(words)]] == expected
-    assert not any(found[len(words) :])
-
-
-def test_a_long_word_does_not_widen_the_spellings_of_others() -> None:
-    vocabulary = Vocabulary(counter={"tokens": {"May": 5}})
-    indexer = WordIndexer()
-    words = [Token("x" * 900), *[Token("y")] * 2000]
-    lengths = indexer.get_padding_lengths(indexer.tokens_to_indices(words, vocabulary))
-    assert lengths["spelling"] == 2001 + 900 + 2000
 
 
 @pytest.mark.parametrize(
