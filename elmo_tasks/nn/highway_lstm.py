@@ -10,7 +10,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS, Precision, packed_linear
 from elmo_tasks.nn.encoder import Encoder, by_length
-from elmo_tasks.nn.precision import product_type
+from elmo_tasks.nn.highway_cell import step, step_back
+from elmo_tasks.nn.precision import at_least_float32, product_type
 from elmo_tasks.settings import Depth, Probability, Width, checked
 
 FORGET_BIAS = 1.0  # initial (appendix A.5)
@@ -47,17 +48,22 @@ class HighwayLstm(Encoder):
     ) -> None:
         super().__init__(input_dim=input_size, output_dim=hidden_size)
         widths = [input_size, *[hidden_size] * num_layers]
-        layers = (
-            HighwayLstmLayer(
-                input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1
+        self.layers = nn.ModuleList()
+        for depth in range(num_layers):
+            layer = HighwayLstmLayer(
+                input_size=widths[depth],
+                hidden_size=hidden_size,
+                backward=depth % 2 == 1,
             )
-            for depth, width in enumerate(widths[:-1])
-        )
-        self.layers = nn.ModuleList(layers)
-        self._dropout, self._dropout_outputs = dropout, dropout_outputs
-        self._precision = None if precision is None else PRECISIONS[precision]
+            self.layers.append(layer)
+        self._dropout = dropout
+        self._dropout_outputs = dropout_outputs
+        self._precision: torch.dtype | None = None
+        if precision is not None:
+            self._precision = PRECISIONS[precision]
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """Words [B, T, D] and their mask [B, T] -> [B, T, H]."""
         lengths, order, back = by_length(mask)
         packed = pack_padded_sequence(
             inputs.index_select(0, order), lengths, batch_first=True
@@ -66,13 +72,10 @@ class HighwayLstm(Encoder):
         hidden = packed.data  # [N, D]
         for layer in self.layers:
             kept = self._dropout_mask(hidden, rows=batch_sizes[0])  # [B, H]
-            hidden = layer(
-                hidden, batch_sizes, kept, precision=self._precision
-            )  # [N, H]
+            hidden = layer(hidden, batch_sizes, kept, precision=self._precision)
             if self.training and self._dropout and self._dropout_outputs:
-                hidden = hidden * torch.cat([kept[:rows] for rows in batch_sizes]).to(
-                    hidden.dtype
-                )
+                of_words = torch.cat([kept[:rows] for rows in batch_sizes])  # [N, H]
+                hidden = hidden * of_words.to(hidden.dtype)
         unpacked = PackedSequence(hidden, packed.batch_sizes)
         padded, _ = pad_packed_sequence(
             unpacked, batch_first=True, total_length=mask.shape[1]
@@ -81,7 +84,8 @@ class HighwayLstm(Encoder):
 
     def _dropout_mask(self, hidden: Tensor, *, rows: int) -> Tensor:
         """A layer's mask [B, H]: 0 or 1 / (1 - p) during training, 1 otherwise."""
-        shape, device = (rows, self._output_dim), hidden.device
+        shape = (rows, self._output_dim)
+        device = hidden.device
         if not self.training or not self._dropout:
             return torch.ones(shape, device=device)
         kept = torch.rand(shape, device=device) > self._dropout
@@ -90,10 +94,10 @@ class HighwayLstm(Encoder):
 
 class HighwayLstmLayer(nn.Module):
     """
-    One layer, which may read each sentence `backward`, on packed sequences. With
-    `[i f g o t k] = W_x x_t + [W_h (m h_(t-1)), 0] + b`:
-    `c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g)`, `u = sigmoid(o) tanh(c_t)`,
-    `h_t = sigmoid(t) u + (1 - sigmoid(t)) k`, m being the dropout's mask.
+    One layer, which may read each sentence `backward`, on packed sequences.
+
+    The pre-activations of the gates are `W_x x_t + [W_h (m h_(t-1)), 0] + b`, m being the
+    dropout's mask; `highway_cell` has what follows from them.
 
     Each of the six and five blocks of weights is initialized orthogonally, biases with 0 except the forget gate's. The
     bias of k is in the authors' code but not in the paper's equations.
@@ -106,7 +110,8 @@ class HighwayLstmLayer(nn.Module):
         self.hidden_weight = nn.Parameter(torch.empty(5 * hidden_size, hidden_size))
         self.bias = nn.Parameter(torch.zeros(6 * hidden_size))
         with torch.no_grad():
-            for block in (*self.input_weight.chunk(6), *self.hidden_weight.chunk(5)):
+            blocks = self.input_weight.chunk(6) + self.hidden_weight.chunk(5)
+            for block in blocks:
                 nn.init.orthogonal_(block)
             self.bias.chunk(6)[1].fill_(FORGET_BIAS)
 
@@ -122,28 +127,39 @@ class HighwayLstmLayer(nn.Module):
         Packed sequences [N, D], as in `PackedSequence.data`, the number of rows of each step in descending order, the
         dropout mask m [B, H] and the precision (see `HighwayLstm`) -> [N, H].
         """
-        ends = torch.tensor(batch_sizes).cumsum(0).tolist()
-        spans = tuple(
-            slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True)
-        )
-        ordered = tuple(reversed(spans)) if self.backward else spans
+        spans = _spans(batch_sizes)
+        if self.backward:
+            spans.reverse()
         dtype = precision or product_type(inputs)
         with torch.autocast(inputs.device.type, enabled=False):
-            parts = (
-                part.to(dtype)
-                for part in (inputs, self.input_weight, self.hidden_weight, self.bias)
+            outputs: Tensor = _Layer.apply(
+                inputs.to(dtype),
+                self.input_weight.to(dtype),
+                self.hidden_weight.to(dtype),
+                self.bias.to(dtype),
+                kept,
+                spans,
             )
-            outputs: Tensor = _Layer.apply(*parts, kept, ordered)
             return outputs.to(self.bias.dtype)
+
+
+def _spans(batch_sizes: Sequence[int]) -> list[slice]:
+    """The rows of each step in packed sequences."""
+    spans = []
+    start = 0
+    for rows in batch_sizes:
+        spans.append(slice(start, start + rows))
+        start += rows
+    return spans
 
 
 class _Record(NamedTuple):
     """Kept for the gradient, a row per token."""
 
-    gates: Tensor  # [N, 6H]: i, f, g, o and t after their sigmoid or tanh, and k
+    gates: Tensor  # [N, 6H], activated
     received: Tensor  # [N, H]: the recurrent input m h_(t-1), in the products' type
-    carried: Tensor  # [N, H]: c_(t-1)
-    squashed: Tensor  # [N, H]: tanh(c_t)
+    carried: Tensor  # [N, H]: the cell c_(t-1)
+    squashed: Tensor  # [N, H]: q = tanh(c_t)
 
 
 def _scan(
@@ -159,39 +175,23 @@ def _scan(
     steps are computed at once. Rows that start late, in a backward layer, find zeros in the state.
     """
     rows, width = kept.shape
-    gates = packed_linear(input_weight, bias)(inputs).to(
-        torch.promote_types(inputs.dtype, torch.float32)
-    )  # [N, 6H]
+    gates = at_least_float32(packed_linear(input_weight, bias)(inputs))  # [N, 6H]
     recur = packed_linear(hidden_weight)
     received = inputs.new_zeros(len(inputs), width)  # [N, H]
-    carried, squashed, outputs = (
-        gates.new_empty(len(inputs), width) for _ in range(3)
-    )  # [N, H]
-    cell, hidden = gates.new_zeros(rows, width), gates.new_zeros(rows, width)
+    carried = gates.new_empty(len(inputs), width)  # [N, H]
+    squashed = gates.new_empty(len(inputs), width)  # [N, H]
+    outputs = gates.new_empty(len(inputs), width)  # [N, H]
+    cell = gates.new_zeros(rows, width)  # [B, H]
+    hidden = gates.new_zeros(rows, width)  # [B, H]
     for number, span in enumerate(spans):
         running = slice(span.stop - span.start)
         if number:  # before the first step h is 0, and so is its product
             received[span] = hidden[running]
             gates[span, : 5 * width].add_(recur(received[span]))
         carried[span] = cell[running]
-        _step(gates[span], cell[running], squashed[span], outputs[span])
+        step(gates[span], cell[running], squashed[span], outputs[span])
         torch.mul(outputs[span], kept[running], out=hidden[running])
     return outputs, _Record(gates, received, carried, squashed)
-
-
-def _step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
-    """
-    Activates the gates [rows, 6H] of a step, updates the cell [rows, H] and writes `tanh(c_t)` and `h_t`, all in place.
-    `tanh(x)` is computed as `2 sigmoid(2x) - 1`, equal within 2e-7: the sigmoid is several times as fast on CPUs.
-    """
-    width = cell.shape[1]
-    gates[:, 2 * width : 3 * width].mul_(2.0)
-    gates[:, : 5 * width].sigmoid_()
-    i, f, g, o, t, k = gates.chunk(6, 1)
-    g.mul_(2.0).sub_(1.0)
-    cell.mul_(f).addcmul_(i, g)
-    torch.mul(cell, 2.0, out=squashed).sigmoid_().mul_(2.0).sub_(1.0)
-    torch.lerp(k, o * squashed, t, out=output)
 
 
 class _Layer(torch.autograd.Function):
@@ -199,10 +199,8 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> Tensor:
-        inputs, input_weight, hidden_weight, bias, kept, ctx.spans = arguments
-        outputs, record = _scan(
-            inputs, input_weight, hidden_weight, bias, kept, ctx.spans
-        )
+        inputs, input_weight, hidden_weight, _, kept, ctx.spans = arguments
+        outputs, record = _scan(*arguments)
         ctx.save_for_backward(inputs, input_weight, hidden_weight, kept, *record)
         return outputs
 
@@ -210,9 +208,8 @@ class _Layer(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         inputs, input_weight, hidden_weight, kept, *parts = ctx.saved_tensors
         record = _Record(*parts)
-        d_gates = _scan_back(
-            gradients[0], record, hidden_weight, kept, ctx.spans
-        )  # [N, 6H]
+        (d_outputs,) = gradients  # [N, H]
+        d_gates = _scan_back(d_outputs, record, hidden_weight, kept, ctx.spans)
         d_recurrent = d_gates[:, : hidden_weight.shape[0]]  # [N, 5H]
         return (
             packed_linear(input_weight.t())(d_gates),  # [N, D]
@@ -226,7 +223,9 @@ class _Layer(torch.autograd.Function):
 
 def _outer(left: Tensor, right: Tensor) -> Tensor:
     """`left.T @ right`, in the order that is a tenth faster on CPUs."""
-    return (right.t() @ left).t() if left.dtype == torch.float32 else left.t() @ right
+    if left.dtype == torch.float32:
+        return (right.t() @ left).t()
+    return left.t() @ right
 
 
 def _scan_back(
@@ -241,36 +240,16 @@ def _scan_back(
     rows, width = kept.shape
     recur = packed_linear(hidden_weight.t())
     d_gates = torch.empty_like(gates, dtype=hidden_weight.dtype)  # [N, 6H]
-    d_cell, d_hidden = gates.new_zeros(rows, width), gates.new_zeros(rows, width)
-    for number, span in reversed(list(enumerate(spans))):
+    d_cell = gates.new_zeros(rows, width)
+    d_hidden = gates.new_zeros(rows, width)
+    for number in reversed(range(len(spans))):
+        span = spans[number]
         running = slice(span.stop - span.start)
         d_output = d_hidden[running].add_(d_outputs[span])
-        d_gates[span] = _step_back(
+        d_gates[span] = step_back(
             d_output, d_cell[running], gates[span], carried[span], squashed[span]
         )
         if number:
-            torch.mul(
-                recur(d_gates[span, : 5 * width]), kept[running], out=d_hidden[running]
-            )
-    return d_gates
-
-
-def _step_back(
-    d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor, squashed: Tensor
-) -> Tensor:
-    """One step of `_scan_back`: returns its gradient [rows, 6H] and updates `d_cell` [rows, H] in place."""
-    i, f, g, o, t, k = gates.chunk(6, 1)
-    d_gates = torch.addcmul(
-        gates, gates, gates, value=-1.0
-    )  # the sigmoid's derivative x (1 - x)
-    d_i, d_f, d_g, d_o, d_t, d_k = d_gates.chunk(6, 1)
-    d_exposed = d_output * t  # [rows, H]
-    torch.sub(d_output, d_exposed, out=d_k)
-    d_t.mul_((o * squashed).sub_(k)).mul_(d_output)
-    d_o.mul_(squashed).mul_(d_exposed)
-    d_cell.add_((1.0 - squashed * squashed).mul_(o).mul_(d_exposed))
-    d_i.mul_(g).mul_(d_cell)
-    d_f.mul_(carried).mul_(d_cell)
-    torch.mul(i, 1.0 - g * g, out=d_g).mul_(d_cell)
-    d_cell.mul_(f)
+            d_received = recur(d_gates[span, : 5 * width])  # [rows, H]
+            torch.mul(d_received, kept[running], out=d_hidden[running])
     return d_gates
