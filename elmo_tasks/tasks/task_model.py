@@ -1,21 +1,20 @@
 """Base class of the six task models: the input encoder and the config keys that they share (section 3.3)."""
 
 from abc import abstractmethod
-from collections.abc import Callable
-from inspect import signature
 from typing import Any, ClassVar, Optional
 
 from allennlp.common import Params
-from allennlp.common.from_params import create_kwargs
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
+from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.word_lookup import with_lookups
 from elmo_tasks.settings import checked
+from elmo_tasks.training.inlined import Inlined, construct_inlined
 
 
 class TaskModel(Model):
@@ -28,11 +27,8 @@ class TaskModel(Model):
     - `initializer`: replaces initial weights of a model from a config, see AllenNLP's `InitializerApplicator`.
     """
 
-    inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder}
-    """The argument whose keys stand among the model's own in a config, and what constructs it."""
-
-    input_defaults: ClassVar[dict[str, Any]] = {}
-    """Keys of the input encoder whose default in a config is another for this model."""
+    inlined: ClassVar[Inlined] = {"input_encoder": InputEncoder}
+    """The arguments whose keys stand among the model's own, see `training.inlined`."""
 
     @checked
     def __init__(
@@ -44,39 +40,38 @@ class TaskModel(Model):
         **kwargs: Any,
     ) -> None:
         super().__init__(with_lookups(vocab, input_encoder), **kwargs)
-        self.input_encoder, self._initializer = input_encoder, initializer
+        self.input_encoder = input_encoder
+        self._initializer = initializer
 
     @classmethod
+    @overrides
     def from_params(
         cls, params: Params, *constructors: Any, **extras: Any
     ) -> "TaskModel":
         """From a config; constructs the input encoder first."""
-        keys = signature(InputEncoder).parameters.keys() & params.params.keys()
-        own = cls.input_defaults | {key: params.params.pop(key) for key in keys}
-        shared = {
-            name: value
-            for name, value in extras.items()
-            if not name.startswith("constructor_to_")
-        }
-        arguments = create_kwargs(
-            InputEncoder.__init__, InputEncoder, Params(own, params.history), **shared
-        )
-        model = super().from_params(
-            params, *constructors, input_encoder=InputEncoder(**arguments), **extras
-        )
+        shared = {}
+        for name, value in extras.items():
+            if not name.startswith("constructor_to_"):
+                shared[name] = value
+        parts = construct_inlined(cls.inlined, params, shared)
+        model = super().from_params(params, *constructors, **parts, **extras)
         if model._initializer is not None:
             model._initializer(model)
         return model
 
+    @overrides
     def get_regularization_penalty(self) -> Tensor | None:
         """
         The penalties of the `regularizer` and on the weights of ELMo's layers (section 3.3), which the trainer adds to
         the loss and reports as `reg_loss`; `None` without both.
         """
-        configured, elmo = super().get_regularization_penalty(), self.input_encoder.elmo
+        configured = super().get_regularization_penalty()
+        elmo = self.input_encoder.elmo
         if elmo is None or not elmo.settings.l2:
             return configured
-        return elmo.penalty() if configured is None else elmo.penalty() + configured
+        if configured is None:
+            return elmo.penalty()
+        return elmo.penalty() + configured
 
     def require_gold(self, gold: object) -> None:
         """Raises `InputError` during training, if there are no gold answers (`None`)."""
@@ -85,21 +80,12 @@ class TaskModel(Model):
 
     def require_finite(self, *scores: Tensor) -> None:
         """Raises `InputError` if any of the scores behind a prediction is NaN or infinite."""
-        if not all(tensor.isfinite().all() for tensor in scores):
-            raise InputError(
-                "the model gives no finite numbers: expected finite scores, got NaN or infinity",
-                hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
-            )
-
-    def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, *rest: Any
-    ) -> None:
-        former = f"{prefix}lowest_layers."  # the input encoder in archives of earlier checkouts
-        for name in [name for name in state_dict if name.startswith(former)]:
-            state_dict[f"{prefix}input_encoder.{name.removeprefix(former)}"] = (
-                state_dict.pop(name)
-            )
-        super()._load_from_state_dict(state_dict, prefix, *rest)
+        for tensor in scores:
+            if not tensor.isfinite().all():
+                raise InputError(
+                    "the model gives no finite numbers: expected finite scores, got NaN or infinity",
+                    hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
+                )
 
 
 class SoftmaxModel(TaskModel):

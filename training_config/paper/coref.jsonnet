@@ -38,6 +38,7 @@ local vectors(name, dim) = {
     encoder: { type: 'elmo_tasks_coupled_lstm', hidden_size: 200, dropout: 0.2, orthonormal_input: false },
     input_dropout: 0.5,
     output_dropout: 0.2,
+    variational_dropout: false,
     hidden_size: 150,
     feature_size: 20,
     dropout: 0.2,

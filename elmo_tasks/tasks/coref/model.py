@@ -1,7 +1,7 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
 from itertools import compress
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -43,8 +43,8 @@ class CorefModel(TaskModel):
 
     The loss of a document is the sum over its top spans of the negative log-likelihood of their gold antecedents; the
     loss of a batch is the sum over its documents. Sentences are encoded independently. During training, a long document
-    is cut to a random window in each pass. As in the original code, input and output dropout are not variational by
-    default.
+    is cut to a random window in each pass. In the original code, input and output dropout are not variational
+    (`variational_dropout`).
 
     # Parameters
 
@@ -62,7 +62,6 @@ class CorefModel(TaskModel):
     """
 
     default_predictor = "elmo_tasks_coref"
-    input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
 
     @checked
     def __init__(

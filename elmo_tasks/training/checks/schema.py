@@ -39,6 +39,7 @@ from elmo_tasks.training.checks.problem import (
     unknown,
 )
 from elmo_tasks.training.checks.ranges import RULES, package_of, with_ranges
+from elmo_tasks.training.inlined import with_inlined
 from elmo_tasks.training.seeds import SEED, SEEDS
 
 CONTAINERS: dict[Any, type] = {
@@ -193,8 +194,8 @@ def arguments_of(
     cls: Any, constructor: Callable[..., Any]
 ) -> dict[str, Parameter] | None:
     """
-    The arguments that a config can set, as AllenNLP infers them; those of `inlined` arguments (see `TaskModel`) stand
-    in their place. `None` if the class reads its config in its own way.
+    The arguments that a config can set, as AllenNLP infers them; those of `inlined` arguments stand in their
+    place. `None` if the class reads its config in its own way.
     """
     if not hasattr(
         cls, "from_params"
@@ -223,9 +224,7 @@ def arguments_of(
     if constructor in BARE:
         return {}
     inferred = from_params.infer_method_params(cls, constructor)
-    for argument, construct in getattr(cls, "inlined", {}).items():
-        del inferred[argument]
-        inferred |= inspect.signature(construct).parameters
+    inferred = with_inlined(inferred, getattr(cls, "inlined", {}))
     variable = Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL
     settable = {
         name: parameter
