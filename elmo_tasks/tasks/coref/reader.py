@@ -1,7 +1,6 @@
 """Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 import torch
 from allennlp.data import DatasetReader, Field, Instance, Vocabulary
@@ -19,11 +18,11 @@ from elmo_tasks.formats.brackets import Cluster, place_in_text
 from elmo_tasks.formats.ontonotes import (
     NONE,
     OntonotesDocument,
-    read_documents,
     report_skipped,
 )
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
+from elmo_tasks.tasks.document_reader import DocumentReader
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
@@ -52,7 +51,7 @@ class GenreField(LabelField):
 
 
 @DatasetReader.register("elmo_tasks_coref")
-class CorefReader(TaskReader):
+class CorefReader(DocumentReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, or one file.
     Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
@@ -62,17 +61,13 @@ class CorefReader(TaskReader):
     end of a sentence; no model can find these, but they count. `kwargs`: see `TaskReader`.
     """
 
-    characters, widest_filter = FirstCharacters(), 5
-    _most_documents: int | None = None
-
-    def limit_to_sample(self, count: int) -> None:
-        """Read so many documents at most, for the check before a training: annotated ones among them decide."""
-        self._most_documents = count
+    characters = FirstCharacters()
+    widest_filter = 5
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
         documents, clusters, skipped = [], [], []
-        for document in islice(read_documents(file_path), self._most_documents):
+        for document in self.documents(file_path):
             try:
                 clusters.append(document_clusters(document))
                 documents.append(document)

@@ -1,7 +1,6 @@
 """SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked predicate (paper, appendix A.5)."""
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabulary
@@ -12,13 +11,13 @@ from elmo_tasks.formats.ontonotes import (
     PREDICATE_LABELS,
     Frame,
     OntonotesSentence,
-    read_documents,
     report_skipped,
 )
 from elmo_tasks.formats.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Padding, checked
-from elmo_tasks.tasks.reader import TaskReader, tagged_fields
+from elmo_tasks.tasks.document_reader import DocumentReader
+from elmo_tasks.tasks.reader import tagged_fields
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 
 PREDICATES = "predicates"
@@ -53,7 +52,7 @@ class PredicateIndexer(TokenIndexer):
 
 
 @DatasetReader.register("elmo_tasks_srl")
-class SrlReader(TaskReader):
+class SrlReader(DocumentReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, or one file.
     Each predicate of a sentence makes an instance, whose text field also has the key `predicate`, its indicator. A
@@ -69,11 +68,6 @@ class SrlReader(TaskReader):
     def __init__(self, *, verbs_only: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._verbs_only = verbs_only
-        self._most_documents: int | None = None
-
-    def limit_to_sample(self, count: int) -> None:
-        """Read so many documents at most, for the check before a training."""
-        self._most_documents = count
 
     def default_indexers(self) -> dict[str, TokenIndexer]:
         return super().default_indexers() | {"predicate": PredicateIndexer()}
@@ -96,21 +90,17 @@ class SrlReader(TaskReader):
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame, int]]:
         """The predicates of a file, each with the number of sentences that it counts as left out."""
         found, skipped = [], []
-        documents = islice(read_documents(path), self._most_documents)
-        for sentence in (
-            sentence for document in documents for sentence in document.sentences
-        ):
-            try:
-                frames = sentence.frames()
-            except InputError as error:
-                skipped.append(error)
-                continue
-            kept = (
-                one
-                for one in frames
-                if not self._verbs_only or sentence.pos[one.predicate].startswith("V")
-            )
-            found += [(sentence, frame) for frame in kept]
+        for document in self.documents(path):
+            for sentence in document.sentences:
+                try:
+                    frames = sentence.frames()
+                except InputError as error:
+                    skipped.append(error)
+                    continue
+                for frame in frames:
+                    is_verb = sentence.pos[frame.predicate].startswith("V")
+                    if is_verb or not self._verbs_only:
+                        found.append((sentence, frame))
         report_skipped(skipped, "sentences", path=path, kept=len(found))
         if not found:
             problem = (
