@@ -50,13 +50,13 @@ class InputEncoder(nn.Module):
       if it has no such part, or is `None`.
     - `encoder`: from x, whose width is `input_width(embedder, elmo)`; that of a config gets this width.
     - `elmo`: if not given, the character ids under the key `elmo` are ignored.
-    - `word_vectors`: whether x contains word vectors.
-    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place; ignored
-      without ELMo there.
+    - `word_vectors`: whether x contains the word vectors of `text_field_embedder`, if it has any.
+    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place. Like all
+      that belongs to ELMo, it may be given without ELMo there, and has no effect then.
     - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output before ELMo is appended. ELMo's
       vectors have their own dropout, too.
     - `variational_dropout`: whether these two drop the same units at all tokens of a sentence, or each element
-      independently.
+      independently. Without dropout it has no effect.
 
     Raises `InputError` if nothing is left to embed, or an encoder's width is not that of its input.
     """

@@ -7,6 +7,7 @@ import pytest
 from allennlp.common import FromParams, Lazy, Params, Registrable
 from allennlp.nn import Activation
 
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.checks.schema import object_problems, shape_problems
 from tests.test_configs import FOLDER
 
@@ -164,6 +165,14 @@ def test_paths_of_problems_in_our_configs(
     assert [
         problem.path for problem in shape_problems(resolved("ner_elmo", **overrides))
     ] == paths
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_keys_that_belong_to_elmo_may_stay_without_it(task: str) -> None:
+    """And with ELMo at one place, where those of the other place have no effect."""
+    for overrides in ({"model.elmo": None}, {"model.elmo.at": "input"}):
+        found = shape_problems(resolved(f"{task}_elmo", **overrides))
+        assert found == []
 
 
 def test_no_registered_class_fails() -> None:

@@ -35,9 +35,10 @@ class EntailmentModel(Classifier):
       times the width of h.
     - `composition`: reads the projected sentences.
     - `dropout`: at the input of each of the two last layers.
-    - `attention_dropout`: on the enhanced vectors, before the projection; only with ELMo.
-    - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers; only
-      with ELMo.
+    - `attention_dropout`: on the enhanced vectors, before the projection. It belongs to ELMo: without `elmo` it has no
+      effect.
+    - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers. It
+      belongs to ELMo, too.
     - `kwargs`: see `TaskModel`.
     """
 
