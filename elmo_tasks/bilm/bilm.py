@@ -68,14 +68,13 @@ class BiLM(nn.Module):
             raise InputError(
                 f"precision: expected one of {', '.join(PRECISIONS)}, got {precision!r}"
             )
-        self.options, self._precision = options, precision
+        self.options = options
+        self._precision = precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options, initialize=initialize)
         self.backward_stack = LstmStack(options, initialize=initialize)
-        boundaries = torch.from_numpy(
-            tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64")
-        )
-        boundaries = fit_slots(boundaries, options.max_characters_per_token)
+        ids = tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64")
+        boundaries = fit_slots(torch.from_numpy(ids), options.max_characters_per_token)
         self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
         self._word_vectors: WordVectorCache | None = None
 
@@ -115,7 +114,9 @@ class BiLM(nn.Module):
         Write the official format, which AllenNLP and bilm-tf load, each file atomically. With `mantissa_bits`, values
         are rounded to so many bits after the leading one (0..23), which makes files smaller.
         """
-        unpacked = copy.deepcopy(self).unpack() if self.is_packed else self
+        unpacked = self
+        if self.is_packed:
+            unpacked = copy.deepcopy(self).unpack()
         save_weights(unpacked, weight_file, mantissa_bits=mantissa_bits)
         save_options(self.options, options_file)
 
@@ -183,8 +184,9 @@ class BiLM(nn.Module):
     @property
     def precision(self) -> str:
         """Name of the data type of the matrix products."""
-        lower = self._precision != "float32"
-        return self._precision if lower else str(self.dtype).removeprefix("torch.")
+        if self._precision != "float32":
+            return self._precision
+        return str(self.dtype).removeprefix("torch.")
 
     def forward(self, character_ids: Tensor) -> LayerOutput:
         """
@@ -210,24 +212,17 @@ class BiLM(nn.Module):
         character_ids = fit_slots(character_ids, self.options.max_characters_per_token)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
-        layers, finals = (
-            self._zeros(mask).unflatten(3, (2, -1)),
-            {},
-        )  # [L+1, B, T, 2, P]
+        layers = self._zeros(mask).unflatten(3, (2, -1))  # [L+1, B, T, 2, P]
         context_free = tokens.view(len(mask), -1, tokens.shape[1])[:, 1:-1]
         layers[0] = (context_free * mask[:, :, None])[:, :, None]
-        indices = (
-            (packing.forward_from, packing.forward_to),
-            (packing.backward_from, packing.backward_to),
-        )
-        for side, (direction, (read, written)) in enumerate(
-            zip(DIRECTIONS, indices, strict=True)
-        ):
-            results, finals[direction] = self._run(
+        finals: States = {}
+        for side, direction in enumerate(DIRECTIONS):
+            read, written = packing.indices(direction)
+            outputs, finals[direction] = self._run(
                 direction, tokens[read], packing, states.get(direction)
             )
-            for depth, outputs in enumerate(results, start=1):
-                layers[depth, :, :, side] = outputs[written] * mask[:, :, None]
+            for depth, output in enumerate(outputs, start=1):
+                layers[depth, :, :, side] = output[written] * mask[:, :, None]
         return LayerOutput(layers.flatten(3), mask), finals
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
@@ -266,14 +261,20 @@ class BiLM(nn.Module):
 
     @property
     def _product_dtype(self) -> torch.dtype | None:
-        return PRECISIONS[self._precision] if self._precision != "float32" else None
+        """That of the matrix products; `None` for that of the parameters."""
+        if self._precision == "float32":
+            return None
+        return PRECISIONS[self._precision]
 
     @property
     def _packed_dtype(self) -> torch.dtype:
         return self._product_dtype or self.dtype
 
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
-        """Word vectors with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P]."""
+        """
+        Word vectors of ids [B, T, C] with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P];
+        the mask [B, T] says which are words.
+        """
         vectors = self.encode_types(torch.cat([self.boundaries, character_ids[mask]]))
         position = torch.zeros(
             mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device
@@ -292,34 +293,39 @@ class BiLM(nn.Module):
     ) -> tuple[list[Tensor], list[State]]:
         """Run one direction over packed inputs [N, P]; the outputs of its L layers, each [N, P], and final states."""
         stack: LstmStack = getattr(self, f"{direction}_stack")
-        kept = states or stack.initial_states(0)
-        unseen = stack.initial_states(max(0, len(packing.order) - len(kept[0][0])))
-        started = [
-            (
-                torch.cat([cell.to(more_cell), more_cell]),
-                torch.cat([hidden.to(more_hidden), more_hidden]),
-            )
-            for (cell, hidden), (more_cell, more_hidden) in zip(
-                kept, unseen, strict=True
-            )
-        ]
+        kept = _with_rows(states or stack.initial_states(0), stack, len(packing.order))
         ordered = [
-            (cell[packing.order], hidden[packing.order]) for cell, hidden in started
+            (cell[packing.order], hidden[packing.order]) for cell, hidden in kept
         ]
         with torch.autocast(inputs.device.type, enabled=False):
             outputs, finals = stack(
                 inputs, packing.batch_sizes, ordered, precision=self._product_dtype
             )
-        for state, final in zip(started, finals, strict=True):
+        for state, final in zip(kept, finals, strict=True):
             for old, new in zip(state, final, strict=True):
                 old[packing.order] = new.detach()
-        return outputs, started
+        return outputs, kept
 
     def _zeros(self, mask: Tensor) -> Tensor:
         """Layers [L+1, B, T, 2P] for a mask [B, T]."""
         return self.boundaries.new_zeros(
             (self.n_layers, *mask.shape, self.output_dim), dtype=self.dtype
         )
+
+
+def _with_rows(states: list[State], stack: LstmStack, rows: int) -> list[State]:
+    """Copies of the states of each layer, on the device of the stack, with zeros for rows that they do not have yet."""
+    known = len(states[0][0])
+    unseen = stack.initial_states(max(0, rows - known))
+    complete = []
+    for (cell, hidden), (more_cell, more_hidden) in zip(states, unseen, strict=True):
+        complete.append(
+            (
+                torch.cat([cell.to(more_cell), more_cell]),
+                torch.cat([hidden.to(more_hidden), more_hidden]),
+            )
+        )
+    return complete
 
 
 def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:

@@ -28,18 +28,14 @@ PADDING_ID = 0
 BEGIN_OF_SENTENCE, END_OF_SENTENCE = "<S>", "</S>"
 
 
-def _row(characters: bytes | Sequence[int]) -> np.ndarray:
-    row = np.full(
-        max(MAX_CHARACTERS, len(characters) + 2), PAD_WORD + 1, dtype=np.uint16
-    )  # [C]
-    body = (
-        np.frombuffer(characters, np.uint8)
-        if isinstance(characters, bytes)
-        else characters
-    )
+def _row(characters: Sequence[int]) -> np.ndarray:
+    """The ids [C] of a word of bytes, or of one special character."""
+    slots = max(MAX_CHARACTERS, len(characters) + 2)
+    row = np.full(slots, PAD_WORD + 1, dtype=np.uint16)  # [C]
+    end = 1 + len(characters)
     row[0] = BEGIN_WORD + 1
-    row[1 : 1 + len(body)] = np.asarray(body, dtype=np.uint16) + 1
-    row[1 + len(body)] = END_WORD + 1
+    row[1:end] = np.array(characters, dtype=np.uint16) + 1
+    row[end] = END_WORD + 1
     return row
 
 
@@ -61,7 +57,7 @@ def token_to_ids(token: str, *, longest: int = MAX_CHARACTERS) -> np.ndarray:
     boundary = _BOUNDARIES.get(token)
     if boundary is not None:
         return boundary.copy()
-    return _row(token.encode("utf-8", "ignore")[: longest - 2])
+    return _row(list(token.encode("utf-8", "ignore")[: longest - 2]))
 
 
 @lru_cache(maxsize=2**17)
@@ -75,7 +71,9 @@ def shared_ids(token: str) -> np.ndarray:
 def tokens_to_ids(tokens: Iterable[str]) -> np.ndarray:
     """Character ids of several tokens: uint16, shape [T, C]."""
     rows = [token_to_ids(token) for token in tokens]
-    return np.stack(rows) if rows else np.zeros((0, MAX_CHARACTERS), dtype=np.uint16)
+    if not rows:
+        return np.zeros((0, MAX_CHARACTERS), dtype=np.uint16)
+    return np.stack(rows)
 
 
 def pad_rows(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
@@ -103,12 +101,15 @@ def batch_to_ids(
             raise TypeError(
                 f"expected lists of tokens, got the string {sentence!r}: split it into tokens first"
             )
-    rows = [
-        [token_to_ids(token, longest=longest) for token in sentence]
-        for sentence in sentences
-    ]
-    length = max(map(len, rows), default=0)
-    width = max((len(row) for tokens in rows for row in tokens), default=MAX_CHARACTERS)
+    rows = []
+    length = 0
+    width = MAX_CHARACTERS
+    for sentence in sentences:
+        tokens = [token_to_ids(token, longest=longest) for token in sentence]
+        rows.append(tokens)
+        length = max(length, len(tokens))
+        for row in tokens:
+            width = max(width, len(row))
     ids = np.zeros((len(rows), length, width), dtype=np.int64)  # [B, T, C]
     for padded, tokens in zip(ids, rows, strict=True):
         padded[:] = pad_rows(tokens, padded.shape)
@@ -147,8 +148,11 @@ def ids_to_text(character_ids: torch.Tensor) -> list[str]:
     """The words with ids [N, C], without bytes that are no text."""
     rows = character_ids.cpu().numpy() - 1  # [N, C]
     lengths = (rows == END_WORD).argmax(1) - 1  # [N]
-    return [
-        _NAMES.get(row[1])
-        or row[1 : length + 1].astype(np.uint8).tobytes().decode("utf-8", "ignore")
-        for row, length in zip(rows, lengths, strict=True)
-    ]
+    words = []
+    for row, length in zip(rows, lengths, strict=True):
+        if row[1] in _NAMES:
+            words.append(_NAMES[row[1]])
+        else:
+            characters = row[1 : length + 1].astype(np.uint8).tobytes()
+            words.append(characters.decode("utf-8", "ignore"))
+    return words

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.bilm.lstm_cell import GATES, step, step_back
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import (
     Linear,
@@ -42,14 +43,12 @@ class ProjectedLstm(PackableModule):
 
     def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
         super().__init__()
-        self.dim, self.projection_dim = dim, projection_dim = (
-            options.dim,
-            options.projection_dim,
-        )
-        self.cell_clip, self.proj_clip = (
-            options.cell_clip or None,
-            options.proj_clip or None,
-        )
+        dim = options.dim
+        projection_dim = options.projection_dim
+        self.dim = dim
+        self.projection_dim = projection_dim
+        self.cell_clip = options.cell_clip or None
+        self.proj_clip = options.proj_clip or None
         self.input_weight = nn.Parameter(torch.empty(4 * dim, projection_dim))
         self.hidden_weight = nn.Parameter(torch.empty(4 * dim, projection_dim))
         self.bias = nn.Parameter(torch.empty(4 * dim))
@@ -69,9 +68,9 @@ class ProjectedLstm(PackableModule):
         nn.init.zeros_(self.bias)
 
     def initial_state(self, rows: int) -> State:
-        return self.bias.new_zeros(rows, self.dim), self.bias.new_zeros(
-            rows, self.projection_dim
-        )
+        """Zeros for so many rows."""
+        cell = self.bias.new_zeros(rows, self.dim)
+        return cell, self.bias.new_zeros(rows, self.projection_dim)
 
     def forward(
         self,
@@ -99,28 +98,31 @@ class ProjectedLstm(PackableModule):
             "input_weight", self.bias + self.forget_bias, dtype=dtype, grad=grad
         )
         if grad:
-            weights = (
-                weight.to(dtype) for weight in (self.hidden_weight, self.projection)
+            outputs, cell, hidden = _Scan.apply(
+                to_gates(inputs),
+                self.hidden_weight.to(dtype),
+                self.projection.to(dtype),
+                state[0],
+                state[1],
+                tuple(batch_sizes),
+                self._clips,
             )
-            outputs, *last = _Scan.apply(
-                to_gates(inputs), *weights, *state, tuple(batch_sizes), self._clips
-            )
-            return outputs, (last[0], last[1])
+            return outputs, (cell, hidden)
         recur = self.linear("hidden_weight", dtype=dtype, grad=False)
         project = self.linear("projection", dtype=dtype, grad=False)
         outputs = inputs.new_empty(len(inputs), self.projection_dim)  # [N, P]
         start = 0
         for sizes in _parts(batch_sizes):
             part = slice(start, start + sum(sizes))
-            outputs[part], *last = _scan(
+            outputs[part], cell, hidden = _scan(
                 to_gates(inputs[part]), recur, project, *state, sizes, self._clips
             )
-            state = (last[0], last[1])
+            state = (cell, hidden)
             start = part.stop
         return outputs, state
 
     @property
-    def _clips(self) -> tuple[float | None, float | None]:
+    def _clips(self) -> "Clips":
         return self.cell_clip, self.proj_clip
 
 
@@ -133,11 +135,10 @@ class LstmStack(nn.Module):
     def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
         super().__init__()
         self.use_skip_connections = options.use_skip_connections
-        layers = (
-            ProjectedLstm(options, initialize=initialize)
-            for _ in range(options.n_layers)
-        )
-        self.layers: Sequence[ProjectedLstm] = nn.ModuleList(layers)  # type: ignore[assignment]
+        layers = nn.ModuleList()
+        for _ in range(options.n_layers):
+            layers.append(ProjectedLstm(options, initialize=initialize))
+        self.layers: Sequence[ProjectedLstm] = layers  # type: ignore[assignment]
 
     def initial_states(self, rows: int) -> list[State]:
         return [layer.initial_state(rows) for layer in self.layers]
@@ -160,9 +161,10 @@ class LstmStack(nn.Module):
         for depth, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             dropped = functional.dropout(inputs, dropout, training=dropout > 0.0)
             hidden, final = layer(dropped, batch_sizes, state, precision=precision)
-            inputs = (
-                hidden + dropped if depth and self.use_skip_connections else hidden
-            )  # [N, P]
+            if depth and self.use_skip_connections:
+                inputs = hidden + dropped  # [N, P]
+            else:
+                inputs = hidden
             outputs.append(inputs)
             finals.append(final)
         return outputs, finals
@@ -179,6 +181,10 @@ def _parts(batch_sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     yield tuple(part)
 
 
+Clips = tuple[float | None, float | None]
+"""The largest absolute value of a cell, and of an output; `None` for no clipping."""
+
+
 def _scan(
     gates: Tensor,
     recur: Linear,
@@ -186,101 +192,106 @@ def _scan(
     cell: Tensor,
     hidden: Tensor,
     batch_sizes: tuple[int, ...],
-    clips: tuple[float | None, float | None],
+    clips: Clips,
     record: list[Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """
-    The recurrence over packed input products `gates` [N, 4H]; returns outputs [N, P], last cell state and last output.
+    The recurrence over packed input products `gates` [N, 4H], from the state of each row:
+    cell [B, H] and output `hidden` [B, P]. Returns the outputs [N, P], and the last cell
+    and output of each row.
 
-    `recur` maps outputs [n, P] to gates [n, 4H], `project` maps [n, H] to outputs [n, P]. If `record` is given, it
-    collects what the backward pass needs of each step: activated gates, cell state before and after, tanh of the cell
-    state. `tanh(x)` is computed as `2 sigmoid(2x) - 1`, equal to 2e-7: the sigmoid is several times as fast on CPUs.
+    `recur` maps outputs [n, P] to gates [n, 4H], `project` maps [n, H] to outputs [n, P].
+    If `record` is given, it collects what the backward pass needs of each step: the
+    activated gates, the cell before and after, and the tanh of the cell.
     """
-    width = cell.shape[1]
     cell_clip, proj_clip = clips
-    cell, hidden = cell.clone(), hidden.clone()
+    cell = cell.clone()
+    hidden = hidden.clone()
     outputs = hidden.new_empty(gates.shape[0], hidden.shape[1])  # [N, P]
     start = 0
     for rows in batch_sizes:
-        step = gates[start : start + rows]
-        active = recur(hidden[:rows]).add_(step)
-        active = active.to(cell.dtype)  # [rows, 4H]
-        active[:, 3 * width :].mul_(2.0)
-        i, o, f, candidate = active.sigmoid_().chunk(4, 1)
-        candidate.mul_(2.0).sub_(1.0)
-        new_cell = torch.mul(f, cell[:rows]).addcmul_(i, candidate)
-        if cell_clip is not None:
-            new_cell.clamp_(-cell_clip, cell_clip)
-        squashed = new_cell.mul(2.0).sigmoid_().mul_(2.0).sub_(1.0)
-        output = project(o * squashed).to(cell.dtype)
+        span = slice(start, start + rows)
+        active = recur(hidden[:rows]).add_(gates[span]).to(cell.dtype)  # [rows, 4H]
+        new_cell, squashed = step(active, cell[:rows], cell_clip)
+        exposed = active[:, cell.shape[1] : 2 * cell.shape[1]] * squashed  # o q
+        output = project(exposed).to(cell.dtype)
         if proj_clip is not None:
             output.clamp_(-proj_clip, proj_clip)
         if record is not None:
             record.extend((active, cell[:rows].clone(), new_cell, squashed))
-        cell[:rows], hidden[:rows] = new_cell, output
-        outputs[start : start + rows] = output
+        cell[:rows] = new_cell
+        hidden[:rows] = output
+        outputs[span] = output
         start += rows
     return outputs, cell, hidden
 
 
 class _Scan(torch.autograd.Function):
-    """`_scan` with its gradient: two small products per step, and one product for the gradient of each weight."""
+    """
+    `_scan` with its gradient, step by step from the last one (see `lstm_cell`): two small
+    products a step, and one product for the gradient of each weight.
+    """
 
     @staticmethod
-    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
-        gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips = (
-            arguments
-        )
+    def forward(
+        ctx: Any,
+        gates: Tensor,
+        hidden_weight: Tensor,
+        projection: Tensor,
+        cell: Tensor,
+        hidden: Tensor,
+        batch_sizes: tuple[int, ...],
+        clips: Clips,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        ctx.batch_sizes = batch_sizes
+        ctx.clips = clips
         record: list[Tensor] = []
-        recur, project = packed_linear(hidden_weight), packed_linear(projection)
-        results = _scan(
-            gates, recur, project, cell, hidden, ctx.batch_sizes, ctx.clips, record
-        )
+        recur = packed_linear(hidden_weight)
+        project = packed_linear(projection)
+        results = _scan(gates, recur, project, cell, hidden, batch_sizes, clips, record)
         ctx.save_for_backward(hidden_weight, projection, hidden, results[0], *record)
         return results
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         hidden_weight, projection, first_hidden, outputs, *record = ctx.saved_tensors
-        d_outputs, d_cell, d_hidden = gradients
+        d_outputs, d_cell, d_hidden = gradients  # [N, P], [B, H], [B, P]
         dtype = hidden_weight.dtype
         cell_clip, proj_clip = ctx.clips
-        d_cell, d_hidden = d_cell.clone(), d_hidden.clone()
-        to_exposed, to_hidden = (
-            packed_linear(projection.t()),
-            packed_linear(hidden_weight.t()),
-        )
+        d_cell = d_cell.clone()
+        d_hidden = d_hidden.clone()
+        to_exposed = packed_linear(projection.t())
+        to_hidden = packed_linear(hidden_weight.t())
+        tokens = len(outputs)
+        # The gradients of W_h and W_p are sums over all steps: one product each, of these.
         d_gates = record[0].new_empty(
-            outputs.shape[0], hidden_weight.shape[0], dtype=dtype
+            tokens, len(hidden_weight), dtype=dtype
         )  # [N, 4H]
         d_projected = outputs.new_empty(outputs.shape, dtype=dtype)  # [N, P]
-        exposed = outputs.new_empty(
-            outputs.shape[0], projection.shape[1], dtype=dtype
-        )  # [N, H]
-        end = outputs.shape[0]
-        for step in reversed(range(len(ctx.batch_sizes))):
-            rows = ctx.batch_sizes[step]
+        exposed = outputs.new_empty(tokens, projection.shape[1], dtype=dtype)  # [N, H]
+        end = tokens
+        for number in reversed(range(len(ctx.batch_sizes))):
+            rows = ctx.batch_sizes[number]
             span = slice(end - rows, end)
-            active, previous, cell, squashed = record[4 * step : 4 * step + 4]
-            i, o, f, j = active.chunk(4, 1)
+            active, cell, new_cell, squashed = record[4 * number : 4 * number + 4]
+            o = active.chunk(GATES, 1)[1]
             d_output = d_outputs[span] + d_hidden[:rows]
             if proj_clip is not None:
                 d_output.masked_fill_(outputs[span].abs() >= proj_clip, 0.0)
             d_projected[span] = d_output
-            torch.mul(o, squashed, out=exposed[span]) if dtype == o.dtype else exposed[
-                span
-            ].copy_(o * squashed)
+            exposed[span] = o * squashed
             d_exposed = to_exposed(d_projected[span]).to(o.dtype)
-            d_new = d_cell[:rows].addcmul_(d_exposed * o, 1.0 - squashed * squashed)
-            if cell_clip is not None:
-                d_new.masked_fill_(cell.abs() >= cell_clip, 0.0)
-            parts = d_gates[span].chunk(4, 1)
-            parts[0].copy_(d_new * j * (i * (1.0 - i)))
-            parts[1].copy_(d_exposed * squashed * (o * (1.0 - o)))
-            parts[2].copy_(d_new * previous * (f * (1.0 - f)))
-            parts[3].copy_(d_new * i * (1.0 - j * j))
+            step_back(
+                d_gates[span],
+                d_exposed,
+                d_cell[:rows],
+                active,
+                cell,
+                new_cell,
+                squashed,
+                cell_clip,
+            )
             d_hidden[:rows] = to_hidden(d_gates[span]).to(o.dtype)
-            d_new.mul_(f)
             end -= rows
         before = _previous_outputs(outputs, first_hidden, ctx.batch_sizes).to(dtype)
         return (
@@ -297,9 +308,13 @@ class _Scan(torch.autograd.Function):
 def _previous_outputs(
     outputs: Tensor, first: Tensor, batch_sizes: Sequence[int]
 ) -> Tensor:
-    """The recurrent input of each packed step: [N, P]."""
-    steps = list(outputs.split(list(batch_sizes)))
-    received = [first[: batch_sizes[0]]] + [
-        step[:rows] for step, rows in zip(steps, batch_sizes[1:], strict=False)
-    ]
+    """
+    The recurrent input of each packed step [N, P]: outputs [N, P] of the step before, and
+    `first` [B, P] before the first one.
+    """
+    before = first
+    received = []
+    for rows, output in zip(batch_sizes, outputs.split(list(batch_sizes)), strict=True):
+        received.append(before[:rows])
+        before = output
     return torch.cat(received)

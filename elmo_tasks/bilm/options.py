@@ -78,10 +78,11 @@ class BiLMOptions(Settings):
     @property
     def n_parameters(self) -> int:
         """Number of parameters without the softmax."""
-        width = sum(count for _, count in self.filters)
-        convolutions = sum(
-            count * (size * self.character_dim + 1) for size, count in self.filters
-        )
+        width = 0
+        convolutions = 0
+        for size, count in self.filters:
+            width += count
+            convolutions += count * (size * self.character_dim + 1)
         highways = self.n_highway * 2 * (width + 1) * width
         layer = (
             4 * self.dim * (2 * self.projection_dim + 1)
@@ -185,39 +186,32 @@ def _pairs(filters: Any) -> Any:
     """Lists as tuples; other values as they are."""
     if not isinstance(filters, list):
         return filters
-    return tuple(tuple(pair) if isinstance(pair, list) else pair for pair in filters)
+    pairs = []
+    for pair in filters:
+        pairs.append(tuple(pair) if isinstance(pair, list) else pair)
+    return tuple(pairs)
 
 
 def _values(options: dict[str, Any]) -> dict[str, Any]:
     """The fields in the structure of `options.json`. Raises `InputError` if it is another."""
     try:
-        lstm, char_cnn = options["lstm"], options["char_cnn"]
-        filters = _pairs(char_cnn["filters"])
-        character_dim = char_cnn["embedding"]["dim"]
-        sizes = {
-            name: lstm.get(name)
-            for name in (
-                "dim",
-                "projection_dim",
-                "n_layers",
-                "cell_clip",
-                "proj_clip",
-            )
+        lstm = options["lstm"]
+        char_cnn = options["char_cnn"]
+        values = {
+            "filters": _pairs(char_cnn["filters"]),
+            "character_dim": char_cnn["embedding"]["dim"],
         }
+        for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip"):
+            values[name] = lstm.get(name)
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"expected {_STRUCTURE}: {type(error).__name__}: {error}"
         ) from None
     n_highway = char_cnn.get("n_highway")
+    values["n_highway"] = 0 if n_highway is None else n_highway
     skips = lstm.get("use_skip_connections")
-    return {
-        "filters": filters,
-        "character_dim": character_dim,
-        "activation": char_cnn.get("activation", "relu"),
-        "max_characters_per_token": char_cnn.get(
-            "max_characters_per_token", MAX_CHARACTERS
-        ),
-        "n_highway": 0 if n_highway is None else n_highway,
-        "use_skip_connections": False if skips is None else skips,
-        **sizes,
-    }
+    values["use_skip_connections"] = False if skips is None else skips
+    values["activation"] = char_cnn.get("activation", "relu")
+    slots = char_cnn.get("max_characters_per_token", MAX_CHARACTERS)
+    values["max_characters_per_token"] = slots
+    return values

@@ -31,10 +31,10 @@ class PackedWeight:
 
     def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
         self.dtype = dtype
-        self._shape, self._weight_dtype = weight.shape, weight.dtype
-        self._packed = torch.ops.mkldnn._reorder_linear_weight.default(
-            weight.detach().flatten(1).to(dtype)
-        )
+        self._shape = weight.shape
+        self._weight_dtype = weight.dtype
+        flat = weight.detach().flatten(1).to(dtype)  # [M, K]
+        self._packed = torch.ops.mkldnn._reorder_linear_weight.default(flat)
 
     def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
         """`inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M]; without a gradient."""
@@ -43,8 +43,15 @@ class PackedWeight:
         )
 
     def linear(self, bias: Tensor | None) -> Linear:
-        constant = None if bias is None else bias.detach().to(self.dtype)
-        return lambda inputs: self(inputs, constant)
+        """The function `inputs @ weight.T + bias` with a constant bias [M]."""
+        constant = None
+        if bias is not None:
+            constant = bias.detach().to(self.dtype)
+
+        def product(inputs: Tensor) -> Tensor:
+            return self(inputs, constant)
+
+        return product
 
     def unpack(self) -> Tensor:
         """The weight with its original shape and data type; values packed in bfloat16 come back rounded."""
@@ -66,11 +73,11 @@ def packed_linear(
     as the product of about a hundred rows, so it pays off if the function is used for more.
     """
     dtype = dtype or weight.dtype
-    if not can_pack(weight.device, dtype):
-        return _plain_linear(
-            weight.detach(), None if bias is None else bias.detach(), dtype
-        )
-    return PackedWeight(weight, dtype).linear(bias)
+    if can_pack(weight.device, dtype):
+        return PackedWeight(weight, dtype).linear(bias)
+    if bias is not None:
+        bias = bias.detach()
+    return _plain_linear(weight.detach(), bias, dtype)
 
 
 class PackableModule(nn.Module):
@@ -104,14 +111,13 @@ class PackableModule(nn.Module):
 
     def unpack(self) -> None:
         """Make packed weights parameters again, without gradients."""
-        packed, self._packed = self._packed, {}
+        packed = self._packed
+        self._packed = {}
         for name, weight in packed.items():
-            with torch.inference_mode(
-                False
-            ):  # tensors created in inference mode can never be trained
-                self._parameters[name] = nn.Parameter(
-                    weight.unpack(), requires_grad=False
-                )
+            # Tensors that are made in inference mode can never be trained.
+            with torch.inference_mode(False):
+                unpacked = nn.Parameter(weight.unpack(), requires_grad=False)
+            self._parameters[name] = unpacked
 
     def linear(
         self, name: str, bias: Tensor | None = None, *, dtype: torch.dtype, grad: bool
@@ -128,11 +134,9 @@ class PackableModule(nn.Module):
         if packed is not None and packed.dtype == dtype:
             return packed.linear(bias)
         weight = getattr(self, name) if packed is None else packed.unpack()
-        return (
-            _plain_linear(weight, bias, dtype)
-            if grad
-            else packed_linear(weight, bias, dtype=dtype)
-        )
+        if grad:
+            return _plain_linear(weight, bias, dtype)
+        return packed_linear(weight, bias, dtype=dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._packed:
@@ -145,9 +149,8 @@ class PackableModule(nn.Module):
         self, destination: Any, prefix: str, keep_vars: bool
     ) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination.update(
-            (prefix + name, weight.unpack()) for name, weight in self._packed.items()
-        )
+        for name, weight in self._packed.items():
+            destination[prefix + name] = weight.unpack()
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         dtypes = {weight.dtype for weight in self.packed_weights}
@@ -163,14 +166,19 @@ class PackableModule(nn.Module):
 
 def packable_layers(module: nn.Module) -> Iterator[PackableModule]:
     """All packable layers of a module, itself included."""
-    return (layer for layer in module.modules() if isinstance(layer, PackableModule))
+    for layer in module.modules():
+        if isinstance(layer, PackableModule):
+            yield layer
 
 
 def needs_grad(module: nn.Module, *inputs: Tensor) -> bool:
     """Whether a forward pass of `module` on `inputs` may be differentiated, by a parameter or an input."""
-    return torch.is_grad_enabled() and any(
-        tensor.requires_grad for tensor in (*inputs, *module.parameters())
-    )
+    if not torch.is_grad_enabled():
+        return False
+    for tensor in (*inputs, *module.parameters()):
+        if tensor.requires_grad:
+            return True
+    return False
 
 
 def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
@@ -195,5 +203,10 @@ def _has_packed_linear(dtype: torch.dtype) -> bool:
 
 
 def _plain_linear(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Linear:
-    flat, bias = weight.flatten(1).to(dtype), None if bias is None else bias.to(dtype)
-    return lambda inputs: functional.linear(inputs.to(dtype), flat, bias)
+    flat = weight.flatten(1).to(dtype)  # [M, K]
+    converted = None if bias is None else bias.to(dtype)
+
+    def product(inputs: Tensor) -> Tensor:
+        return functional.linear(inputs.to(dtype), flat, converted)
+
+    return product

@@ -34,27 +34,38 @@ class Packing:
         """The packing for a mask [B, T], true for the tokens at the beginning of each row."""
         lengths = mask.sum(1).cpu()  # [B]
         rows, longest = mask.shape
-        steps = int(lengths.max()) + 2
-        sorted_lengths, order = torch.sort(lengths + 2, descending=True, stable=True)
-        rank = torch.empty_like(order).scatter_(0, order, torch.arange(rows))  # [B]
-        step = torch.arange(steps)
-        running = step[:, None] < sorted_lengths[None, :]  # [steps, B]
-        starts = torch.cat([torch.zeros(1, dtype=torch.long), running.sum(1).cumsum(0)])
+        step = torch.arange(int(lengths.max()) + 2)
+        with_boundaries, order = torch.sort(lengths + 2, descending=True, stable=True)
+        running = step[:, None] < with_boundaries[None, :]  # [steps, B]
+        # The token that each running row reads at each step, from either end.
         base = order * (longest + 2)
-        forward_from = (base[None, :] + step[:, None])[running]
-        backward_from = (base[None, :] + sorted_lengths[None, :] - 1 - step[:, None])[
-            running
-        ]
+        ahead = base[None, :] + step[:, None]
+        behind = base[None, :] + with_boundaries[None, :] - 1 - step[:, None]
+        # The packed place of each token's output: its step's first place, and its row.
+        starts = torch.cat([torch.zeros(1, dtype=torch.long), running.sum(1).cumsum(0)])
+        rank = torch.empty_like(order).scatter_(0, order, torch.arange(rows))  # [B]
         token = torch.arange(longest)
         present = token[None, :] < lengths[:, None]  # [B, T]
-        ahead = torch.where(present, token[None, :] + 1, 0)
-        behind = torch.where(present, lengths[:, None] - token[None, :], 0)
-        places = [(starts[at] + rank[:, None]) * present for at in (ahead, behind)]
-        indices = [order, forward_from, backward_from, *places]
-        # One transfer to a GPU is faster than five.
-        flat = torch.cat([index.flatten() for index in indices]).to(mask.device)
-        parts = flat.split([index.numel() for index in indices])
-        moved = [
-            part.view(index.shape) for part, index in zip(parts, indices, strict=True)
+        forward_step = torch.where(present, token[None, :] + 1, 0)
+        backward_step = torch.where(present, lengths[:, None] - token[None, :], 0)
+        indices = [
+            order,
+            ahead[running],
+            behind[running],
+            (starts[forward_step] + rank[:, None]) * present,
+            (starts[backward_step] + rank[:, None]) * present,
         ]
-        return cls(running.sum(1).tolist(), *moved)
+        return cls(running.sum(1).tolist(), *_moved(indices, mask.device))
+
+    def indices(self, direction: str) -> tuple[Tensor, Tensor]:
+        """What a direction reads, [N], and where its outputs are, [B, T]."""
+        if direction == "forward":
+            return self.forward_from, self.forward_to
+        return self.backward_from, self.backward_to
+
+
+def _moved(indices: list[Tensor], device: torch.device) -> list[Tensor]:
+    """Several tensors of integers on a device, in one transfer, which is faster than several."""
+    flat = torch.cat([index.flatten() for index in indices]).to(device)
+    parts = flat.split([index.numel() for index in indices])
+    return [part.view_as(index) for part, index in zip(parts, indices, strict=True)]

@@ -15,13 +15,11 @@ CHUNK = 16  # chunks of words have a multiple of this number of rows
 CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE = 2 * CHUNK, 8 * CHUNK
 """The most rows of a chunk: few enough for a processor's cache, enough for efficient products."""
 
-_WITH_AMX = (
-    4 * CHUNK
-)  # the one number of rows, where the order of sums in bfloat16 depends on it
-_SHORT_WORDS = (
-    10,
-    14,
-)  # Word boundaries included: most English words fit the first, nearly all the second.
+_WITH_AMX = 4 * CHUNK
+"""The one number of rows, where the order of sums in bfloat16 depends on it."""
+
+_SHORT_WORDS = (10, 14)
+"""Slots, word boundaries included: most English words fit the first, nearly all the second."""
 
 
 class CharacterConvolution(PackableModule, nn.Conv1d):
@@ -56,9 +54,12 @@ class Highway(nn.Module):
             "weight", self.transform.bias, dtype=dtype, grad=grad
         )
         sigmoid = torch.sigmoid if grad else _sigmoid_
-        return lambda inputs: torch.lerp(
-            inputs, transform(inputs).relu_(), sigmoid(gate(inputs))
-        )
+
+        def highway(inputs: Tensor) -> Tensor:
+            transformed = transform(inputs).relu_()
+            return torch.lerp(inputs, transformed, sigmoid(gate(inputs)))
+
+        return highway
 
 
 class TokenEncoder(nn.Module):
@@ -75,15 +76,19 @@ class TokenEncoder(nn.Module):
     def __init__(self, options: BiLMOptions) -> None:
         super().__init__()
         self.options = options
-        width = sum(count for _, count in options.filters)
         self.characters = nn.Parameter(torch.empty(CHARACTERS, options.character_dim))
-        convolutions = (
-            CharacterConvolution(options.character_dim, count, size)
-            for size, count in options.filters
-        )
-        self.convolutions: Sequence[CharacterConvolution] = nn.ModuleList(convolutions)  # type: ignore[assignment]
-        highways = (Highway(width) for _ in range(options.n_highway))
-        self.highways: Sequence[Highway] = nn.ModuleList(highways)  # type: ignore[assignment]
+        convolutions = nn.ModuleList()
+        width = 0
+        for size, count in options.filters:
+            convolutions.append(
+                CharacterConvolution(options.character_dim, count, size)
+            )
+            width += count
+        self.convolutions: Sequence[CharacterConvolution] = convolutions  # type: ignore[assignment]
+        highways = nn.ModuleList()
+        for _ in range(options.n_highway):
+            highways.append(Highway(width))
+        self.highways: Sequence[Highway] = highways  # type: ignore[assignment]
         self.projection = PackableLinear(width, options.projection_dim)
         self.reset_parameters()
 
@@ -115,23 +120,24 @@ class TokenEncoder(nn.Module):
         type of the parameters: their gradients are sums over so many characters that bfloat16 would lose most of them.
         """
         grad = needs_grad(self)
-        convolve, highways, projection = self._functions(
-            precision or self.characters.dtype, grad=grad
-        )
-        order, groups = self._by_length(character_ids)
-        device, dtype = character_ids.device.type, precision or self.characters.dtype
-        chunks = None if grad else _chunks(CONVOLVED_AT_ONCE, dtype, device)
-        convolved = [_map_rows(convolve, group, chunks) for group in groups]
-        hidden = torch.cat(convolved)[order.argsort()]  # [N, F]
+        dtype = precision or self.characters.dtype
+        convolve, highways, projection = self._functions(dtype, grad=grad)
 
         def project(hidden: Tensor) -> Tensor:
             for highway in highways:
                 hidden = highway(hidden)
             return projection(hidden)
 
-        vectors = _map_rows(
-            project, hidden, None if grad else _chunks(PROJECTED_AT_ONCE, dtype, device)
-        )  # [N, P]
+        convolved_at_once: range | None = None
+        projected_at_once: range | None = None
+        if not grad:
+            device = character_ids.device.type
+            convolved_at_once = _chunks(CONVOLVED_AT_ONCE, dtype, device)
+            projected_at_once = _chunks(PROJECTED_AT_ONCE, dtype, device)
+        order, groups = self._by_length(character_ids)
+        convolved = [_map_rows(convolve, group, convolved_at_once) for group in groups]
+        hidden = torch.cat(convolved)[order.argsort()]  # [N, F]
+        vectors = _map_rows(project, hidden, projected_at_once)  # [N, P]
         return vectors.to(self.characters.dtype)
 
     @torch.no_grad()
@@ -145,61 +151,51 @@ class TokenEncoder(nn.Module):
         """
         dtype = precision or self.characters.dtype
         convolve, _, projection = self._functions(dtype, grad=False)
-        products = [
-            highway.gate.linear("weight", dtype=dtype, grad=False)
-            for highway in self.highways[:1]
-        ]
-        ids = tokens_to_ids(
-            ["harbour", "lighthouse", "antidisestablishmentarianism"]
-        )  # short, medium, long
-        slots = self.options.max_characters_per_token
-        _, groups = self._by_length(
-            fit_slots(torch.from_numpy(ids.astype("int64")), slots)
-        )
+        short_medium_long = ["harbour", "lighthouse", "antidisestablishmentarianism"]
+        ids = torch.from_numpy(tokens_to_ids(short_medium_long).astype("int64"))
+        ids = fit_slots(ids, self.options.max_characters_per_token)
+        _, groups = self._by_length(ids)
+        sizes = _chunks(CONVOLVED_AT_ONCE, dtype, "cpu")
+        for group in groups:
+            if not _is_row_invariant(convolve, group[:1], sizes):
+                return False
+        products = [projection]
+        for highway in self.highways[:1]:
+            products.append(highway.gate.linear("weight", dtype=dtype, grad=False))
         hidden = convolve(groups[0][:1])  # [1, F]
-        chunks = [
-            _chunks(most, dtype, "cpu")
-            for most in (CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE)
-        ]
-        return all(
-            _is_row_invariant(convolve, group[:1], chunks[0]) for group in groups
-        ) and all(
-            _is_row_invariant(product, hidden, chunks[1])
-            for product in (*products, projection)
-        )
+        sizes = _chunks(PROJECTED_AT_ONCE, dtype, "cpu")
+        for product in products:
+            if not _is_row_invariant(product, hidden, sizes):
+                return False
+        return True
 
     def _functions(
         self, dtype: torch.dtype, *, grad: bool
     ) -> tuple[Linear, list[Linear], Linear]:
         """Convolutions with pooling, ids [n, C] -> [n, F]; highways, [n, F] -> [n, F]; projection, [n, F] -> [n, P]."""
-        table = functional.pad(
-            self.characters, (0, 0, 1, 0)
-        )  # [262, 16]; row 0 is that of padding tokens
+        # [262, 16]; row 0 is that of padding tokens
+        table = functional.pad(self.characters, (0, 0, 1, 0))
         activation = getattr(torch, self.options.activation)
-        scorers = [
-            layer.linear("weight", dtype=dtype, grad=grad)
-            for layer in self.convolutions
-        ]
+        scorers = []
+        for layer in self.convolutions:
+            scorers.append(layer.linear("weight", dtype=dtype, grad=grad))
 
         def convolve(character_ids: Tensor) -> Tensor:
             characters = functional.embedding(character_ids, table)  # [n, C, 16]
             pooled = []
             for layer, score in zip(self.convolutions, scorers, strict=True):
+                width = layer.kernel_size[0]
                 windows = characters.unfold(
-                    1, layer.kernel_size[0], 1
-                )  # [n, C + 1 - w, 16, w]
+                    1, width, 1
+                )  # [n, C + 1 - width, 16, width]
                 scores = score(windows.flatten(2)).amax(1)  # [n, filters]
                 pooled.append(activation(scores + layer.bias.to(dtype)))
             return torch.cat(pooled, -1)
 
         highways = [highway.linear(dtype=dtype, grad=grad) for highway in self.highways]
-        return (
-            convolve,
-            highways,
-            self.projection.linear(
-                "weight", self.projection.bias, dtype=dtype, grad=grad
-            ),
-        )
+        bias = self.projection.bias
+        projection = self.projection.linear("weight", bias, dtype=dtype, grad=grad)
+        return convolve, highways, projection
 
     def _by_length(self, character_ids: Tensor) -> tuple[Tensor, list[Tensor]]:
         """
@@ -208,23 +204,18 @@ class TokenEncoder(nn.Module):
         All windows inside the padding are equal, so the maximum needs only one per filter width: C is the length of the
         longest word of a group plus the width of the widest filter.
         """
-        lengths, order = (
-            (character_ids != PAD_WORD + 1).sum(1).sort()
-        )  # [N]; padding tokens count as long words
+        slots = (character_ids != PAD_WORD + 1).sum(1)  # [N]; all of a padding token
+        lengths, order = slots.sort()
         short = [(lengths <= limit).sum() for limit in _SHORT_WORDS]
-        ends = torch.stack(short).tolist()
+        ends = torch.stack(short).tolist() + [len(order)]
+        limits = list(_SHORT_WORDS) + [self.options.max_characters_per_token]
         padding = max(size for size, _ in self.options.filters)
-        bounds = zip(
-            (0, *ends),
-            (*ends, len(order)),
-            (*_SHORT_WORDS, self.options.max_characters_per_token),
-            strict=True,
-        )
-        groups = [
-            character_ids[order[start:end], : limit + padding]
-            for start, end, limit in bounds
-            if start < end
-        ]
+        groups = []
+        start = 0
+        for end, limit in zip(ends, limits, strict=True):
+            if start < end:
+                groups.append(character_ids[order[start:end], : limit + padding])
+            start = end
         return order, groups or [character_ids]
 
 
@@ -251,9 +242,8 @@ def _map_rows(function: Linear, rows: Tensor, sizes: range | None) -> Tensor:
     if sizes is None:
         return function(rows)
     padded = functional.pad(rows, (0, 0, 0, -len(rows) % sizes[0]))
-    return torch.cat([function(chunk) for chunk in padded.split(sizes[-1])])[
-        : len(rows)
-    ]
+    results = [function(chunk) for chunk in padded.split(sizes[-1])]
+    return torch.cat(results)[: len(rows)]
 
 
 def _is_row_invariant(function: Linear, row: Tensor, sizes: range) -> bool:

@@ -40,41 +40,50 @@ class _Dataset(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape in the file; convolutions have an additional axis."""
-        shape = (*self.parameters[0].shape[:-1], sum(self._widths))
-        shape = shape[::-1] if self.reversed else shape
-        return (1, *shape) if len(shape) == 3 else shape
+        shape = tuple(self.parameters[0].shape[:-1]) + (sum(self._widths),)
+        if self.reversed:
+            shape = shape[::-1]
+        if len(shape) == 3:
+            shape = (1,) + shape
+        return shape
 
     @property
     def _widths(self) -> list[int]:
         return [parameter.shape[-1] for parameter in self.parameters]
 
     def get(self) -> np.ndarray:
-        values = np.concatenate(
-            [parameter.detach().float().cpu().numpy() for parameter in self.parameters],
-            -1,
-        )
+        """The values of the parameters, as in the file."""
+        parts = []
+        for parameter in self.parameters:
+            parts.append(parameter.detach().float().cpu().numpy())
+        values = np.concatenate(parts, -1)
         if self.gates:
             blocks = np.split(values, 4)
-            values = np.concatenate(
-                [blocks[_OUR_GATES.index(gate)] for gate in _FILE_GATES]
-            )
-        values = values.T if self.reversed else values
-        return values[None] if values.ndim == 3 else values
+            order = [_OUR_GATES.index(gate) for gate in _FILE_GATES]
+            values = np.concatenate([blocks[place] for place in order])
+        if self.reversed:
+            values = values.T
+        if values.ndim == 3:
+            values = values[None]
+        return values
 
+    @torch.no_grad()
     def put(self, values: np.ndarray) -> None:
-        values = values[0] if values.ndim == 4 else values
-        values = values.T if self.reversed else values
+        """Copies the values of the file to the parameters."""
+        if values.ndim == 4:
+            values = values[0]
+        if self.reversed:
+            values = values.T
         tensor = torch.from_numpy(values.astype(np.float32, copy=False))
-        order = [_FILE_GATES.index(gate) for gate in _OUR_GATES] if self.gates else [0]
-        with torch.no_grad():
-            for parameter, part in zip(
-                self.parameters, tensor.split(self._widths, -1), strict=True
-            ):
-                blocks = part.chunk(len(order))
-                for target, source in zip(
-                    parameter.chunk(len(order)), order, strict=True
-                ):
-                    target.copy_(blocks[source])
+        order = [0]
+        if self.gates:
+            order = [_FILE_GATES.index(gate) for gate in _OUR_GATES]
+        parts = tensor.split(self._widths, -1)
+        for parameter, part in zip(self.parameters, parts, strict=True):
+            blocks = part.chunk(len(order))
+            targets = parameter.chunk(len(order))
+            for target, place in zip(targets, order, strict=True):
+                target.copy_(blocks[place])
 
 
 def check_size(
@@ -116,31 +125,29 @@ def load_weights(
     with _reading(weight_file), h5py.File(weight_file, "r") as file:
         stored = _stored(file)
         for layer, datasets in _layers(bilm):
-            expected.update(dataset.name for dataset in datasets)
-            problems += [
-                problem
-                for one in datasets
-                if (problem := _load(one, stored.get(one.name)))
-            ]
+            for dataset in datasets:
+                expected.add(dataset.name)
+                problem = _load(dataset, stored.get(dataset.name))
+                if problem is not None:
+                    problems.append(problem)
             if pack is not None and isinstance(layer, PackableModule):
                 layer.pack(pack)
-        unused = sorted(stored.keys() - expected)
-        problems += [f"unused: {name} {_shape(stored[name])}" for name in unused]
+        for name in sorted(stored.keys() - expected):
+            problems.append(f"unused: {name} {_shape(stored[name])}")
     if problems:
-        listing = "".join(f"\n  {problem}" for problem in problems)
-        raise InputError(f"does not match {options_file}:{listing}", file=weight_file)
+        listing = "\n  ".join([f"does not match {options_file}:", *problems])
+        raise InputError(listing, file=weight_file)
 
 
 def save_weights(
     bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | None = None
 ) -> None:
     """Write an unpacked biLM as an official `weights.hdf5`, float32, compressed without loss after any rounding."""
-    datasets = (dataset for _, layer in _layers(bilm) for dataset in layer)
-    write_hdf5(
-        {dataset.name: dataset.get() for dataset in datasets},
-        weight_file,
-        mantissa_bits=mantissa_bits,
-    )
+    arrays = {}
+    for _, datasets in _layers(bilm):
+        for dataset in datasets:
+            arrays[dataset.name] = dataset.get()
+    write_hdf5(arrays, weight_file, mantissa_bits=mantissa_bits)
 
 
 def save_options(options: BiLMOptions, options_file: str | Path) -> None:
@@ -173,16 +180,19 @@ def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
     if file.visit_links(add) is not None:
         problem = f"expected at most {_MOST_LINKS:,} groups and datasets, {_DEEPEST} in each other"
         raise InputError(f"{problem}, got more", file=file.filename)
-    return {
-        name: item
-        for name in names
-        if isinstance(item := own_item(file, name), h5py.Dataset)
-    }
+    found = {}
+    for name in names:
+        item = own_item(file, name)
+        if isinstance(item, h5py.Dataset):
+            found[name] = item
+    return found
 
 
 def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:
     shape = tuple(dataset.shape or ())
-    return (CHARACTERS, *shape[1:]) if _has_padding_row(dataset) else shape
+    if _has_padding_row(dataset):
+        return (CHARACTERS,) + shape[1:]
+    return shape
 
 
 def _has_padding_row(dataset: h5py.Dataset) -> bool:
