@@ -117,9 +117,16 @@ PERPLEXITIES = "perplexities.json"
 EXPORTED = "exported"
 """The folder of the tuned language model, with the files `LANGUAGE_MODEL`. `pretraining/callbacks.py` writes it."""
 
+SOURCE_FILES = "sources.json"
+"""
+The digests of the files of frozen sources, from which a model is opened. `training/run_folder.py` writes it when a
+training begins.
+"""
+
 ARCHIVED = (
     CONFIG,
     META,
+    SOURCE_FILES,
     "requirements.txt",
     OPTIONS_FILE,
     "*.th",
@@ -143,7 +150,7 @@ def _exactly(*names: str) -> list[str]:
 
 FILES: Written = {
     None: (
-        *_exactly(CONFIG, META, LOG, MEETING),
+        *_exactly(CONFIG, META, SOURCE_FILES, LOG, MEETING),
         *_exactly(BEST, METRICS, CONFUSION, CURVES, ARCHIVE),
         *_exactly(VOCABULARY_LOCK, VOCABULARY_RECORD),
         CHECKPOINT.pattern,

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
+from elmo_tasks.elmo.source_files import SourceFiles
 from elmo_tasks.elmo.source_types import LayerSource
-from elmo_tasks.elmo.sources import SourceFiles
 from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
@@ -142,13 +142,13 @@ class LayerCache:
 
     def _describe(self, source: LayerSource) -> Description:
         description = {
-            "options_sha256": self._files.auxiliary_file.sha256,
+            "options_sha256": self._files.options_file.sha256,
             "weights_sha256": self._files.weight_file.sha256,
             "state": source.state,
             "precision": source.precision,
             "dtype": str(STORED).removeprefix("torch."),
             "token_bytes": source.n_layers * source.output_dim * STORED.itemsize,
-            "options_file": self._files.auxiliary_file.public,
+            "options_file": self._files.options_file.public,
             "weight_file": self._files.weight_file.public,
             "format": FORMAT,
             "source": self._files.name,

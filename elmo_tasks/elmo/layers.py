@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput, States
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.cache import CacheSettings, LayerCache
+from elmo_tasks.elmo.source_files import SourceFiles
 from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import SourceFiles, open_source
+from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 
 NO_CACHE = CacheSettings()

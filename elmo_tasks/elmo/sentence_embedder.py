@@ -310,9 +310,9 @@ class Elmo:
         files = self.layers.opened_files()
         source = self.layers.source
         found: dict[str, Any] = {
-            "options_sha256": files.auxiliary_file.sha256,
+            "options_sha256": files.options_file.sha256,
             "weights_sha256": files.weight_file.sha256,
-            "options_file": files.auxiliary_file.public,
+            "options_file": files.options_file.public,
             "weight_file": files.weight_file.public,
         }
         if isinstance(source, BiLM):
@@ -369,8 +369,7 @@ class Elmo:
         settings["device"] = str(self.layers.device)
         settings["precision"] = self.layers.precision
         opened = [
-            (file.path, file.sha256)
-            for file in (files.auxiliary_file, files.weight_file)
+            (file.path, file.sha256) for file in (files.options_file, files.weight_file)
         ]
         return _reopen, (type(self), opened, settings)
 
@@ -441,7 +440,7 @@ def _reopen(
     """What a pickle calls: opens files, given with their sha256. Raises `InputError` if one has changed."""
     elmo = kind.from_files(*[path for path, _ in files], **settings)
     opened = elmo.layers.opened_files()
-    found = (opened.auxiliary_file, opened.weight_file)
+    found = (opened.options_file, opened.weight_file)
     for file, (path, sha256) in zip(found, files, strict=True):
         if file.sha256 != sha256:
             problem = "the file has changed since the pickle was written"

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
-from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles
+from elmo_tasks.elmo.source_files import sources_in
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.tensor_files import check_tensor_file
@@ -27,12 +27,7 @@ def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
     path, place = _path_and_place(archive)
     config, state = _trained(path)
     settings = _mix_settings(config, path, place)
-    of_sources = [
-        SourceFiles.from_state(state[key])
-        for key in state
-        if key.endswith(f"elmo.{STATE_KEY}")
-    ]
-    layers.opened_files().require_same(*of_sources)
+    layers.opened_files().require_same(*sources_in(state))
     mix = ScalarMix(layers.n_layers, settings)
     prefix = f".{place}_mix."
     learned = {

@@ -13,8 +13,8 @@ from elmo_tasks.bilm.bilm import LayerOutput, States
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
+from elmo_tasks.elmo.source_files import SourceFiles
 from elmo_tasks.elmo.source_types import FILE_KEYS, LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import SourceFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
     Probability,
@@ -217,8 +217,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def set_extra_state(self, state: Any) -> None:
         """Raises `InputError` if the state was made with other files."""
-        if self.files is not None and (isinstance(state, Tensor) or state):
-            self.files.require_same(SourceFiles.from_state(state))
+        if self.files is not None and state != {}:
+            self.files.require_same(SourceFiles.from_record(state))
 
     def mixes(self) -> Iterator[tuple[str, ScalarMix]]:
         """The mix of each place."""

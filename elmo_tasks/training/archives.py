@@ -20,7 +20,7 @@ from allennlp.models import archival
 from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
-from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles
+from elmo_tasks.elmo.source_files import sources_in
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import downloads, local_path
 from elmo_tasks.formats.tensor_files import check_tensor_file, is_zip
@@ -296,9 +296,9 @@ def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
             isinstance(key, str) for key in state
         ):
             raise TypeError(f"expected tensors by name, got {type(state).__name__}")
-        for key, value in state.items():
-            if Path(file).is_file() and key.endswith(STATE_KEY):
-                SourceFiles.from_state(value).require_bounded(Path(file).stat().st_size)
+        if Path(file).is_file():
+            for source in sources_in(state):
+                source.require_bounded(Path(file).stat().st_size)
         return weights.stat().st_size, len(state)
     except InputError as error:
         raise InputError(f"the archive's {weights.name}: {error}", file=file) from None

@@ -24,7 +24,16 @@ from elmo_tasks.errors import InputError, Interrupted, portable
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.processes import keep_freed_memory
-from elmo_tasks.run_names import ARCHIVE, BEST, CONFIG, LOCK, META, VOCABULARY, WEIGHTS
+from elmo_tasks.run_names import (
+    ARCHIVE,
+    BEST,
+    CONFIG,
+    LOCK,
+    META,
+    SOURCE_FILES,
+    VOCABULARY,
+    WEIGHTS,
+)
 from elmo_tasks.training.archives import archived_config
 from elmo_tasks.training.checks.training import VERIFIED, check_config, describe
 from elmo_tasks.training.curves import draw_curves
@@ -227,6 +236,8 @@ def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     if not run.has_vocabulary():  # with another trainer than ours
         run.record_vocabulary()
     members = {folder / BEST: WEIGHTS, folder / META: META}
+    if (folder / SOURCE_FILES).is_file():  # not with another trainer than ours
+        members[folder / SOURCE_FILES] = SOURCE_FILES
     for path in run.vocabulary():
         members[path] = f"{VOCABULARY}/{path.name}"
     with atomic_write(archive) as aside, tarfile.open(aside, "w:gz") as file:

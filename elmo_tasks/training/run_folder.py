@@ -12,7 +12,9 @@ from typing import Any
 from allennlp.common.util import namespace_match
 from allennlp.data import Vocabulary
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, NAMESPACE_PADDING_FILE
+from allennlp.models import Model
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.fetch import file_sha256
 from elmo_tasks.run_names import (
@@ -23,6 +25,7 @@ from elmo_tasks.run_names import (
     FOLDERS,
     LOCK,
     META,
+    SOURCE_FILES,
     VOCABULARY,
     VOCABULARY_RECORD,
     Written,
@@ -125,6 +128,15 @@ class RunFolder:
             if (folder / name).is_file()
         }
         self._save(_Record(before, written))
+
+    def record_sources(self, model: Model) -> None:
+        """Notes the digests of the files of a model's frozen sources, if it has any: see `source_files.trained_on`."""
+        records = []
+        for module in model.modules():
+            if isinstance(module, Layers) and module.files is not None:
+                records.append(module.files.to_record())
+        if records:
+            write_text(self.path / SOURCE_FILES, json.dumps(records, indent=1) + "\n")
 
     def remove(self) -> list[str]:
         """

@@ -103,7 +103,9 @@ class ResumableTrainer(GradientDescentTrainer):
             Confusion(self._serialization_dir),
         ]
         if self._primary:  # AllenNLP has saved the vocabulary
-            RunFolder(Path(self._serialization_dir)).record_vocabulary(model.vocab)
+            run = RunFolder(Path(self._serialization_dir))
+            run.record_vocabulary(model.vocab)
+            run.record_sources(model)
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.sources import SourceFiles
+from elmo_tasks.elmo.source_files import SourceFiles
 from elmo_tasks.formats.unpacking import unpack
 from elmo_tasks.training.archives import load_archive
 from tests.fuzz.subjects import ARCHIVE, with_member
@@ -248,7 +248,7 @@ def with_contents(change: Callable[[dict[str, Any]], None]) -> bytes:
     state = stored()
     for key in state:
         if key.endswith("_extra_state"):
-            state[key] = SourceFiles.from_state(state[key]).to_state()
+            state[key] = SourceFiles.from_record(state[key]).to_state()
             change(state[key]["contents"])
     return with_member("weights.th", saved(state))
 

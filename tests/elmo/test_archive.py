@@ -17,6 +17,7 @@ from torch import Tensor
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.training.run_folder import RunFolder
 from tests.elmo.samples import SENTENCES
 from tests.tiny import ELMO_DIM, bilm_files
 
@@ -94,6 +95,34 @@ def test_an_archive_with_relative_paths_loads_from_another_folder(
     )
     bilm_files(tmp_path / "bilm", seed=8)
     assert torch.equal(vectors(load(archive)), expected)
+
+
+def test_a_moved_bilm_is_found_by_what_stands_beside_the_config(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The weights, which are read after the model is constructed, are not needed for that."""
+    _, expected = trained(folder / "run")
+    vocab = Vocabulary.from_files(str(folder / "run/vocabulary"))
+    model = load(folder / "run/model.tar.gz")
+    RunFolder(folder / "run").record_sources(model)
+    (folder / "run/best.th").write_bytes(b"damaged")
+    monkeypatch.chdir(tmp_path)
+    again = Model.from_params(
+        Params(config()["model"]), vocab=vocab, serialization_dir=str(folder / "run")
+    )
+    embedder_of(again).load_state_dict(embedder_of(model).state_dict())
+    assert torch.equal(vectors(again.eval()), expected)
+
+
+@pytest.mark.parametrize("text", ["[", "{}", "[{}]", '[{"source": 3, "files": {}}]'])
+def test_a_damaged_record_of_the_files_is_an_error(folder: Path, text: str) -> None:
+    run = folder / "run"
+    trained(run)
+    (run / "sources.json").write_text(text)
+    with pytest.raises(InputError, match="sources|state names no biLM|not JSON"):
+        Model.from_params(
+            Params(config()["model"]), vocab=Vocabulary(), serialization_dir=str(run)
+        )
 
 
 @pytest.mark.parametrize("archive", [False, True])

@@ -12,7 +12,7 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.elmo.sources import SourceFiles
+from elmo_tasks.elmo.source_files import SourceFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.resources import fixtures_root
@@ -140,7 +140,7 @@ def test_the_embedded_bilm_is_the_default() -> None:
     elmo = ElmoTokenEmbedder.from_params(Params({}))
     assert elmo.files.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
     assert (
-        SourceFiles.from_state(elmo.get_extra_state()).weight_file.given
+        SourceFiles.from_record(elmo.get_extra_state()).weight_file.given
         == "embedded:weights.hdf5"
     )
     assert (
