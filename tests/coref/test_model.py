@@ -7,7 +7,12 @@ import torch
 
 from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.tasks.coref.antecedents import TopSpans
-from elmo_tasks.tasks.coref.model import CorefModel, Document, window
+from elmo_tasks.tasks.coref.model import (
+    CorefModel,
+    Document,
+    cluster_labels,
+    window,
+)
 from elmo_tasks.tasks.coref.reader import CorefReader
 from elmo_tasks.tasks.coref.spans import prune_crossing_spans
 from tests.models import Build, corpus, tensors
@@ -169,3 +174,21 @@ def test_head_values(
     assert model.spans.output_size == 2 * encoded.shape[1] + 3 + width
     x = model.input_encoder(document.text).x
     assert torch.equal(values[:11], x[0, :11, :width])
+
+
+def test_no_score_is_no_antecedent(build: Build) -> None:
+    """Without weights all pairs score 0, as having no antecedent does, which is taken."""
+    model = build()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+    batch, _ = story(model)
+    assert model.eval()(**batch)["clusters"] == [[]]
+
+
+def test_the_numbers_of_gold_clusters() -> None:
+    labels = cluster_labels([[(0, 1), (2, 4)], [(1, 3)], [(0, 9)]], (4, 2))
+    expected = torch.zeros(4, 2, dtype=torch.long)
+    expected[0, 0] = expected[2, 1] = 1
+    expected[1, 1] = 2
+    assert torch.equal(labels, expected)  # the last mention is wider than the grid

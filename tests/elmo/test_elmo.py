@@ -13,6 +13,7 @@ from allennlp.models import load_archive
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.source_files import File, remember, remembered
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import fixtures_root
 from tests.archives.make import STORED
@@ -246,3 +247,35 @@ def test_columns_of_a_batch(elmo: Elmo) -> None:
 def test_what_is_no_list(elmo: Elmo, sentences: Any) -> None:
     with pytest.raises(InputError, match="expected a"):
         elmo.embed(sentences)
+
+
+def test_raw_text_is_reported_once_for_a_tokenizer_by_name(
+    elmo: Elmo, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An embedder opens it once, so that it knows what it has reported."""
+    for _ in range(2):
+        elmo.embed(["It ended.", "Nobody came."] * 20, tokenizer="whitespace")
+    assert sum("punctuation" in record.message for record in caplog.records) == 1
+
+
+def test_one_layer_has_no_scale(elmo: Elmo) -> None:
+    """Files of vectors record what a mix has learned: nothing, of one layer."""
+    assert "mix" not in elmo.vector_model(1).settings()
+
+
+def test_files_that_are_elsewhere_are_not_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    digest = "0" * 64
+    for given, path in (
+        ("embedded:weights.hdf5", "/somewhere/weights.hdf5"),
+        ("https://a.org/w.hdf5", "https://a.org/w.hdf5"),
+        ("w.hdf5", ""),
+    ):
+        remember(File(given, digest, path))
+        assert remembered(digest) is None
+    remember(File("w.hdf5", digest, "/here/w.hdf5"))
+    assert remembered(digest) == "/here/w.hdf5"
+    remember(File("w.hdf5", digest, "/there/w.hdf5"))
+    assert remembered(digest) == "/there/w.hdf5"

@@ -186,3 +186,13 @@ def test_conflicting_values_and_unknown_keys(
 ) -> None:
     with pytest.raises(InputError, match=message):
         ElmoTokenEmbedder.from_params(Params({**files, **changes}))
+
+
+def test_what_is_said_of_a_mix_does_not_change_with_it(files: dict[str, str]) -> None:
+    elmo = ElmoTokenEmbedder.open(**files)
+    said = elmo.mix_parameters()
+    with torch.no_grad():
+        elmo.input_mix.gamma.fill_(3.0)
+        elmo.input_mix.weights.fill_(3.0).add_(torch.arange(3))
+    assert said["elmo_input_gamma"] == 1.0
+    assert said["elmo_input_s0"].item() == pytest.approx(1 / 3)

@@ -144,3 +144,24 @@ def test_invalid_files(folder: Path) -> None:
     (folder / "word.dic").unlink()
     with pytest.raises(InputError, match=r"word\.dic: no such file"):
         open_manylangs(folder)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("encoder", "name", "lstm"),
+        ("token_embedder", "name", "lstm"),
+        ("token_embedder", "char_dim", 0),
+    ],
+)
+def test_other_architectures_are_rejected(
+    folder: Path, part: str, key: str, value: Any
+) -> None:
+    """Those without characters need words: here a model that has neither."""
+    file = folder / "sizes.json"
+    config = json.loads(file.read_text())
+    config["token_embedder"]["word_dim"] = 0
+    config[part][key] = value
+    file.write_text(json.dumps(config))
+    with pytest.raises(InputError, match="expected the encoder elmo, and words or"):
+        open_manylangs(folder)

@@ -135,3 +135,10 @@ def test_errors(text: Path) -> None:
         with pytest.raises(InputError, match=message):
             static(*arguments)
     assert not (text.parent / "v").exists()
+
+
+@pytest.mark.parametrize("name", ["min_count", "most"])
+def test_counts_are_positive(name: str) -> None:
+    sizes = {"min_count": 1, "most": 5, name: 0}
+    with pytest.raises(InputError, match=f"{name}: expected an integer of at least 1"):
+        frequent_words([["a"]], **sizes)

@@ -197,3 +197,10 @@ def test_a_version_with_a_hole_opens_no_model(
     with pytest.raises(InputError, match="expected transformers 4.48 to 4.55"):
         Transformer(bert)
     assert os.path.exists(bert)
+
+
+@pytest.mark.parametrize("kind", ["LlamaTokenizer", "Bert", "evil.BertTokenizer", 3])
+def test_other_tokenizers_are_rejected(folder: Path, kind: Any) -> None:
+    change(folder / "tokenizer_config.json", tokenizer_class=kind)
+    with pytest.raises(InputError, match="expected a tokenizer of BERT, .* got "):
+        Transformer(folder)

@@ -40,3 +40,10 @@ def test_float32_is_that_of_allennlp(keys: dict[str, Any]) -> None:
             torch.equal(one, other) for one, other in zip(*gradients, strict=True)
         )
     assert ours.state_dict().keys() == theirs.state_dict().keys()
+
+
+def test_default_filters_are_those_of_allennlp() -> None:
+    theirs, ours = CnnEncoder(3, 7), PaddedCnn(3, 7)
+    assert ours.get_output_dim() == theirs.get_output_dim()
+    shapes = {name: value.shape for name, value in theirs.state_dict().items()}
+    assert {name: value.shape for name, value in ours.state_dict().items()} == shapes

@@ -179,8 +179,8 @@ def assert_orthogonal(*blocks: Tensor) -> None:
 
 
 def test_initialization() -> None:
-    layer = HighwayLstm(input_size=9, hidden_size=6, num_layers=1).layers[0]
-    assert layer.bias.tolist() == [0.0] * 6 + [1.0] * 6 + [0.0] * 24
+    layer = HighwayLstm(input_size=9, hidden_size=8, num_layers=1).layers[0]
+    assert layer.bias.tolist() == [0.0] * 8 + [1.0] * 8 + [0.0] * 32
     assert_orthogonal(*layer.input_weight.chunk(6), *layer.hidden_weight.chunk(5))
     for lstm in StackedLstm(input_size=4, hidden_sizes=[6, 3]).layers:
         size = lstm.hidden_size

@@ -105,3 +105,13 @@ def test_unknown_gold_tags_are_misses_and_not_in_the_loss(build: Build) -> None:
     assert model(**tensors(model.vocab, [instance("Rain fell", 1, "B-X B-Y")]))[
         "loss"
     ].isfinite()
+
+
+def test_skipped_sentences_are_said_at_the_end_of_an_evaluation(build: Build) -> None:
+    model = build(given=corpus()).train()
+    model(**tensors(model.vocab, corpus()))
+    assert "sentences_skipped" not in model.get_metrics(reset=True)
+    model.eval()
+    model(**tensors(model.vocab, corpus()))
+    assert "sentences_skipped" not in model.get_metrics()
+    assert model.get_metrics(reset=True)["sentences_skipped"] == 0

@@ -60,3 +60,9 @@ def test_batches_are_limited(predictor: Predictor) -> None:
     assert sum(count for count, _ in sizes) == 95 + 1
     largest = max(count * longest for count, longest in sizes)
     assert MAX_TOKENS - 95 < largest <= MAX_TOKENS
+
+
+def test_frames_are_in_the_order_of_the_text(predictor: Predictor) -> None:
+    words = ["Rain"] * 9
+    found = predicates(predictor, tokens=words, predicates=[8, 0, 8])
+    assert [place for place, _ in found] == [0, 8]

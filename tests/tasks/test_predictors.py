@@ -125,3 +125,10 @@ def test_sizes_count_what_is_computed() -> None:
     assert stored("squad").sizes(squad) == {"words": 6}
     with pytest.raises(InputError, match="expected an object with keys among"):
         stored("snli").sizes([])
+
+
+@pytest.mark.parametrize("task", INPUTS)
+def test_unknown_keys_are_rejected_before_anything_is_computed(task: str) -> None:
+    inputs = [INPUTS[task], {**INPUTS[task], "wrong": 1}]
+    with pytest.raises(InputError, match="expected an object with keys among"):
+        stored(task).predict_batch_json(inputs)

@@ -2,9 +2,12 @@
 
 import pytest
 from allennlp.predictors import Predictor
+from allennlp.training.metrics import Metric
 
 from elmo_tasks.tasks import TASKS
 from tests.tiny import ROOT
+
+PACKAGE = "elmo_tasks.tasks."
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -17,3 +20,30 @@ def test_the_page_has_the_drawing_and_the_predictor_the_fields(task: str) -> Non
     assert record.examples and all(
         example.keys() <= {*keys, "id"} for example in record.examples
     )
+
+
+def test_scores_of_the_paper() -> None:
+    """Table 1, without and with ELMo (NAACL version; a mean and a deviation of five runs)."""
+    assert {name: record.paper for name, record in TASKS.items()} == {
+        "squad": (81.1, 85.8),
+        "snli": (88.0, {"mean": 88.7, "deviation": 0.17}),
+        "srl": (81.4, 84.6),
+        "coref": (67.2, 70.4),
+        "ner": (90.15, {"mean": 92.22, "deviation": 0.10}),
+        "sst": (51.4, {"mean": 54.7, "deviation": 0.5}),
+        "tagger": None,
+    }
+
+
+def test_metrics_are_those_of_all_processes() -> None:
+    """AllenNLP refuses to train with several processes if a metric does not say so."""
+    ours = [kind for kind in subclasses(Metric) if kind.__module__.startswith(PACKAGE)]
+    assert len(ours) >= 6
+    assert all(kind.supports_distributed for kind in ours)
+
+
+def subclasses(kind: type) -> list[type]:
+    found = []
+    for one in kind.__subclasses__():
+        found += [one, *subclasses(one)]
+    return found
