@@ -1,4 +1,7 @@
-"""Words -> pieces -> the hidden states of a frozen transformer -> layers of one vector per word."""
+"""
+Words -> pieces -> the hidden states of a frozen transformer -> layers of one vector per
+word.
+"""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -22,43 +25,55 @@ logger = logging.getLogger(__name__)
 MAX_TOKENS = 16_384
 """Pieces with padding of a batch, which bounds the memory."""
 
+_CPU_BATCH_SIZE = 8
+"""Sequences of a batch on a CPU, where padding costs more than calls."""
+
 
 @cache  # once for each transformer
 def _warn_of_windows(folder: str, limit: int) -> None:
-    logger.warning(
-        "%s: a text has more than %d pieces; such texts are read in overlapping windows",
-        folder,
-        limit,
-    )
+    message = "%s: a text has more than %d pieces; such texts are read in overlapping "
+    logger.warning(message + "windows", folder, limit)
 
 
-class _Sequence(NamedTuple):
-    """A text or a window of it."""
+class _PieceSequence(NamedTuple):
+    """
+    The pieces of a text, or of a window of it, and which words' vectors they give.
 
-    ids: np.ndarray  # [S], with special tokens
-    words: (
-        np.ndarray
-    )  # [W], the words that are taken from it, as indices into the flattened batch
-    starts: np.ndarray  # [W], their first pieces
-    counts: (
-        np.ndarray
-    )  # [W], the numbers of their pieces, which follow each other without gaps
+    - `ids`, [S]: the pieces, with special tokens.
+    - `words`, [W]: the words, as indices into all tokens [B * T] of the texts.
+    - `starts`, [W]: the place in `ids` of each word's first piece.
+    - `counts`, [W]: the number of each word's pieces, which are next to each other.
+    """
+
+    ids: np.ndarray
+    words: np.ndarray
+    starts: np.ndarray
+    counts: np.ndarray
 
 
 class Transformer(nn.Module):
     """
-    The layers of an encoder such as BERT, or of a left-to-right model such as GPT-2, as `BiLM` computes them.
+    The layers of an encoder such as BERT, or of a left-to-right model such as GPT-2, in
+    the form in which `BiLM` gives its own.
 
-    Layer 0 is the output of the embeddings, layer k that of block k: Hugging Face's `hidden_states`. Words without a
-    piece are zeros: with most tokenizers empty words, and words of control characters. Special tokens are read by the
-    model, but have no vectors.
+    Layer 0 is the output of the embeddings, layer k that of block k: Hugging Face's
+    `hidden_states`. A word's vector is made from those of its pieces. Words without a
+    piece are zeros: with most tokenizers empty words, and words of control characters.
+    Special tokens are read by the model, but have no vectors.
 
-    A text of more pieces than the model has positions is read in windows that overlap by half. A word is taken from
-    the window in which it has most context, and words of more than half a window are cut there.
+    A text of more pieces than the model has positions is read in windows that overlap
+    by half. A word is taken from the window in which it has most context, and words of
+    more than half a window are cut there.
 
-    `folder` is in Hugging Face's format. `pieces` is `mean`, `first` or `last`; `precision` is the data type of weights
-    and states, `float32` or `bfloat16`, where the layers are in float32. Raises `InputError` if a file is missing or
-    invalid.
+    # Parameters
+
+    - `folder`: the model in Hugging Face's format.
+    - `pieces`: a word's vector is the `mean` of those of its pieces, the `first` or the
+      `last`.
+    - `precision`: the data type of weights and states, `float32` or `bfloat16`. The
+      layers are in float32.
+
+    Raises `InputError` if a file is missing or invalid.
     """
 
     state = "reset"
@@ -68,140 +83,222 @@ class Transformer(nn.Module):
         self, folder: str | Path, *, pieces: str = "mean", precision: str = "float32"
     ) -> None:
         super().__init__()
-        self.pieces, self.precision, self._folder = pieces, precision, str(folder)
+        self.pieces = pieces
+        self.precision = precision
         self.model, tokenizer = load(Path(folder), getattr(torch, precision))
+        self._folder = str(folder)
         self._tokenizer = tokenizer.backend_tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._before, self._after = _special_tokens(self._tokenizer)
-        self._limit = (
-            _positions(self.model, tokenizer) - len(self._before) - len(self._after)
-        )
-        self.register_buffer(
-            "like", torch.zeros(()), persistent=False
-        )  # the layers' data type and device
+        special = len(self._before) + len(self._after)
+        self._limit = _most_tokens(self.model, tokenizer) - special
+        # The data type of the layers, and their device.
+        self.register_buffer("like", torch.zeros(()), persistent=False)
 
     @property
     def output_dim(self) -> int:
+        """The width D of a layer."""
         return int(self.model.config.hidden_size)
 
     @property
     def n_layers(self) -> int:
+        """L+1, with the layer of the embeddings."""
         return int(self.model.config.num_hidden_layers) + 1
 
     @property
     def dtype(self) -> torch.dtype:
+        """The data type of the layers."""
         return self.like.dtype
 
     def forward(self, character_ids: Tensor) -> LayerOutput:
-        """The layers [L+1, B, T, D] of words with ids [B, T, C], as from `batch_to_ids`."""
+        """
+        The layers [L+1, B, T, D] and the mask [B, T] of words with ids [B, T, C], as
+        from `batch_to_ids`.
+        """
         character_ids = character_ids.cpu()  # the tokenizer's words are made there
         mask = token_mask(character_ids)  # [B, T]
-        layers = self.like.new_zeros(
-            self.n_layers, *mask.shape, self.output_dim
-        )  # [L+1, B, T, D]
-        sequences = list(
-            self._sequences(
-                ids_to_text(character_ids[mask]), mask.sum(1).tolist(), mask.shape[1]
-            )
-        )
-        lengths = [len(sequence.ids) for sequence in sequences]
-        few = (
-            8 if self.like.device.type == "cpu" else None
-        )  # on a CPU, padding costs more than calls
-        for places in batches_by_length(lengths, batch_size=few, max_tokens=MAX_TOKENS):
-            self._encode([sequences[place] for place in places], layers.flatten(1, 2))
+        rows, longest = mask.shape
+        layers = self.like.new_zeros(self.n_layers, rows, longest, self.output_dim)
+        of_tokens = layers.flatten(1, 2)  # [L+1, B * T, D], of the same memory
+        texts = _rows(ids_to_text(character_ids[mask]), mask.sum(1).tolist())
+        sequences = self._sequences(texts, longest)
+        for batch in self._batches(sequences):
+            self._encode(batch, of_tokens)
         return LayerOutput(layers, mask.to(self.like.device))
 
     def _sequences(
-        self, words: list[str], lengths: list[int], width: int
-    ) -> Iterator[_Sequence]:
-        """What the model reads for texts of these lengths, of which `words` are all words."""
-        ends = np.cumsum(lengths)
-        texts = [
-            words[end - length : end] for end, length in zip(ends, lengths, strict=True)
-        ]
+        self, texts: list[list[str]], longest: int
+    ) -> Iterator[_PieceSequence]:
+        """What the model reads for texts of at most `longest` words."""
         encodings = self._tokenizer.encode_batch(
             texts, is_pretokenized=True, add_special_tokens=False
         )
         for row, encoding in enumerate(encodings):
-            ids, of_word = np.array(encoding.ids, int), np.array(encoding.word_ids, int)
+            ids = np.array(encoding.ids, int)  # [S]
+            word_of_piece = np.array(encoding.word_ids, int)  # [S], from 0, sorted
             if len(ids) > self._limit:
-                kept = (
-                    np.arange(len(ids)) - np.searchsorted(of_word, of_word)
-                    < self._limit // 2
-                )
-                ids, of_word = ids[kept], of_word[kept]
                 _warn_of_windows(self._folder, self._limit)
-            found, starts, counts = np.unique(
-                of_word, return_index=True, return_counts=True
-            )
-            centres = starts + counts // 2
-            for start, end, first, last in windows(
-                len(ids), limit=self._limit, overlap=self._limit // 2
-            ):
-                taken = (first <= centres) & (centres < last)
-                places = starts[taken] - start + len(self._before)
-                framed = np.concatenate([self._before, ids[start:end], self._after])
-                yield _Sequence(
-                    framed, row * width + found[taken], places, counts[taken]
-                )
+                kept = _place_in_word(word_of_piece) < self._limit // 2
+                ids = ids[kept]
+                word_of_piece = word_of_piece[kept]
+            yield from self._windows(ids, word_of_piece, row * longest)
 
-    def _encode(self, batch: Sequence[_Sequence], layers: Tensor) -> None:
-        """Write the vectors of a batch's words to the layers [L+1, B * T, D]."""
-        length = max(len(sequence.ids) for sequence in batch)
-        mask = np.arange(length) < np.array(
-            [[len(sequence.ids)] for sequence in batch]
-        )  # [b, S]
-        ids = np.full(mask.shape, max(0, self.model.config.pad_token_id or 0))  # [b, S]
-        ids[mask] = np.concatenate([sequence.ids for sequence in batch])
-        starts = np.concatenate(
-            [row * length + sequence.starts for row, sequence in enumerate(batch)]
-        )
-        counts = np.concatenate([sequence.counts for sequence in batch])
-        if self.pieces != "mean":
-            starts, counts = (
-                starts + (counts - 1) * (self.pieces == "last"),
-                np.ones_like(counts),
+    def _windows(
+        self, ids: np.ndarray, word_of_piece: np.ndarray, first_word: int
+    ) -> Iterator[_PieceSequence]:
+        """
+        The windows of a text's pieces [S]; `first_word` is the index of its first word.
+        """
+        words, starts, counts = np.unique(
+            word_of_piece, return_index=True, return_counts=True
+        )  # [W] each
+        centres = starts + counts // 2
+        for start, end, first, last in windows(
+            len(ids), limit=self._limit, overlap=self._limit // 2
+        ):
+            taken = (first <= centres) & (centres < last)  # [W]
+            yield _PieceSequence(
+                ids=np.concatenate([self._before, ids[start:end], self._after]),
+                words=first_word + words[taken],
+                starts=len(self._before) + starts[taken] - start,
+                counts=counts[taken],
             )
-        offsets = np.cumsum(counts) - counts
-        pooled = np.repeat(starts - offsets, counts) + np.arange(counts.sum())
+
+    def _batches(
+        self, sequences: Iterator[_PieceSequence]
+    ) -> Iterator[list[_PieceSequence]]:
+        """Batches of sequences of similar length."""
+        listed = list(sequences)
+        batch_size = None
+        if self.like.device.type == "cpu":
+            batch_size = _CPU_BATCH_SIZE
+        for places in batches_by_length(
+            [len(sequence.ids) for sequence in listed],
+            batch_size=batch_size,
+            max_tokens=MAX_TOKENS,
+        ):
+            yield [listed[place] for place in places]
+
+    def _encode(self, batch: Sequence[_PieceSequence], of_tokens: Tensor) -> None:
+        """
+        Write the vectors of a batch's words to their places in the layers [L+1, B * T,
+        D].
+        """
+        pad_id = max(0, self.model.config.pad_token_id or 0)
+        ids, mask = _padded(batch, pad_id)
+        hidden_states = self.model(
+            input_ids=self._tensor(ids),
+            attention_mask=self._tensor(mask).long(),
+            output_hidden_states=True,
+        ).hidden_states
+        _, length = ids.shape
+        pooled, offsets = _pooled_pieces(batch, length, self.pieces)
+        pooled_on_device = self._tensor(pooled)
+        offsets_on_device = self._tensor(offsets)
         words = self._tensor(np.concatenate([sequence.words for sequence in batch]))
-        bags = self._tensor(pooled), self._tensor(offsets)
-        inputs = {
-            "input_ids": self._tensor(ids),
-            "attention_mask": self._tensor(mask).long(),
-        }
-        states = self.model(**inputs, output_hidden_states=True).hidden_states
-        for layer, state in zip(layers, states, strict=True):
+        for layer, states in zip(of_tokens, hidden_states, strict=True):  # [b, S, D]
             layer[words] = embedding_bag(
-                bags[0], state.flatten(0, 1).to(self.dtype), bags[1], mode="mean"
+                pooled_on_device,
+                states.flatten(0, 1).to(self.dtype),
+                offsets_on_device,
+                mode="mean",
             )
 
     def _tensor(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.like.device)
 
 
-def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The ids before and after a text's pieces."""
+def _rows(words: list[str], lengths: list[int]) -> list[list[str]]:
+    """All words, as the rows of a batch, which have these lengths."""
+    rows = []
+    start = 0
+    for length in lengths:
+        rows.append(words[start : start + length])
+        start += length
+    return rows
+
+
+def _place_in_word(word_of_piece: np.ndarray) -> np.ndarray:
+    """
+    The place of each piece in its word, [S], given the numbers of their words, [S].
+    """
+    first_pieces = np.searchsorted(word_of_piece, word_of_piece)
+    return np.arange(len(word_of_piece)) - first_pieces
+
+
+def _padded(
+    batch: Sequence[_PieceSequence], pad_id: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pieces of sequences with padding [b, S], and their mask [b, S]."""
+    length = max([len(sequence.ids) for sequence in batch])
+    ids = np.full((len(batch), length), pad_id)
+    mask = np.zeros((len(batch), length), bool)
+    for row, sequence in enumerate(batch):
+        ids[row, : len(sequence.ids)] = sequence.ids
+        mask[row, : len(sequence.ids)] = True
+    return ids, mask
+
+
+def _pooled_pieces(
+    batch: Sequence[_PieceSequence], length: int, pieces: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Which pieces make each word's vector, as `embedding_bag` takes it.
+
+    The hidden states of a batch are a table [b * S, D]: row `r * S + s` is that of
+    piece s of sequence r, and S is `length`. `pooled` [N] lists the rows of all words,
+    one word after the other; those of word w begin at `offsets[w]` and end where the
+    next word's begin. The word's vector is their mean. `offsets` is [W].
+
+    For example, one sequence with the three words "unloading the harbours":
+
+        row     0      1   2       3      4    5        6    7
+        piece   [CLS]  un  ##load  ##ing  the  harbour  ##s  [SEP]
+
+        pieces  pooled             offsets
+        mean    1, 2, 3, 4, 5, 6   0, 3, 4
+        first   1, 4, 5            0, 1, 2
+        last    3, 4, 6            0, 1, 2
+    """
+    starts = np.concatenate(
+        [row * length + sequence.starts for row, sequence in enumerate(batch)]
+    )  # [W]
+    counts = np.concatenate([sequence.counts for sequence in batch])  # [W]
+    if pieces == "last":
+        starts = starts + counts - 1
+    if pieces != "mean":
+        counts = np.ones_like(counts)
+    offsets = np.cumsum(counts) - counts  # [W]
+    place_in_word = np.arange(counts.sum()) - np.repeat(offsets, counts)  # [N]
+    pooled = np.repeat(starts, counts) + place_in_word  # [N]
+    return pooled, offsets
+
+
+def _special_tokens(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The ids of the special tokens before and after a text's pieces."""
     encoding = tokenizer.encode(["a"], is_pretokenized=True)
-    pieces = [place for place, word in enumerate(encoding.word_ids) if word is not None]
-    start, end = (
-        (pieces[0], pieces[-1] + 1) if pieces else [(len(encoding.ids) + 1) // 2] * 2
-    )
-    return encoding.ids[:start], encoding.ids[end:]
+    ids = np.array(encoding.ids, int)
+    places = []
+    for place, word in enumerate(encoding.word_ids):
+        if word is not None:
+            places.append(place)
+    if not places:  # this word has no piece
+        middle = (len(ids) + 1) // 2
+        return ids[:middle], ids[middle:]
+    return ids[: places[0]], ids[places[-1] + 1 :]
 
 
-def _positions(model: Any, tokenizer: Any) -> int:
-    """The most tokens of a text. RoBERTa's positions begin after that of padding."""
-    embeddings = getattr(
-        getattr(model, "embeddings", None), "position_embeddings", None
-    )
-    reserved = getattr(embeddings, "padding_idx", None)
-    positions = int(
-        getattr(model.config, "max_position_embeddings", tokenizer.model_max_length)
-    )
-    return min(
-        positions - (0 if reserved is None else reserved + 1),
-        int(tokenizer.model_max_length),
-    )
+def _most_tokens(model: Any, tokenizer: Any) -> int:
+    """
+    The most tokens of a text, special tokens included. RoBERTa's positions begin after
+    that of padding.
+    """
+    most = int(tokenizer.model_max_length)
+    positions = int(getattr(model.config, "max_position_embeddings", most))
+    embeddings = getattr(model, "embeddings", None)
+    position_embeddings = getattr(embeddings, "position_embeddings", None)
+    padding = getattr(position_embeddings, "padding_idx", None)
+    if padding is not None:
+        positions -= padding + 1
+    return min(positions, most)

@@ -1,4 +1,7 @@
-"""The files of a transformer: a folder, or a model of the Hugging Face hub; found, hashed, archived and loaded."""
+"""
+The files of a transformer, a folder or a model of the Hugging Face hub: find, hash,
+archive and load them.
+"""
 
 import hashlib
 import io
@@ -7,7 +10,7 @@ import tarfile
 import tempfile
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,64 +27,84 @@ from elmo_tasks.formats.fetch import file_sha256, hub_model, model_path
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.tar import is_tar, without_owner
 
-OTHERS = (
-    *("config.json", "tokenizer*", "special_tokens_map.json", "added_tokens.json"),
-    *("vocab*", "merges.txt", "*.model"),
-)
-_MANYLANGS = ("*.json", "*.dic", "*.pkl")
-WEIGHTS = ("model*.safetensors*", "pytorch_model*.bin*")
-"""The first kind that a folder has is used, and no other file."""
+_SETTINGS = [  # of the model and of its tokenizer
+    "config.json",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab*",
+    "merges.txt",
+    "*.model",
+]
+_SAFETENSORS = "model*.safetensors*"
+_PICKLES = "pytorch_model*.bin*"
+"""Read where a folder has no safetensors, which are preferred."""
+
+_MANYLANGS = ["*.json", "*.dic", "*.pkl"]
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def find_model(name: str) -> Path:
     """
-    The absolute path of a folder, of that of a ZIP or published model (see `model_path`), or of that of the hub's model
-    of this name, downloaded unless `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model.
+    The absolute path of a folder, of that of a ZIP or published model (see
+    `model_path`), or of that of the hub's model of this name, downloaded unless
+    `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
     if name in MODELS or "://" in name or folder.is_file():
         return model_path(name).absolute()
-    if folder.is_dir() or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
+    if folder.is_dir() or not _HUB_NAME.fullmatch(name):
         return folder.absolute()
     try:
-        for weights in WEIGHTS:
-            folder = hub_model(name, [*OTHERS, weights])
-            if any(folder.glob(weights)):
-                break
+        found = hub_model(name, _SETTINGS + [_SAFETENSORS])
+        if _has(found, _SAFETENSORS):
+            return found
+        return hub_model(name, _SETTINGS + [_PICKLES])
     except InputError as error:
-        problem = f"no such folder, and no model of this name from the Hugging Face hub: {error}"
+        problem = (
+            "no such folder, and no model of this name from the Hugging Face hub: "
+            f"{error}"
+        )
         raise InputError(
             problem, file=name, hint="set the key or option model"
         ) from None
-    return folder
 
 
 def model_files(folder: Path) -> list[Path]:
     """The files that are read, sorted by name."""
-    weights = next(
-        (pattern for pattern in WEIGHTS if any(folder.glob(pattern))), WEIGHTS[0]
-    )
-    patterns = _MANYLANGS if (folder / "encoder.pkl").is_file() else (*OTHERS, weights)
-    return sorted(
-        {
-            path
-            for pattern in patterns
-            for path in folder.glob(pattern)
-            if path.is_file()
-        }
-    )
+    found = set()
+    for pattern in _patterns(folder):
+        for path in folder.glob(pattern):
+            if path.is_file():
+                found.add(path)
+    return sorted(found)
+
+
+def _patterns(folder: Path) -> list[str]:
+    """
+    The names of the files that are read: of a transformer, or of ELMoForManyLangs.
+    """
+    if (folder / "encoder.pkl").is_file():
+        return _MANYLANGS
+    if _has(folder, _PICKLES) and not _has(folder, _SAFETENSORS):
+        return _SETTINGS + [_PICKLES]
+    return _SETTINGS + [_SAFETENSORS]
+
+
+def _has(folder: Path, pattern: str) -> bool:
+    return any(folder.glob(pattern))
 
 
 def folder_sha256(folder: Path) -> str:
     """A digest of the names and contents of the files that are read."""
-    lines = "".join(
-        f"{file_sha256(path)}  {path.name}\n" for path in model_files(folder)
-    )
-    return hashlib.sha256(lines.encode()).hexdigest()
+    digest = hashlib.sha256()
+    for path in model_files(folder):
+        digest.update(f"{file_sha256(path)}  {path.name}\n".encode())
+    return digest.hexdigest()
 
 
 def pack(folder: Path) -> Tensor:
-    """The files that are read, as an uncompressed tar file, uint8."""
+    """The files that are read, as the bytes of an uncompressed tar file, uint8 [N]."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for path in model_files(folder):
@@ -90,95 +113,124 @@ def pack(folder: Path) -> Tensor:
 
 
 def unpack(packed: Tensor, folder: Path) -> None:
-    """Write what `pack` returned, which is not compressed, to a folder."""
+    """
+    Write the files to a folder. `packed` is what `pack` returned, uint8 [N]. Raises
+    `InputError` if it is compressed, or no tar file.
+    """
     if not is_tar(packed[:512].numpy().tobytes()):
         raise InputError("expected a tar file in the archive, got another one")
-    names = (*OTHERS, *WEIGHTS, *_MANYLANGS)
-    unpacking.unpack(
-        io.BytesIO(packed.numpy().data), folder, names, file="the archived model"
-    )
+    names = _SETTINGS + [_SAFETENSORS, _PICKLES] + _MANYLANGS
+    contents = io.BytesIO(packed.numpy().data)
+    unpacking.unpack(contents, folder, names, file="the archived model")
 
 
 def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     """
-    The frozen model and its fast tokenizer, from files alone, without running code in them: see `transformer_config`.
-    Raises `InputError` if a file is missing or invalid, the model is of an architecture that is not documented, the
-    tokenizer is slow, or the two are not of one model; or for a version of transformers with a known hole.
+    The frozen model and its fast tokenizer, from files alone, without running code in
+    them: see `transformer_config`.
+
+    Raises `InputError` if a file is missing or invalid, the model is of an architecture
+    that is not documented, the tokenizer is slow, or the two are not of one model; or
+    for a version of transformers with a known hole.
     """
     import transformers
 
     require_sound_version(transformers.__version__)
     files = model_files(folder)
+    size = sum([file.stat().st_size for file in files if _is_weights(file)])
     with tempfile.TemporaryDirectory() as temporary:
         safe = Path(temporary)
         config = safe_copy(folder, files, safe)
-        size = sum(file.stat().st_size for file in files if _is_weights(file))
-        model, found, tokenizer = _loaded(safe, folder, config, size, dtype)
-    if missing := [
-        name for name in found["missing_keys"] if "pooler." not in name
-    ]:  # of no layer
-        raise InputError(
-            f"expected the weights of {type(model).__name__}, got none for {missing[0]}",
-            file=folder,
-        )
-    if not tokenizer.is_fast:
-        hint = "save the fast one as tokenizer.json, with tokenizer.save_pretrained"
-        raise InputError(
-            f"expected a fast tokenizer, got {type(tokenizer).__name__}",
-            file=folder,
-            hint=hint,
-        )
-    if (given := len(tokenizer)) > (
-        known := model.get_input_embeddings().num_embeddings
-    ):
-        raise InputError(
-            f"expected a tokenizer of at most {known} pieces as the model, got {given}",
-            file=folder,
-        )
-    return model.eval().requires_grad_(False), tokenizer
+        loaded = _load_copy(safe, folder, config, size, dtype)
+    _require_whole(loaded, folder)
+    return loaded.model.eval().requires_grad_(False), loaded.tokenizer
+
+
+class _Loaded(NamedTuple):
+    """A model and its tokenizer, and the names of the weights that its files lack."""
+
+    model: Any
+    missing: list[str]
+    tokenizer: Any
 
 
 def _is_weights(file: Path) -> bool:
-    return any(fnmatch(file.name, pattern) for pattern in WEIGHTS)
+    return fnmatch(file.name, _SAFETENSORS) or fnmatch(file.name, _PICKLES)
 
 
-def _loaded(
+def _load_copy(
     safe: Path, folder: Path, settings: dict[str, Any], size: int, dtype: torch.dtype
-) -> tuple[Any, dict[str, Any], Any]:
-    """What transformers loads from a safe copy of a folder, whose weights have `size` bytes."""
-    from transformers import AutoConfig, AutoModel, AutoTokenizer, logging
+) -> _Loaded:
+    """
+    What transformers loads from the safe copy of a folder, whose weights have `size`
+    bytes. Raises `InputError` if a file is damaged, with the path in the folder.
+    """
+    from transformers import logging
 
     verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()  # what is missing or unused is reported below
-    local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    logging.set_verbosity_error()  # what is missing is an error of ours
     try:
-        config = AutoConfig.for_model(**settings)
-        config.use_cache = config.reference_compile = (
-            False  # keys of GPT-2 and of ModernBERT
-        )
-        with torch.device("meta"):
-            require_held(AutoModel.from_config(config), size, folder)
-        options = {
-            "config": config,
-            "torch_dtype": dtype,
-            "use_safetensors": any(safe.glob(WEIGHTS[0])),
-        }
-        model, found = AutoModel.from_pretrained(
-            safe, output_loading_info=True, **options, **local
-        )
-        model.config.name_or_path = ""  # the path of the copy
-        return (
-            model,
-            found,
-            AutoTokenizer.from_pretrained(safe, add_prefix_space=True, **local),
-        )
+        return _from_pretrained(safe, folder, settings, size, dtype)
     except InputError:
         raise
     except Exception as error:  # damaged files raise errors of any kind
         reason = " ".join(str(error).split()).replace(str(safe), str(folder))
+        if not reason:
+            reason = type(error).__name__
         raise InputError(
-            f"cannot load the transformer: {reason[:300] or type(error).__name__}",
-            file=folder,
+            f"cannot load the transformer: {reason[:300]}", file=folder
         ) from None
     finally:
         logging.set_verbosity(verbosity)
+
+
+def _from_pretrained(
+    safe: Path, folder: Path, settings: dict[str, Any], size: int, dtype: torch.dtype
+) -> _Loaded:
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    config = AutoConfig.for_model(**settings)
+    config.use_cache = False  # a key of GPT-2
+    config.reference_compile = False  # a key of ModernBERT
+    with torch.device("meta"):
+        require_held(AutoModel.from_config(config), size, folder)
+    model, found = AutoModel.from_pretrained(
+        safe,
+        config=config,
+        torch_dtype=dtype,
+        use_safetensors=_has(safe, _SAFETENSORS),
+        output_loading_info=True,
+        local_files_only=True,
+        trust_remote_code=False,
+    )
+    model.config.name_or_path = ""  # the path of the copy
+    tokenizer = AutoTokenizer.from_pretrained(
+        safe, add_prefix_space=True, local_files_only=True, trust_remote_code=False
+    )
+    return _Loaded(model, list(found["missing_keys"]), tokenizer)
+
+
+def _require_whole(loaded: _Loaded, folder: Path) -> None:
+    """
+    Raises `InputError` if a model lacks weights, or has a tokenizer that does not fit.
+    """
+    model, missing, tokenizer = loaded
+    for name in missing:
+        if "pooler." not in name:  # the pooler is above the layers
+            raise InputError(
+                f"expected the weights of {type(model).__name__}, got none for {name}",
+                file=folder,
+            )
+    if not tokenizer.is_fast:
+        raise InputError(
+            f"expected a fast tokenizer, got {type(tokenizer).__name__}",
+            file=folder,
+            hint="save the fast one as tokenizer.json, with tokenizer.save_pretrained",
+        )
+    known = model.get_input_embeddings().num_embeddings
+    given = len(tokenizer)
+    if given > known:
+        raise InputError(
+            f"expected a tokenizer of at most {known} pieces as the model, got {given}",
+            file=folder,
+        )
