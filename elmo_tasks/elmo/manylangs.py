@@ -1,4 +1,7 @@
-"""The models of ELMoForManyLangs (Che et al. 2018): a biLM over characters of Unicode and known words."""
+"""
+The models of ELMoForManyLangs (Che et al. 2018): a biLM over characters of Unicode and
+known words.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -36,61 +39,67 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "n_layers": 2,
     },
     "token_embedder": {
-        **{
-            "name": "cnn",
-            "activation": "relu",
-            "filters": BiLMOptions().filters,
-            "n_highway": 2,
-        },
-        **{"word_dim": 100, "char_dim": 50, "max_characters_per_token": 50},
+        "name": "cnn",
+        "activation": "relu",
+        "filters": BiLMOptions().filters,
+        "n_highway": 2,
+        "word_dim": 100,
+        "char_dim": 50,
+        "max_characters_per_token": 50,
     },
 }
-"""The configuration of this name, which all published models have, and their ZIPs do not contain."""
+"""
+What `_CONFIG` says, which all published models name, and their ZIPs do not contain.
+"""
 
-_WHAT, _SETTINGS = (
-    "the weights of ELMoForManyLangs",
-    "a configuration of ELMoForManyLangs",
-)
+_WHAT = "the weights of ELMoForManyLangs"
+_SETTINGS = "a configuration of ELMoForManyLangs"
+
 _WORDS_AT_ONCE = 256
+"""The most words that are encoded together, which bounds the memory."""
 
 _GATES = (0, 3, 1, 2)
 """The places of our gates, input, output, forget and candidate, among theirs."""
 
 
 class _WordEncoder(nn.Module):
-    """In place of `TokenEncoder`; the names of its parameters are those of the file."""
+    """
+    In place of `TokenEncoder`; the names of its parameters are those of the file.
+
+    A word's vector is a projection of its embedding, of its characters' convolutions,
+    or of both. `config` is what the configuration says under `token_embedder`,
+    `output_dim` the width P of the vectors; `words` and `characters` are dictionaries,
+    with the numbers of the embeddings' rows, where the model has these parts.
+    """
 
     def __init__(
         self,
         config: Mapping[str, Any],
-        width: int,
+        output_dim: int,
         words: dict[str, int] | None,
         characters: dict[str, int] | None,
     ) -> None:
         super().__init__()
-        self._config, self._words, self._characters = config, words, characters
-        size = config["word_dim"]
+        self._config = config
+        self._words = words
+        self._characters = characters
+        input_size = config["word_dim"]
         if words is not None:
-            self.word_emb_layer = nn.ModuleDict(
-                {"embedding": nn.Embedding(len(words), size)}
-            )
+            self.word_emb_layer = _embedding(len(words), config["word_dim"])
         if characters is not None:
-            dim, count = (
-                config["char_dim"],
-                sum(number for _, number in config["filters"]),
-            )
-            self.char_emb_layer = nn.ModuleDict(
-                {"embedding": nn.Embedding(len(characters), dim)}
-            )
-            self.convolutions = nn.ModuleList(
-                nn.Conv1d(dim, number, width) for width, number in config["filters"]
-            )
-            layers = nn.ModuleList(
-                nn.Linear(count, 2 * count) for _ in range(config["n_highway"])
-            )
+            char_dim = config["char_dim"]
+            self.char_emb_layer = _embedding(len(characters), char_dim)
+            self.convolutions = nn.ModuleList()
+            n_filters = 0
+            for kernel_size, count in config["filters"]:
+                self.convolutions.append(nn.Conv1d(char_dim, count, kernel_size))
+                n_filters += count
+            layers = nn.ModuleList()
+            for _ in range(config["n_highway"]):
+                layers.append(nn.Linear(n_filters, 2 * n_filters))
             self.highways = nn.ModuleDict({"_layers": layers})
-            size += count
-        self.projection = nn.Linear(size, width)
+            input_size += n_filters
+        self.projection = nn.Linear(input_size, output_dim)
 
     @property
     def characters(self) -> Tensor:
@@ -105,105 +114,121 @@ class _WordEncoder(nn.Module):
         self, character_ids: Tensor, *, precision: torch.dtype | None = None
     ) -> Tensor:
         """Vectors [N, P] of the words with ids [N, C]."""
-        return torch.cat(
-            [
-                self._encode(ids_to_text(ids))
-                for ids in character_ids.split(_WORDS_AT_ONCE)
-            ]
-        )
+        vectors = []
+        for ids in character_ids.split(_WORDS_AT_ONCE):
+            vectors.append(self._encode(ids_to_text(ids)))
+        return torch.cat(vectors)
 
     def _encode(self, words: list[str]) -> Tensor:
+        """Vectors [N, P] of words."""
         if self._config["name"] == "cnn":
-            words = [
-                word[: self._config["max_characters_per_token"] - 2] for word in words
-            ]
-        parts, device = [], self.projection.weight.device
+            longest = self._config["max_characters_per_token"] - 2
+            words = [word[:longest] for word in words]
+        parts = []
         if self._words is not None:
-            ids = [self._words.get(word, self._words["<oov>"]) for word in words]
-            parts.append(
-                self.word_emb_layer["embedding"](torch.tensor(ids, device=device))
-            )  # [N, word_dim]
+            parts.append(self._look_up(words, self._words))  # [N, word_dim]
         if self._characters is not None:
-            spelled = torch.tensor(
-                [self._spell(word, self._characters) for word in words], device=device
-            )
-            parts.append(self._convolve(spelled))  # [N, F]
+            spelled = [self._spell(word, self._characters) for word in words]
+            parts.append(self._convolve(self._tensor(spelled)))  # [N, F]
         return self.projection(torch.cat(parts, -1))
 
+    def _look_up(self, words: list[str], ids: dict[str, int]) -> Tensor:
+        """The embeddings of words, [N, word_dim]; unknown words share one."""
+        found = [ids.get(word, ids["<oov>"]) for word in words]
+        return self.word_emb_layer["embedding"](self._tensor(found))
+
     def _spell(self, word: str, ids: dict[str, int]) -> list[int]:
-        """The ids of a word's characters. The two ends of a word are swapped, as the weights were trained."""
-        characters = [word] if word in ("<bos>", "<eos>") else list(word)
-        found = [
-            ids["<eow>"],
-            *(ids.get(one, ids["<oov>"]) for one in characters),
-            ids["<bow>"],
-        ]
-        return found + [ids["<pad>"]] * (
-            self._config["max_characters_per_token"] - len(found)
-        )
+        """
+        The ids of a word's characters, padded. The two ends of a word are swapped, as
+        the weights were trained.
+        """
+        characters = list(word)
+        if word in ("<bos>", "<eos>"):
+            characters = [word]
+        spelled = [ids["<eow>"]]
+        for character in characters:
+            spelled.append(ids.get(character, ids["<oov>"]))
+        spelled.append(ids["<bow>"])
+        padding = self._config["max_characters_per_token"] - len(spelled)
+        return spelled + [ids["<pad>"]] * padding
 
     def _convolve(self, spelled: Tensor) -> Tensor:
-        """Characters [N, C] -> [N, F]."""
+        """
+        Ids of characters [N, C] -> [N, F]: convolutions, their maxima over the word,
+        and highway layers.
+        """
         activation = getattr(torch, self._config["activation"])
-        embedded = self.char_emb_layer["embedding"](spelled).transpose(
-            1, 2
-        )  # [N, char_dim, C]
-        hidden = torch.cat(
-            [activation(layer(embedded).amax(-1)) for layer in self.convolutions], -1
-        )
+        embedded = self.char_emb_layer["embedding"](spelled)  # [N, C, char_dim]
+        embedded = embedded.transpose(1, 2)  # [N, char_dim, C]
+        pooled = []
+        for convolution in self.convolutions:
+            pooled.append(activation(convolution(embedded).amax(-1)))  # [N, filters]
+        hidden = torch.cat(pooled, -1)  # [N, F]
         for layer in self.highways["_layers"]:  # type: ignore[attr-defined]
-            candidate, gate = layer(hidden).chunk(2, -1)
+            candidate, gate = layer(hidden).chunk(2, -1)  # [N, F] each
             hidden = torch.lerp(candidate.relu(), hidden, gate.sigmoid())
         return hidden
 
+    def _tensor(self, ids: list[Any]) -> Tensor:
+        return torch.tensor(ids, device=self.projection.weight.device)
 
-_LSTM_NAMES = {  # our names of a layer's parameters, and theirs
+
+def _embedding(rows: int, width: int) -> nn.ModuleDict:
+    """An embedding with the name that it has in the file."""
+    return nn.ModuleDict({"embedding": nn.Embedding(rows, width)})
+
+
+_LSTM_NAMES = {
     "input_weight": "input_linearity.weight",
     "hidden_weight": "state_linearity.weight",
     "bias": "state_linearity.bias",
     "projection": "state_projection.weight",
 }
+"""Our names of the parameters of a layer, and theirs."""
+
+_LSTM_SIZES = ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")
+
+_WORDS = ("<oov>",)
+_CHARACTERS = ("<oov>", "<pad>", "<bow>", "<eow>", "<bos>", "<eos>")
+"""Entries that the dictionaries must have."""
 
 
 def open_manylangs(folder: str | Path) -> BiLM:
     """
-    The layers of a model of ELMoForManyLangs, as its `Embedder` computes them, but each sentence starts from zero
-    states, where theirs continues from the batch before. The biLM is frozen and packed, and has their word encoder.
+    The layers of a model of ELMoForManyLangs, as its `Embedder` computes them, but each
+    sentence starts from zero states, where theirs continues from the batch before. The
+    biLM is frozen and packed, and has their word encoder.
 
-    `folder` has `config.json`, the configuration that it names, `char.dic`, `word.dic`, `token_embedder.pkl` and
-    `encoder.pkl`. Raises `InputError` if a file is missing or invalid. No code in the files is run.
+    `folder` has `config.json`, the configuration that it names, `char.dic`, `word.dic`,
+    `token_embedder.pkl` and `encoder.pkl`. Raises `InputError` if a file is missing or
+    invalid. No code in the files is run.
     """
     folder = Path(folder)
     token, options = _read_config(folder)
-    words = (
-        _read_dictionary(folder / "word.dic", ("<oov>",)) if token["word_dim"] else None
-    )
-    special = ("<oov>", "<pad>", "<bow>", "<eow>", "<bos>", "<eos>")
-    characters = (
-        _read_dictionary(folder / "char.dic", special) if token["char_dim"] else None
-    )
+    words = None
+    if token["word_dim"]:
+        words = _read_dictionary(folder / "word.dic", _WORDS)
+    characters = None
+    if token["char_dim"]:
+        characters = _read_dictionary(folder / "char.dic", _CHARACTERS)
     with _weights(folder / WEIGHTS) as tensors:
         with torch.device("meta"):
-            encoder, bilm = (
-                _WordEncoder(token, options.projection_dim, words, characters),
-                BiLM(options),
-            )
+            encoder = _WordEncoder(token, options.projection_dim, words, characters)
+            bilm = BiLM(options)
         encoder.load_state_dict(tensors, assign=True)
     with _weights(folder / "encoder.pkl") as tensors:
         _load_lstms(bilm, tensors)
     bilm.token_encoder = encoder  # type: ignore[assignment]
-    bilm.boundaries = fit_slots(
-        torch.from_numpy(tokens_to_ids(["<bos>", "<eos>"]).astype("int64")),
-        MOST_CHARACTERS,
-    )
+    boundaries = torch.from_numpy(tokens_to_ids(["<bos>", "<eos>"]).astype("int64"))
+    bilm.boundaries = fit_slots(boundaries, MOST_CHARACTERS)
     return bilm.eval().requires_grad_(False).pack()
 
 
 @contextmanager
 def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
     """
-    The weights of a file, read without running code. Errors inside the block are that they do not match the
-    configuration.
+    The weights of a file, read without running code. Errors inside the block are that
+    they do not match the configuration.
     """
     if not file.is_file():
         raise InputError(f"no such file: {_WHAT}", file=file)
@@ -213,9 +238,9 @@ def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
         tensors = {str(name): tensor.float() for name, tensor in found.items()}
     except Exception:  # damaged files raise errors of any kind
         problem = (
-            "it is damaged, or holds more than tensors, such as code, which is not run"
+            "is damaged, or holds more than tensors, such as code, which is not run"
         )
-        raise InputError(f"cannot read {_WHAT}: {problem}", file=file) from None
+        raise InputError(f"cannot read {_WHAT}: it {problem}", file=file) from None
     try:
         yield tensors
     except (KeyError, RuntimeError, TypeError) as error:
@@ -226,81 +251,85 @@ def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
 
 
 def _load_lstms(bilm: BiLM, tensors: dict[str, Tensor]) -> None:
+    """
+    Give a biLM the weights of the LSTMs, which are taken out of `tensors`. Raises
+    `KeyError` if one is missing or not used.
+    """
     for direction in DIRECTIONS:
-        for depth, layer in enumerate(getattr(bilm, f"{direction}_stack").layers):
-            own = {
-                name: tensors.pop(f"{direction}_layer_{depth}.{theirs}")
-                for name, theirs in _LSTM_NAMES.items()
-            }
-            for name in own.keys() - {"projection"}:
-                blocks = own[name].chunk(4)
-                own[name] = torch.cat([blocks[place] for place in _GATES])
-            layer.load_state_dict(own, assign=True)
+        stack = getattr(bilm, f"{direction}_stack")
+        for depth, layer in enumerate(stack.layers):
+            parameters = {}
+            for name, theirs in _LSTM_NAMES.items():
+                parameters[name] = tensors.pop(f"{direction}_layer_{depth}.{theirs}")
+            for name in ("input_weight", "hidden_weight", "bias"):
+                parameters[name] = _with_our_gates(parameters[name])
+            layer.load_state_dict(parameters, assign=True)
             layer.forget_bias = torch.zeros(4 * layer.dim)  # theirs is part of the bias
     if tensors:
         raise KeyError(f"unused: {', '.join(tensors)}")
 
 
+def _with_our_gates(parameter: Tensor) -> Tensor:
+    """Weights [4H, width] or a bias [4H], with the blocks of the gates in our order."""
+    blocks = parameter.chunk(4)
+    return torch.cat([blocks[place] for place in _GATES])
+
+
 def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
     """The configuration of the word encoder, and the sizes of the LSTMs."""
     found = read_json(folder / "config.json", _SETTINGS)
-    named = (
-        found.get("config_path", "config.json")
-        if isinstance(found, dict)
-        else "config.json"
-    )
-    file = folder / Path(str(named)).name
-    config = (
-        PUBLISHED
-        if file.name == _CONFIG and not file.exists()
-        else read_json(file, _SETTINGS)
-    )
+    name = "config.json"
+    if isinstance(found, dict):
+        name = Path(str(found.get("config_path", name))).name
+    file = folder / name
+    if name == _CONFIG and not file.exists():
+        config = PUBLISHED
+    else:
+        config = read_json(file, _SETTINGS)
     try:
         token, encoder = config["token_embedder"], config["encoder"]
-        reads_characters = token["name"] == "cnn" and token["char_dim"] > 0
-        if encoder["name"] != "elmo" or not (
-            reads_characters or (token["word_dim"] > 0 and token["char_dim"] == 0)
-        ):
-            raise ValueError(
-                "expected the encoder elmo, and words or the characters of a CNN"
-            )
-        sizes = {
-            name: encoder[name]
-            for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")
-        }
-        if reads_characters:
-            sizes |= {
-                name: token[name]
-                for name in ("activation", "n_highway", "max_characters_per_token")
-            }
-            sizes |= {
-                "filters": tuple(map(tuple, token["filters"])),
-                "character_dim": token["char_dim"],
-            }
-        return token, replace(
-            BiLMOptions(**sizes), max_characters_per_token=MOST_CHARACTERS
-        )
+        return token, _options(token, encoder)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"cannot read {_SETTINGS}: {type(error).__name__}: {error}", file=file
-        ) from None
+        problem = f"cannot read {_SETTINGS}: {type(error).__name__}: {error}"
+        raise InputError(problem, file=file) from None
+
+
+def _options(token: dict[str, Any], encoder: dict[str, Any]) -> BiLMOptions:
+    """
+    The sizes of a biLM, given both parts of the configuration. Raises `KeyError`,
+    `TypeError` or `ValueError` if they are not of a model that we know.
+    """
+    reads_characters = token["name"] == "cnn" and token["char_dim"] > 0
+    reads_words_alone = token["word_dim"] > 0 and token["char_dim"] == 0
+    if encoder["name"] != "elmo" or not (reads_characters or reads_words_alone):
+        expected = "the encoder elmo, and words or the characters of a CNN"
+        raise ValueError(f"expected {expected}")
+    sizes = {name: encoder[name] for name in _LSTM_SIZES}
+    if reads_characters:
+        for name in ("activation", "n_highway", "max_characters_per_token"):
+            sizes[name] = token[name]
+        sizes["filters"] = tuple(map(tuple, token["filters"]))
+        sizes["character_dim"] = token["char_dim"]
+    options = BiLMOptions(**sizes)
+    return replace(options, max_characters_per_token=MOST_CHARACTERS)
 
 
 def _read_dictionary(file: Path, special: tuple[str, ...]) -> dict[str, int]:
-    """Ids from 0. A blank loses its place in the line and becomes an ideographic space, as in their reader."""
+    """
+    The ids of a dictionary's entries, from 0. A blank loses its place in the line and
+    becomes an ideographic space, as in their reader. Raises `InputError` if a line is
+    invalid, or an entry of `special` is missing.
+    """
     ids: dict[str, int] = {}
     for number, line in open_text(file, keep_marks=True):
-        *word, index = line.strip().split("\t")
-        if len(word) > 1 or not index.isdecimal():
-            raise InputError(
-                f"expected an entry, a tab and its number, got {line!r:.60}",
-                file=file,
-                line=number,
-            )
-        ids["".join(word) or "\u3000"] = int(index)
+        entry, _, index = line.strip().rpartition("\t")
+        if "\t" in entry or not index.isdecimal():
+            problem = f"expected an entry, a tab and its number, got {line!r:.60}"
+            raise InputError(problem, file=file, line=number)
+        ids[entry or "\u3000"] = int(index)
     if not ids.keys() >= set(special) or max(ids.values()) >= len(ids):
-        raise InputError(
-            f"expected {', '.join(special)} among its entries, and numbers below their count",
-            file=file,
+        expected = (
+            f"{', '.join(special)} among its entries, and numbers below their count"
         )
+        raise InputError(f"expected {expected}", file=file)
     return ids
