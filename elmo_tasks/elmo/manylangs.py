@@ -243,7 +243,7 @@ def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
         raise InputError(f"cannot read {_WHAT}: it {problem}", file=file) from None
     try:
         yield tensors
-    except (KeyError, RuntimeError, TypeError) as error:
+    except (IndexError, KeyError, RuntimeError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise InputError(
             f"does not match the configuration: {reason}", file=file
@@ -271,8 +271,8 @@ def _load_lstms(bilm: BiLM, tensors: dict[str, Tensor]) -> None:
 
 def _with_our_gates(parameter: Tensor) -> Tensor:
     """Weights [4H, width] or a bias [4H], with the blocks of the gates in our order."""
-    blocks = parameter.chunk(4)
-    return torch.cat([blocks[place] for place in _GATES])
+    blocks = parameter.unflatten(0, (4, -1))  # [4, H, width] or [4, H]
+    return blocks[list(_GATES)].flatten(0, 1)
 
 
 def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:

@@ -100,6 +100,9 @@ def test_invalid_files(folder: Path) -> None:
     valid = {file.name: file.read_bytes() for file in folder.iterdir()}
     config = json.loads(valid["sizes.json"])
     weights = torch.load(folder / "encoder.pkl", weights_only=True)
+    gates = "forward_layer_0.state_linearity.bias"
+    without_words = dict(config["token_embedder"])
+    del without_words["word_dim"]
 
     def changed(**changes: Any) -> bytes:
         return json.dumps(
@@ -118,6 +121,11 @@ def test_invalid_files(folder: Path) -> None:
             "sizes.json: .*n_highway: expected an integer",
         ),
         (
+            "sizes.json",
+            json.dumps({**config, "token_embedder": without_words}).encode(),
+            "sizes.json: cannot read a configuration .*word_dim",
+        ),
+        (
             "char.dic",
             valid["char.dic"] + b"x\ty\n",
             r"char.dic:\d+: expected an entry, a tab and its number",
@@ -126,6 +134,16 @@ def test_invalid_files(folder: Path) -> None:
             "encoder.pkl",
             {**weights, "forward_layer_9.x": torch.ones(1)},
             "unused: forward_layer_9",
+        ),
+        (
+            "encoder.pkl",
+            {**weights, gates: torch.ones(6)},
+            r"encoder.pkl: does not match the configuration: .*\b6\b",
+        ),
+        (
+            "encoder.pkl",
+            {**weights, gates: torch.ones(())},
+            "encoder.pkl: does not match the configuration",
         ),
         (
             "encoder.pkl",
