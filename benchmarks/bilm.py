@@ -26,17 +26,23 @@ def random_sentences(rows: int, tokens: int, draw: random.Random) -> list[list[s
     """Random words of 1 to 9 letters: all tokens are different words, the worst case for the token encoder."""
     letters = "abcdefghijklmnopqrst"
 
-    def word() -> str:
-        return "".join(draw.choice(letters) for _ in range(draw.randint(1, 9)))
+    def sentence() -> list[str]:
+        words = []
+        for _ in range(tokens):
+            length = draw.randint(1, 9)
+            words.append("".join(draw.choice(letters) for _ in range(length)))
+        return words
 
-    return [[word() for _ in range(tokens)] for _ in range(rows)]
+    return [sentence() for _ in range(rows)]
 
 
 def running_text(file: str, rows: int, limit: int) -> Iterator[Tensor]:
     """Character ids of the first `limit` tokens of a text, in batches of lines."""
-    lines, seen = [], 0
+    lines = []
+    seen = 0
     for _, line in open_text(file):
-        if words := line.split():
+        words = line.split()
+        if words:
             lines.append(words)
             seen += len(words)
         if len(lines) == rows or seen >= limit:
@@ -56,12 +62,19 @@ class Both:
     def runs(self) -> dict[str, Run]:
         theirs = self.allennlp()
         return {
-            "elmo_tasks, float32": BiLM.from_files(*self.files, packed=True),
-            "elmo_tasks, bfloat16": BiLM.from_files(
-                *self.files, precision="bfloat16", packed=True
-            ),
+            "elmo_tasks, float32": self.ours("float32"),
+            "elmo_tasks, bfloat16": self.ours("bfloat16"),
             "allennlp": theirs,
         }
+
+    def run(self, name: str) -> Run:
+        """One of the runs."""
+        if name == "allennlp":
+            return self.allennlp()
+        return self.ours(name.split()[-1])
+
+    def ours(self, precision: str) -> BiLM:
+        return BiLM.from_files(*self.files, precision=precision, packed=True)
 
     def allennlp(self) -> Run:
         """AllenNLP's biLM; imported here, so that the memory of the others is without AllenNLP."""
@@ -72,16 +85,11 @@ class Both:
 
 def require_equal(runs: dict[str, Run], ids: Tensor) -> None:
     """Checks that the layers are equal."""
-    ahead = [layer[:, 1:-1] for layer in runs["allennlp"](ids)["activations"]]
+    with_boundaries = runs["allennlp"](ids)["activations"]
     found = runs["elmo_tasks, float32"](ids).layers
-    if (
-        max(
-            (ours - theirs).abs().max()
-            for ours, theirs in zip(found, ahead, strict=True)
-        )
-        > TOLERANCE
-    ):
-        raise SystemExit("the layers differ")
+    for ours, theirs in zip(found, with_boundaries, strict=True):
+        if (ours - theirs[:, 1:-1]).abs().max() > TOLERANCE:
+            raise SystemExit("the layers differ")
 
 
 def seconds(run: Run, ids: Tensor) -> float:
@@ -93,30 +101,28 @@ def seconds(run: Run, ids: Tensor) -> float:
 def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
     """Tokens per second, and the ratio to AllenNLP's, by repeat."""
     for name, values in times.items():
-        rates = sorted(
-            count / value for count, value in zip(tokens, values, strict=True)
-        )
-        ratio = statistics.median(
-            theirs / ours
-            for ours, theirs in zip(values, times["allennlp"], strict=True)
-        )
-        spread = f"{rates[0]:.0f}-{rates[-1]:.0f}"
-        print(
-            f"| {case} | {name} | {statistics.median(rates):.0f} | {spread} | {ratio:.2f} |",
-            flush=True,
-        )
+        rates = []
+        ratios = []
+        for count, ours, theirs in zip(tokens, values, times["allennlp"], strict=True):
+            rates.append(count / ours)
+            ratios.append(theirs / ours)
+        rate = f"{statistics.median(rates):.0f}"
+        spread = f"{min(rates):.0f}-{max(rates):.0f}"
+        ratio = f"{statistics.median(ratios):.2f}"
+        print(f"| {case} | {name} | {rate} | {spread} | {ratio} |", flush=True)
 
 
 def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> None:
     """Prints the table; every repeat has different words, so that no word vector is cached."""
-    draw, runs = random.Random(13), both.runs()
-    batches = [
-        batch_to_ids(random_sentences(rows, tokens, draw)) for _ in range(repeats + 1)
-    ]
+    draw = random.Random(13)
+    runs = both.runs()
+    batches = []
+    for _ in range(repeats + 1):
+        batches.append(batch_to_ids(random_sentences(rows, tokens, draw)))
     require_equal(runs, batches[0])
-    times = {
-        name: [seconds(run, ids) for ids in batches[1:]] for name, run in runs.items()
-    }
+    times = {}
+    for name, run in runs.items():
+        times[name] = [seconds(run, ids) for ids in batches[1:]]
     table(f"{rows} x {tokens}", times, [rows * tokens] * repeats)
 
 
@@ -125,54 +131,43 @@ def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> No
     from allennlp.modules.elmo import _ElmoCharacterEncoder
 
     batches = list(running_text(file, 32, limit))
-    count = sum(int((ids > 0).any(2).sum()) for ids in batches)
+    count = 0
+    for ids in batches:
+        count += int((ids > 0).any(2).sum())
     times: dict[str, list[float]] = {}
     for _ in range(repeats):
         theirs = _ElmoCharacterEncoder(*both.files).eval()
         runs: dict[str, Run] = {
-            "elmo_tasks, float32": _token_vectors(
-                BiLM.from_files(*both.files, packed=True)
-            ),
-            "elmo_tasks, bfloat16": _token_vectors(
-                BiLM.from_files(*both.files, precision="bfloat16", packed=True)
-            ),
+            "elmo_tasks, float32": _token_vectors(both.ours("float32")),
+            "elmo_tasks, bfloat16": _token_vectors(both.ours("bfloat16")),
             "allennlp": theirs,
         }
         for name, run in runs.items():
-            times.setdefault(name, []).append(sum(seconds(run, ids) for ids in batches))
+            taken = sum(seconds(run, ids) for ids in batches)
+            times.setdefault(name, []).append(taken)
     table(f"token encoder, {count:,} tokens of text", times, [count] * repeats)
 
 
 def _token_vectors(bilm: BiLM) -> Run:
-    return lambda ids: bilm.encode_types(ids[(ids > 0).any(2)])
+    def run(ids: Tensor) -> Tensor:
+        return bilm.encode_types(ids[(ids > 0).any(2)])
+
+    return run
 
 
 def measure_memory(both: Both, rows: int, tokens: int) -> None:
     """Peak memory, each in a separate process."""
     for name in ("elmo_tasks, float32", "elmo_tasks, bfloat16", "allennlp"):
-        command = [
-            sys.executable,
-            __file__,
-            "--peak-of",
-            name,
-            str(both.folder),
-            str(rows),
-            str(tokens),
-        ]
-        print(
-            subprocess.run(command, check=True, capture_output=True, text=True).stdout,
-            end="",
-            flush=True,
-        )
+        command = [sys.executable, __file__, "--peak-of", name]
+        command += [str(both.folder), str(rows), str(tokens)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        print(done.stdout, end="", flush=True)
 
 
 def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
     """GB of this process before and after one batch."""
     ids = batch_to_ids(random_sentences(rows, tokens, random.Random(13)))
-    if name == "allennlp":
-        run = both.allennlp()
-    else:
-        run = BiLM.from_files(*both.files, precision=name.split()[-1], packed=True)
+    run = both.run(name)
     before = held("VmRSS")
     run(ids)
     print(f"| {rows} x {tokens} | {name} | {held('VmHWM'):.2f} | {before:.2f} |")
@@ -180,12 +175,10 @@ def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
 
 def held(key: str) -> float:
     """GB of resident memory, now (`VmRSS`) or at the peak (`VmHWM`); Linux only."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return (
-        next(int(line.split()[1]) for line in lines if line.startswith(key))
-        * 1024
-        / 1e9
-    )
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) * 1024 / 1e9
+    raise SystemExit(f"/proc/self/status has no {key}")
 
 
 def main() -> None:
@@ -228,8 +221,8 @@ def main() -> None:
             both, arguments.text, max(1, arguments.repeats // 3), arguments.text_tokens
         )
         print("\n| | | peak, GB | before the batch |\n|---|---|---|---|")
-        for shape in ((32, 25), (1, arguments.long_text)):
-            measure_memory(both, *shape)
+        measure_memory(both, 32, 25)
+        measure_memory(both, 1, arguments.long_text)
 
 
 if __name__ == "__main__":

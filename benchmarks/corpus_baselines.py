@@ -9,9 +9,8 @@ F1 and accuracy are in percent. Without a comment, a baseline is trained on the 
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from itertools import dropwhile, groupby, takewhile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import dropwhile, groupby, pairwise, takewhile
 from pathlib import Path
 
 from sklearn.feature_extraction.text import CountVectorizer
@@ -35,12 +34,15 @@ Words = Sequence[str]
 def span_f1(
     gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]
 ) -> float:
-    pairs = [
-        (set(spans), set(found)) for spans, found in zip(gold, predicted, strict=True)
-    ]
-    return (
-        200 * sum(len(a & b) for a, b in pairs) / sum(len(a) + len(b) for a, b in pairs)
-    )
+    """F1 in percent of the spans of all sentences."""
+    correct = 0
+    total = 0
+    for gold_spans, predicted_spans in zip(gold, predicted, strict=True):
+        expected = set(gold_spans)
+        found = set(predicted_spans)
+        correct += len(expected & found)
+        total += len(expected) + len(found)
+    return 200 * correct / total
 
 
 def bag_classifier(classifier: LinearSVC | LogisticRegression) -> Pipeline:
@@ -49,10 +51,13 @@ def bag_classifier(classifier: LinearSVC | LogisticRegression) -> Pipeline:
 
 
 def read_ner(name: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    return [
-        (s.columns[0], s.columns[3])
-        for s in read_columns(CORPUS / "ner" / name, min_columns=4)
-    ]
+    """The words and the tags of each sentence."""
+    sentences = read_columns(CORPUS / "ner" / name, min_columns=4)
+    return [(sentence.columns[0], sentence.columns[3]) for sentence in sentences]
+
+
+def most_frequent(counts: Counter[str]) -> str:
+    return counts.most_common(1)[0][0]
 
 
 def ner_gazetteer(name: str) -> float:
@@ -62,19 +67,21 @@ def ner_gazetteer(name: str) -> float:
         for start, end, label in spans_from_tags(tags):
             types[words[start:end]][label] += 1
 
+    def longest_name(words: tuple[str, ...], start: int) -> int:
+        """The end of the longest name that begins at `start`; `start` if there is none."""
+        end = min(start + 5, len(words))
+        while end > start and words[start:end] not in types:
+            end -= 1
+        return end
+
     def tag(words: tuple[str, ...]) -> list[Span]:
-        spans, start = [], 0
+        spans = []
+        start = 0
         while start < len(words):
-            ends = (
-                end
-                for end in range(min(start + 5, len(words)), start, -1)
-                if words[start:end] in types
-            )
-            end = next(ends, start)
+            end = longest_name(words, start)
             if end > start:
-                spans.append(
-                    Span(start, end, types[words[start:end]].most_common(1)[0][0])
-                )
+                label = most_frequent(types[words[start:end]])
+                spans.append(Span(start, end, label))
             start = max(end, start + 1)
         return spans
 
@@ -89,93 +96,85 @@ def ner_classifier(window: int) -> float:
     """A linear classifier of single tokens; features are the form of the token and its neighbours."""
 
     def features(words: tuple[str, ...], index: int) -> list[str]:
-        word, padded = words[index], (*["<s>"] * window, *words, *["</s>"] * window)
-        form = [f"lower {word.lower()}", f"suffix {word[-3:]}", f"prefix {word[:3]}"]
-        capital = [
+        word = words[index]
+        found = [
+            f"lower {word.lower()}",
+            f"suffix {word[-3:]}",
+            f"prefix {word[:3]}",
             f"capital {word[0].isupper()}",
             f"first {index == 0}",
             f"both {word[0].isupper() and index == 0}",
         ]
-        context = padded[index : index + 2 * window + 1]
-        return (
-            form
-            + capital
-            + [f"{offset} {other}" for offset, other in enumerate(context)]
-        )
+        padded = ["<s>"] * window + list(words) + ["</s>"] * window
+        for offset in range(2 * window + 1):
+            found.append(f"{offset} {padded[index + offset]}")
+        return found
 
-    train, dev = read_ner("eng.train"), read_ner("eng.testa")
-    rows = [features(words, index) for words, _ in train for index in range(len(words))]
-    model = bag_classifier(LinearSVC(C=0.5, random_state=0)).fit(
-        rows, [tag for _, tags in train for tag in tags]
-    )
-    predicted = [
-        model.predict([features(words, index) for index in range(len(words))])
-        for words, _ in dev
-    ]
-    return span_f1(
-        [spans_from_tags(tags) for _, tags in dev],
-        [spans_from_tags(list(tags)) for tags in predicted],
-    )
+    rows = []
+    labels: list[str] = []
+    for words, tags in read_ner("eng.train"):
+        rows += [features(words, index) for index in range(len(words))]
+        labels += tags
+    model = bag_classifier(LinearSVC(C=0.5, random_state=0)).fit(rows, labels)
+    gold = []
+    predicted = []
+    for words, tags in read_ner("eng.testa"):
+        gold.append(spans_from_tags(tags))
+        rows = [features(words, index) for index in range(len(words))]
+        predicted.append(spans_from_tags(list(model.predict(rows))))
+    return span_f1(gold, predicted)
 
 
 def entailment_classifier(kind: str) -> float:
     """A linear classifier of the hypothesis, of both sentences, or of pairs of a word from each."""
 
     def features(record: dict[str, str]) -> list[str]:
-        premise, hypothesis = (
-            set(re.findall(r"[\w']+", record[f"sentence{n}"].lower())) for n in (1, 2)
-        )
+        premise = distinct_words(record["sentence1"])
+        hypothesis = distinct_words(record["sentence2"])
         found = [f"hypothesis {word}" for word in hypothesis]
         if kind != "hypothesis":
-            found += [f"premise {word}" for word in premise] + [
-                f"{len(hypothesis - premise)} new words"
-            ]
+            found += [f"premise {word}" for word in premise]
+            found.append(f"{len(hypothesis - premise)} new words")
         if kind == "pairs":
-            found += [
-                f"pair {first} {second}" for first in premise for second in hypothesis
-            ]
+            for first in premise:
+                found += [f"pair {first} {second}" for second in hypothesis]
         return found
 
     def read(name: str) -> tuple[list[list[str]], list[str]]:
         lines = (CORPUS / f"snli/snli_1.0_{name}.jsonl").read_text().splitlines()
         records = [json.loads(line) for line in lines]
-        return [features(record) for record in records], [
-            record["gold_label"] for record in records
-        ]
+        rows = [features(record) for record in records]
+        return rows, [record["gold_label"] for record in records]
 
-    return 100 * bag_classifier(LogisticRegression(C=0.1, tol=0.01)).fit(
-        *read("train")
-    ).score(*read("dev"))
+    model = bag_classifier(LogisticRegression(C=0.1, tol=0.01))
+    rows, labels = read("train")
+    model.fit(rows, labels)
+    rows, labels = read("dev")
+    return 100 * model.score(rows, labels)
+
+
+def distinct_words(text: str) -> set[str]:
+    return set(re.findall(r"[\w']+", text.lower()))
 
 
 def sentiment_classifier(name: str) -> float:
     """A linear classifier of words and bigrams, trained on phrases of four words and more."""
 
     def features(words: Words) -> list[str]:
-        return [
-            *words,
-            *(
-                f"{first} {second}"
-                for first, second in zip(words, words[1:], strict=False)
-            ),
-        ]
+        bigrams = [f"{first} {second}" for first, second in pairwise(words)]
+        return list(words) + bigrams
 
-    train, scored = (
-        list(read_trees(CORPUS / f"sst/{file}.txt")) for file in ("train", name)
-    )
-    phrases = [
-        (tree, phrase)
-        for tree in train
-        for phrase in tree.phrases
-        if phrase.length >= 4
-    ]
-    rows = [features(tree.words[phrase.start : phrase.end]) for tree, phrase in phrases]
-    model = bag_classifier(LinearSVC(C=0.05, random_state=0)).fit(
-        rows, [phrase.label for _, phrase in phrases]
-    )
-    return 100 * model.score(
-        [features(tree.words) for tree in scored], [tree.root.label for tree in scored]
-    )
+    rows = []
+    labels = []
+    for tree in read_trees(CORPUS / "sst/train.txt"):
+        for phrase in tree.phrases:
+            if phrase.length >= 4:
+                rows.append(features(tree.words[phrase.start : phrase.end]))
+                labels.append(phrase.label)
+    model = bag_classifier(LinearSVC(C=0.05, random_state=0)).fit(rows, labels)
+    scored = list(read_trees(CORPUS / f"sst/{name}.txt"))
+    rows = [features(tree.words) for tree in scored]
+    return 100 * model.score(rows, [tree.root.label for tree in scored])
 
 
 FUNCTION_WORDS = """
@@ -196,117 +195,166 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> set[str]:
-    return {
-        stem(word) for word in normalize(text).split() if word not in FUNCTION_WORDS
-    }
+    words = normalize(text).split()
+    return {stem(word) for word in words if word not in FUNCTION_WORDS}
 
 
 def look_up(passage: str, question: str) -> str:
     """The first phrase of the expected kind in the sentence that shares most words with the question."""
     given = stems(question)
-    sentences = re.split(
-        r"(?<=[a-z0-9][.?]) (?=[A-Z\"])",
-        re.sub(r"\b(Mr|Mrs|Dr|[A-Z])\.", r"\1", passage),
-    )
-    sentence = max(sentences, key=lambda sentence: len(given & stems(sentence)))
+
+    def shared_words(sentence: str) -> int:
+        return len(given & stems(sentence))
+
+    without_initials = re.sub(r"\b(Mr|Mrs|Dr|[A-Z])\.", r"\1", passage)
+    sentences = re.split(r"(?<=[a-z0-9][.?]) (?=[A-Z\"])", without_initials)
+    sentence = max(sentences, key=shared_words)
     tokens = re.findall(r"\w[\w,']*\w|\w|[.,\"]", sentence)
+    phrases = new_phrases(tokens, given)
+    interrogative = question.split()[0]
+    if interrogative in ADJUNCT_STARTS:
+        phrases = new_adjuncts(tokens, given, ADJUNCT_STARTS[interrogative])
+    for phrase in phrases:
+        if phrase:
+            return " ".join(phrase)
+    return sentence
+
+
+def new_phrases(tokens: list[str], given: set[str]) -> list[list[str]]:
+    """The longest runs of words that the question does not have, without function words in front."""
 
     def is_new(token: str) -> bool:
-        return (
-            token not in ',."'
-            and stem(token) not in given
-            and token.lower() not in PHRASE_ENDS
-        )
+        if token in ',."' or token.lower() in PHRASE_ENDS:
+            return False
+        return stem(token) not in given
 
-    starts = ADJUNCT_STARTS.get(question.split()[0])
-    if starts is None:
-        runs = [list(run) for new, run in groupby(tokens, key=is_new) if new]
-        phrases = [
-            list(dropwhile(lambda token: token.lower() in FUNCTION_WORDS, run))
-            for run in runs
-        ]
-    else:
-        places = [i for i, token in enumerate(tokens[:-1]) if token.lower() in starts]
-        new = [i for i in places if not stems(" ".join(tokens[i + 1 : i + 3])) & given]
-        phrases = [
-            list(takewhile(lambda token: token not in ',."', tokens[i : i + 5]))
-            for i in new
-        ]
-    return next((" ".join(phrase) for phrase in phrases if phrase), sentence)
+    def is_function_word(token: str) -> bool:
+        return token.lower() in FUNCTION_WORDS
+
+    phrases = []
+    for new, run in groupby(tokens, key=is_new):
+        if new:
+            phrases.append(list(dropwhile(is_function_word, run)))
+    return phrases
+
+
+def new_adjuncts(
+    tokens: list[str], given: set[str], starts: list[str]
+) -> list[list[str]]:
+    """At most five words from each of `starts` to the next mark, where the next two are not in the question."""
+
+    def is_word(token: str) -> bool:
+        return token not in ',."'
+
+    phrases = []
+    for place, token in enumerate(tokens[:-1]):
+        following = " ".join(tokens[place + 1 : place + 3])
+        if token.lower() in starts and given.isdisjoint(stems(following)):
+            phrases.append(list(takewhile(is_word, tokens[place : place + 5])))
+    return phrases
 
 
 def answer_look_up(name: str) -> float:
+    """F1 of `look_up` in percent."""
     metric = SquadEmAndF1()
     articles = json.loads((CORPUS / f"squad/{name}-v1.1.json").read_text())["data"]
-    for paragraph in (
-        paragraph for article in articles for paragraph in article["paragraphs"]
-    ):
-        for asked in paragraph["qas"]:
-            answers = [answer["text"] for answer in asked["answers"]]
-            metric([look_up(paragraph["context"], asked["question"])], [answers])
+    for article in articles:
+        for paragraph in article["paragraphs"]:
+            for asked in paragraph["qas"]:
+                answers = [answer["text"] for answer in asked["answers"]]
+                found = look_up(paragraph["context"], asked["question"])
+                metric([found], [answers])
     return 100 * metric.get_metric()["f1"]
 
 
 def distance(index: int, predicate: int) -> int:
+    """Tokens from the predicate, at most 6."""
     return max(-6, min(6, index - predicate))
 
 
 Key = Callable[[Words, Words, int, int], object]
 """Of words, tags, the index of the predicate and the index of a token."""
 
+
+def word_and_distance(words: Words, tags: Words, predicate: int, i: int) -> object:
+    return words[i], distance(i, predicate)
+
+
+def verb_and_distance(words: Words, tags: Words, predicate: int, i: int) -> object:
+    return words[predicate], distance(i, predicate)
+
+
+def word_form_and_distance(words: Words, tags: Words, predicate: int, i: int) -> object:
+    return words[i], tags[predicate], distance(i, predicate)
+
+
+def tags_and_side(words: Words, tags: Words, predicate: int, i: int) -> object:
+    return tags[i], tags[predicate], i > predicate
+
+
 ROLE_KEYS: list[Key] = [
-    lambda words, tags, predicate, i: (words[i], distance(i, predicate)),
-    lambda words, tags, predicate, i: (words[predicate], distance(i, predicate)),
-    lambda words, tags, predicate, i: (
-        words[i],
-        tags[predicate],
-        distance(i, predicate),
-    ),
-    lambda words, tags, predicate, i: (tags[i], tags[predicate], i > predicate),
+    word_and_distance,
+    verb_and_distance,
+    word_form_and_distance,
+    tags_and_side,
 ]
 
 
 def role_look_up(key: Key) -> float:
     """The most frequent label of tokens with the same key, else at the same distance from the predicate."""
 
-    def read(name: str) -> list[tuple[Words, Words, int, list[Span]]]:
-        documents = read_documents(CORPUS / "srl" / name / "world.gold_conll")
-        sentences = [
-            sentence for document in documents for sentence in document.sentences
-        ]
-        frames = [(s, frame) for s in sentences for frame in s.frames()]
-        return [
-            (s.words, s.pos, f.predicate, [a for a in f.arguments if a.label != "V"])
-            for s, f in frames
-        ]
-
     counts: dict[object, Counter[str]] = defaultdict(Counter)
-    for words, tags, predicate, arguments in read("train"):
-        for i in range(len(words)):
-            label = next((a.label for a in arguments if a.start <= i < a.end), "O")
+    for words, tags, predicate, arguments in read_predicates("train"):
+        labels = token_labels(arguments, len(words))
+        for i, label in enumerate(labels):
             counts[key(words, tags, predicate, i)][label] += 1
             counts[distance(i, predicate)][label] += 1
 
-    def label_spans(words: Words, tags: Words, predicate: int) -> list[Span]:
-        keys = [
-            (key(words, tags, predicate, i), distance(i, predicate))
-            for i in range(len(words))
-        ]
-        found = [
-            (counts.get(first) or counts[second]).most_common(1)[0][0]
-            for first, second in keys
-        ]
-        labels = ["O" if i == predicate else label for i, label in enumerate(found)]
-        runs = [
-            (label, list(run))
-            for label, run in groupby(range(len(words)), key=labels.__getitem__)
-        ]
-        return [Span(run[0], run[-1] + 1, label) for label, run in runs if label != "O"]
+    def look_up_label(words: Words, tags: Words, predicate: int, i: int) -> str:
+        if i == predicate:
+            return "O"
+        same_key = counts.get(key(words, tags, predicate, i))
+        if same_key is None:
+            return most_frequent(counts[distance(i, predicate)])
+        return most_frequent(same_key)
 
-    dev = read("development")
-    return span_f1(
-        [arguments for *_, arguments in dev], [label_spans(*case[:3]) for case in dev]
-    )
+    gold = []
+    predicted = []
+    for words, tags, predicate, arguments in read_predicates("development"):
+        labels = [look_up_label(words, tags, predicate, i) for i in range(len(words))]
+        gold.append(arguments)
+        predicted.append(runs_of_labels(labels))
+    return span_f1(gold, predicted)
+
+
+def read_predicates(name: str) -> Iterator[tuple[Words, Words, int, list[Span]]]:
+    """The words and tags of the sentence of each predicate, its index and its arguments."""
+    for document in read_documents(CORPUS / "srl" / name / "world.gold_conll"):
+        for sentence in document.sentences:
+            for frame in sentence.frames():
+                arguments = [span for span in frame.arguments if span.label != "V"]
+                yield sentence.words, sentence.pos, frame.predicate, arguments
+
+
+def token_labels(spans: Iterable[Span], length: int) -> list[str]:
+    """The label of each token; `O` outside of all spans."""
+    labels = ["O"] * length
+    for span in spans:
+        for index in range(span.start, span.end):
+            labels[index] = span.label
+    return labels
+
+
+def runs_of_labels(labels: Sequence[str]) -> list[Span]:
+    """The longest spans of tokens with equal labels, except `O`."""
+    spans = []
+    start = 0
+    for label, run in groupby(labels):
+        end = start + len(list(run))
+        if label != "O":
+            spans.append(Span(start, end, label))
+        start = end
+    return spans
 
 
 PRONOUNS = "he him his himself she her herself it its itself they them their themselves"
@@ -316,55 +364,58 @@ def string_matching() -> float:
     """Equal names, pronouns and descriptions corefer."""
     metric = CorefScores()
     for document in read_documents(CORPUS / "coref/dev.gold_conll"):
-        words = [word for sentence in document.sentences for word in sentence.words]
+        words: list[str] = []
+        for sentence in document.sentences:
+            words += sentence.words
         groups: dict[str, list[tuple[int, int]]] = defaultdict(list)
         start = 0
         while start < len(words):
-            end = start
-            while (
-                end < len(words)
-                and words[end][0].isupper()
-                and words[end].lower() not in words
-            ):
-                end += 1
-            if words[start].lower() in (*PRONOUNS.split(), "the"):
-                end = min(
-                    start + (2 if words[start].lower() == "the" else 1), len(words)
-                )
+            end = end_of_mention(words, start)
             if end > start:
                 groups[" ".join(words[start:end]).lower()].append((start, end))
             start = max(end, start + 1)
-        metric(
-            [cluster for cluster in groups.values() if len(cluster) > 1],
-            document_clusters(document),
-        )
+        clusters = [cluster for cluster in groups.values() if len(cluster) > 1]
+        metric(clusters, document_clusters(document))
     return 100 * metric.get_metric()["f1"]
 
 
-BASELINES: dict[str, Callable[[], float]] = {
-    "NER, names of the training file, on that file": partial(
-        ner_gazetteer, "eng.train"
-    ),
-    "NER, names of the training file": partial(ner_gazetteer, "eng.testa"),
-    **{
-        f"NER, classifier of tokens, window {width}": partial(ner_classifier, width)
-        for width in (0, 1, 2)
-    },
-    **{
-        f"SNLI, {kind}": partial(entailment_classifier, kind)
-        for kind in ("hypothesis", "both", "pairs")
-    },
-    "SST, on the training file": partial(sentiment_classifier, "train"),
-    "SST": partial(sentiment_classifier, "dev"),
-    "SQuAD": partial(answer_look_up, "dev"),
-    "SQuAD, on the test file": partial(answer_look_up, "test"),
-    **{
-        f"SRL, key {number}": partial(role_look_up, key)
-        for number, key in enumerate(ROLE_KEYS)
-    },
-    "coreference, equal strings": string_matching,
-}
+def end_of_mention(words: Sequence[str], start: int) -> int:
+    """The end of a pronoun, of `the` and a word, or of a name; `start` if none begins here."""
+    first = words[start].lower()
+    if first in PRONOUNS.split():
+        return start + 1
+    if first == "the":
+        return min(start + 2, len(words))
+    end = start
+    while end < len(words) and is_name(words[end], words):
+        end += 1
+    return end
+
+
+def is_name(word: str, words: Sequence[str]) -> bool:
+    """Whether a word has a capital, and the text does not have it in lower case."""
+    return word[0].isupper() and word.lower() not in words
+
+
+def show(name: str, score: float) -> None:
+    print(f"{name:50} {score:6.1f}")
+
+
+def main() -> None:
+    show("NER, names of the training file, on that file", ner_gazetteer("eng.train"))
+    show("NER, names of the training file", ner_gazetteer("eng.testa"))
+    for width in (0, 1, 2):
+        show(f"NER, classifier of tokens, window {width}", ner_classifier(width))
+    for kind in ("hypothesis", "both", "pairs"):
+        show(f"SNLI, {kind}", entailment_classifier(kind))
+    show("SST, on the training file", sentiment_classifier("train"))
+    show("SST", sentiment_classifier("dev"))
+    show("SQuAD", answer_look_up("dev"))
+    show("SQuAD, on the test file", answer_look_up("test"))
+    for number, key in enumerate(ROLE_KEYS):
+        show(f"SRL, key {number}", role_look_up(key))
+    show("coreference, equal strings", string_matching())
+
 
 if __name__ == "__main__":
-    for name, baseline in BASELINES.items():
-        print(f"{name:50} {baseline():6.1f}")
+    main()

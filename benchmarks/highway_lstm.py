@@ -14,9 +14,14 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from elmo_tasks.nn.highway_lstm import HighwayLstm, HighwayLstmLayer
 
 TOLERANCE = 1e-4
-WIDTH, HIDDEN, LAYERS, DROPOUT = 200, 300, 8, 0.1
+WIDTH = 200
+HIDDEN = 300
+LAYERS = 8
+DROPOUT = 0.1
 
 Encode = Callable[[Tensor], Tensor]
+Run = tuple[Encode, torch.nn.Module]
+"""A function, and the module that has its weights."""
 
 
 def encoder(precision: str | None) -> HighwayLstm:
@@ -40,22 +45,30 @@ def copy_weights(theirs: StackedAlternatingLstm, ours: HighwayLstm) -> None:
             layer.bias[: 5 * HIDDEN] += source.cell.state_linearity.bias
 
 
-def step(encode: Encode, inputs: Tensor, module: torch.nn.Module) -> tuple[Tensor, ...]:
+def step(
+    encode: Encode, inputs: Tensor, module: torch.nn.Module
+) -> tuple[Tensor, Tensor]:
+    """The outputs, and the gradient of the inputs."""
     module.zero_grad()
     inputs = inputs.detach().requires_grad_()
     outputs = encode(inputs)
     outputs.pow(2).mean().backward()
-    return outputs.detach(), *(
-        gradient for gradient in (inputs.grad,) if gradient is not None
-    )
+    if inputs.grad is None:
+        raise SystemExit("the inputs have no gradient")
+    return outputs.detach(), inputs.grad
+
+
+def synchronise(tensor: Tensor) -> None:
+    """Wait for a GPU."""
+    if tensor.is_cuda:
+        torch.cuda.synchronize()
 
 
 def seconds(encode: Encode, inputs: Tensor, module: torch.nn.Module) -> float:
-    synchronise = torch.cuda.synchronize if inputs.is_cuda else lambda: None
-    synchronise()
+    synchronise(inputs)
     start = time.perf_counter()
     step(encode, inputs, module)
-    synchronise()
+    synchronise(inputs)
     return time.perf_counter() - start
 
 
@@ -64,47 +77,51 @@ def measure(rows: int, tokens: int, repeats: int, device: str) -> None:
     mask = torch.ones(rows, tokens, dtype=torch.bool, device=device)
     inputs = torch.randn(rows, tokens, WIDTH, device=device)
     allennlp = StackedAlternatingLstm(WIDTH, HIDDEN, LAYERS, DROPOUT).to(device)
-    ours, coarse = encoder(None).to(device), encoder("bfloat16").to(device)
+    ours = encoder(None).to(device)
+    coarse = encoder("bfloat16").to(device)
     copy_weights(allennlp, ours)
     copy_weights(allennlp, coarse)
 
     def theirs(x: Tensor) -> Tensor:
-        return pad_packed_sequence(
-            allennlp(pack_padded_sequence(x, lengths, batch_first=True))[0],
-            batch_first=True,
-        )[0]
+        packed = pack_padded_sequence(x, lengths, batch_first=True)
+        outputs, _ = allennlp(packed)
+        padded, _ = pad_packed_sequence(outputs, batch_first=True)
+        return padded
 
-    runs: dict[str, tuple[Encode, torch.nn.Module]] = {
+    def in_float32(x: Tensor) -> Tensor:
+        return ours(x, mask)
+
+    def in_bfloat16(x: Tensor) -> Tensor:
+        return coarse(x, mask)
+
+    runs: dict[str, Run] = {
         "allennlp": (theirs, allennlp),
-        "elmo_tasks": (lambda x: ours(x, mask), ours),
-        "elmo_tasks, bfloat16 products": (lambda x: coarse(x, mask), coarse),
+        "elmo_tasks": (in_float32, ours),
+        "elmo_tasks, bfloat16 products": (in_bfloat16, coarse),
     }
-    check({name: runs[name] for name in ("allennlp", "elmo_tasks")}, inputs)
-    times = {
-        name: [seconds(encode, inputs, module)]
-        for name, (encode, module) in runs.items()
-    }
-    for _ in range(repeats):
+    check(runs["allennlp"], runs["elmo_tasks"], inputs)
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(repeats + 1):
         for name, (encode, module) in runs.items():
             times[name].append(seconds(encode, inputs, module))
+    slow = times["allennlp"][1:]
     for name, values in times.items():
-        warm = sorted(values[1:])
-        ratio = statistics.median(
-            a / b for a, b in zip(times["allennlp"][1:], values[1:], strict=True)
-        )
-        print(
-            f"| {name} | {statistics.median(warm):.3f} | {warm[0]:.3f}-{warm[-1]:.3f} | {ratio:.2f} |"
-        )
+        warm = values[1:]
+        ratios = [a / b for a, b in zip(slow, warm, strict=True)]
+        middle = f"{statistics.median(warm):.3f}"
+        spread = f"{min(warm):.3f}-{max(warm):.3f}"
+        print(f"| {name} | {middle} | {spread} | {statistics.median(ratios):.2f} |")
 
 
-def check(runs: dict[str, tuple[Encode, torch.nn.Module]], inputs: Tensor) -> None:
+def check(theirs: Run, ours: Run, inputs: Tensor) -> None:
     """Without dropout both give the same outputs and gradients."""
-    results = [step(encode, inputs, module.eval()) for encode, module in runs.values()]
-    for theirs, ours in zip(*results, strict=True):
-        if (theirs - ours).abs().max() > TOLERANCE * theirs.abs().max():
-            raise SystemExit("the encoders differ")
-    for _, module in runs.values():
+    results = []
+    for encode, module in (theirs, ours):
+        results.append(step(encode, inputs, module.eval()))
         module.train()
+    for expected, found in zip(results[0], results[1], strict=True):
+        if (expected - found).abs().max() > TOLERANCE * expected.abs().max():
+            raise SystemExit("the encoders differ")
 
 
 def main() -> None:
@@ -118,11 +135,9 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(13)
     size = f"{arguments.rows} x {arguments.tokens} tokens, {LAYERS} layers of {HIDDEN}"
-    place = (
-        f"{arguments.threads} threads, {platform.machine()}"
-        if arguments.device == "cpu"
-        else arguments.device
-    )
+    place = arguments.device
+    if place == "cpu":
+        place = f"{arguments.threads} threads, {platform.machine()}"
     print(
         f"torch {torch.__version__}, {place}; {size}, forward and backward in training mode"
     )

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -33,11 +34,11 @@ def epochs(config: str, folder: Path, overrides: dict[str, object]) -> list[floa
         failed = subprocess.run(command, stdout=file, stderr=file).returncode
     if failed:
         raise SystemExit(f"{' '.join(command)} failed:\n{log.read_text()[-2000:]}")
-    written = [
-        (folder / f"metrics_epoch_{epoch}.json").stat().st_mtime
-        for epoch in range(_count(folder))
-    ]
-    return [after - before for before, after in zip(written, written[1:], strict=False)]
+    written = []
+    for epoch in range(_count(folder)):
+        metrics = folder / f"metrics_epoch_{epoch}.json"
+        written.append(metrics.stat().st_mtime)
+    return [after - before for before, after in pairwise(written)]
 
 
 def _count(folder: Path) -> int:
@@ -56,18 +57,13 @@ def measure(
     elmo = {f"model.elmo.{key}": file for key, file in files.items()}
     config = f"training_config/{task}_elmo.jsonnet"
     cached = elmo | {"model.elmo.cache_dir": str(folder / "layers")}
+    plain = f"training_config/{task}.jsonnet"
+    long = {"trainer.num_epochs": many}
+    short = {"trainer.num_epochs": few}
     runs = {
-        "without ELMo": epochs(
-            f"training_config/{task}.jsonnet",
-            folder / f"{task}-none",
-            {"trainer.num_epochs": many},
-        ),
-        "cached": epochs(
-            config, folder / f"{task}-cached", cached | {"trainer.num_epochs": many}
-        ),
-        "not cached": epochs(
-            config, folder / f"{task}-uncached", elmo | {"trainer.num_epochs": few}
-        ),
+        "without ELMo": epochs(plain, folder / f"{task}-none", long),
+        "cached": epochs(config, folder / f"{task}-cached", cached | long),
+        "not cached": epochs(config, folder / f"{task}-uncached", elmo | short),
     }
     baseline = statistics.median(runs["without ELMo"])
     for name, seconds in runs.items():

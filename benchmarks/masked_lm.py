@@ -43,11 +43,8 @@ LENGTH = 128
 
 def lines(pattern: str) -> Iterator[str]:
     for file in sorted(glob.glob(pattern)):
-        with (
-            gzip.open(file, "rt", encoding="utf-8")
-            if file.endswith(".gz")
-            else open(file, encoding="utf-8") as text
-        ):
+        opened = gzip.open if file.endswith(".gz") else open
+        with opened(file, "rt", encoding="utf-8") as text:
             yield from text
 
 
@@ -71,7 +68,8 @@ class Sequences(torch.utils.data.Dataset):
     """The text as sequences of the same length."""
 
     def __init__(self, tokenizer: BertTokenizerFast, pattern: str) -> None:
-        pieces, batch = [], []
+        pieces = []
+        batch: list[str] = []
         for line in lines(pattern):
             batch.append(line)
             if len(batch) == 10_000:
@@ -89,7 +87,11 @@ class Sequences(torch.utils.data.Dataset):
         encoded = tokenizer.backend_tokenizer.encode_batch(
             batch, add_special_tokens=False
         )
-        return np.array([piece for one in encoded for piece in (*one.ids, 3)], np.int32)
+        pieces: list[int] = []
+        for sentence in encoded:
+            pieces += sentence.ids
+            pieces.append(3)  # [SEP]
+        return np.array(pieces, np.int32)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -111,7 +113,9 @@ class MaskedPiecesTrainer(Trainer):
         masked = inputs["labels"] != -100
         logits = model.cls(model.bert(inputs["input_ids"])[0][masked]).float()
         loss = torch.nn.functional.cross_entropy(logits, inputs["labels"][masked])
-        return (loss, {"logits": logits}) if return_outputs else loss
+        if return_outputs:
+            return loss, {"logits": logits}
+        return loss
 
 
 def main() -> None:
@@ -166,11 +170,8 @@ def main() -> None:
         model, arguments, collator, Sequences(tokenizer, args.train), heldout
     )
     checkpoints = args.out / "checkpoints"
-    trainer.train(
-        resume_from_checkpoint=get_last_checkpoint(checkpoints)
-        if checkpoints.is_dir()
-        else None
-    )
+    last = get_last_checkpoint(checkpoints) if checkpoints.is_dir() else None
+    trainer.train(resume_from_checkpoint=last)
     loss = trainer.evaluate()["eval_loss"]
     print(
         f"{model.num_parameters():,} parameters; perplexity of masked pieces, heldout: {math.exp(loss):.1f}"

@@ -25,20 +25,35 @@ from allennlp.training.optimizers import Optimizer
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 
-WORDS = [
-    f"{first}{second}"
-    for first in "bdfgklmnprst"
-    for second in ("ana", "eri", "ido", "olu", "una", "ime")
-]
-SENTENCE, PASSAGE, QUESTION, BATCH = 25, 400, 30, 45
+SENTENCE = 25
+PASSAGE = 400
+QUESTION = 30
+"""Words of each."""
+BATCH = 45
+"""Passages."""
 CASES = {
     "coref": [
         ("train", 1000),
-        *(("decode", words) for words in (500, 1000, 2000, 4000, 5000)),
+        ("decode", 500),
+        ("decode", 1000),
+        ("decode", 2000),
+        ("decode", 4000),
+        ("decode", 5000),
     ],
     "squad": [("train", PASSAGE), ("decode", PASSAGE)],
 }
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
+
+
+def all_words() -> list[str]:
+    words = []
+    for first in "bdfgklmnprst":
+        for second in ("ana", "eri", "ido", "olu", "una", "ime"):
+            words.append(first + second)
+    return words
+
+
+WORDS = all_words()
 
 
 def text(words: int) -> list[str]:
@@ -49,16 +64,15 @@ def write_coref(folder: Path, words: int) -> None:
     lines = ["#begin document (nw/random); part 000"]
     for start in range(0, words, SENTENCE):
         for place, word in enumerate(text(SENTENCE)):
-            cluster = (
-                f"({random.randrange(words // 20)})" if random.random() < 0.15 else "-"
-            )
+            cluster = "-"
+            if random.random() < 0.15:
+                cluster = f"({random.randrange(words // 20)})"
             speaker = f"S{start % 3}"
             lines.append(f"nw/random 0 {place} {word} NN * - - - {speaker} * {cluster}")
         lines.append("")
+    lines.append("#end document")
     (folder / "coref").mkdir()
-    (folder / "coref" / "train.gold_conll").write_text(
-        "\n".join([*lines, "#end document", ""])
-    )
+    (folder / "coref" / "train.gold_conll").write_text("\n".join(lines) + "\n")
 
 
 def write_squad(folder: Path, words: int) -> None:
@@ -80,10 +94,10 @@ def write_squad(folder: Path, words: int) -> None:
 def write_vectors(folder: Path) -> None:
     (folder / "vectors").mkdir()
     for name, width in (("glove.840B.300d", 300), ("turian.50d", 50)):
-        rows = (
-            " ".join([word, *(f"{random.gauss(0, 0.4):.3f}" for _ in range(width))])
-            for word in WORDS
-        )
+        rows = []
+        for word in WORDS:
+            numbers = [f"{random.gauss(0, 0.4):.3f}" for _ in range(width)]
+            rows.append(" ".join([word] + numbers))
         (folder / "vectors" / f"{name}.txt").write_text("\n".join(rows) + "\n")
 
 
@@ -100,15 +114,18 @@ def run(task: str, mode: str, words: int, elmo: bool) -> dict[str, float]:
     random.seed(1)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        (write_coref if task == "coref" else write_squad)(folder, words)
+        name = task
+        if task == "coref":
+            write_coref(folder, words)
+        else:
+            write_squad(folder, words)
         write_vectors(folder)
         if elmo:
+            name = f"{task}_elmo"
             write_bilm(folder)
         os.environ["ELMO_TASKS_DATA"] = str(folder)
         import_plugins()
-        params = Params.from_file(
-            CONFIGS / "paper" / f"{task}{'_elmo' if elmo else ''}.jsonnet"
-        )
+        params = Params.from_file(CONFIGS / "paper" / f"{name}.jsonnet")
         reader = DatasetReader.from_params(params["dataset_reader"])
         instances = list(reader.read(params["train_data_path"]))
         vocab = Vocabulary.from_instances(instances)
@@ -164,19 +181,11 @@ def main() -> None:
     )
     for task in args.task:
         for mode, words in CASES[task]:
-            command = [
-                sys.executable,
-                __file__,
-                "--case",
-                task,
-                mode,
-                str(words),
-                *(["--elmo"] if args.elmo else []),
-            ]
-            lines = subprocess.run(
-                command, check=True, capture_output=True, text=True
-            ).stdout.splitlines()
-            found = json.loads(lines[-1])
+            command = [sys.executable, __file__, "--case", task, mode, str(words)]
+            if args.elmo:
+                command.append("--elmo")
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            found = json.loads(done.stdout.splitlines()[-1])
             sizes = f"{found['peak']:.2f} | {found['before']:.2f}"
             print(
                 f"| {task} | {mode} | {words} | {found['seconds']:.1f} | {sizes} |",

@@ -99,7 +99,9 @@ class LeaveOutCall(Operator):
         first = node.get_first_leaf()
         parts = remainder(node)
         parts[0].get_first_leaf().prefix = first.prefix
-        return parts[0] if len(parts) == 1 else PythonNode("atom_expr", parts)
+        if len(parts) == 1:
+            return parts[0]
+        return PythonNode("atom_expr", parts)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
@@ -110,12 +112,15 @@ def remainder(node: NodeOrLeaf) -> list[NodeOrLeaf]:
     """What a call is replaced by when it is left out; nothing if it is not to be left out."""
     if node.type != "atom_expr":
         return []
-    called, last = node.children[:-1], node.children[-1]
+    called = node.children[:-1]
+    last = node.children[-1]
     if last.type != "trailer" or last.children[0] != "(":
         return []
     if node.parent.type == "simple_stmt":
         return [Keyword("pass", node.start_pos)]
-    name = called[-1].children[-1] if called[-1].type == "trailer" else called[-1]
+    name = called[-1]
+    if name.type == "trailer":
+        name = name.children[-1]
     word = getattr(name, "value", "")
     is_dropout = "dropout" in word
     if word.strip("_") not in LEFT_OUT and not is_dropout:
@@ -129,9 +134,12 @@ def remainder(node: NodeOrLeaf) -> list[NodeOrLeaf]:
 def first_argument(call: NodeOrLeaf) -> list[NodeOrLeaf]:
     if len(call.children) != 3:  # "(", arguments, ")"
         return []
-    given = call.children[1]
-    first = given.children[0] if given.type == "arglist" else given
-    return [] if first.type == "argument" else [first]
+    first = call.children[1]
+    if first.type == "arglist":
+        first = first.children[0]
+    if first.type == "argument":
+        return []
+    return [first]
 
 
 class OurOperators:
@@ -191,13 +199,21 @@ def all_mutations(folder: str) -> dict[str, list[MutationSpec]]:
     found = defaultdict(list)
     for item in collected:
         mutation = item.mutations[0]
-        name, *changed = mutation.operator_name.partition("/")[2].split("_")
-        is_alike = any(set(changed) <= group for group in ALIKE) or "Unary" in name
-        if name not in KINDS or changed and not is_alike:
-            continue
-        if mutation.start_pos not in left_out[mutation.module_path]:
-            found[KINDS[name]].append(mutation)
+        kind = kind_of(mutation)
+        if kind and mutation.start_pos not in left_out[mutation.module_path]:
+            found[kind].append(mutation)
     return dict(found)
+
+
+def kind_of(mutation: MutationSpec) -> str | None:
+    """The kind of a fault; None if it is not to be made."""
+    parts = mutation.operator_name.partition("/")[2].split("_")
+    name = parts[0]
+    replaced = set(parts[1:])  # one operator and another, or nothing
+    is_alike = any(replaced <= group for group in ALIKE)
+    if replaced and not is_alike and "Unary" not in name:
+        return None
+    return KINDS.get(name)
 
 
 def annotations(path: Path) -> set[tuple[Any, int]]:
@@ -206,14 +222,18 @@ def annotations(path: Path) -> set[tuple[Any, int]]:
     for node in ast.walk(ast.parse(path.read_text())):
         for name in ("annotation", "returns"):
             annotation = getattr(node, name, None)
-            if annotation is None:
-                continue
-            for part in ast.walk(annotation):
-                if isinstance(part, ast.expr):
-                    places.add((part.lineno, part.col_offset))
-                    places.add(
-                        (part.end_lineno, (part.end_col_offset or 0) + 1)
-                    )  # before "|"
+            if annotation is not None:
+                places |= places_in(annotation)
+    return places
+
+
+def places_in(annotation: ast.AST) -> set[tuple[Any, int]]:
+    """Where the expressions of an annotation begin, and the `|` after them."""
+    places: set[tuple[Any, int]] = set()
+    for part in ast.walk(annotation):
+        if isinstance(part, ast.expr):
+            places.add((part.lineno, part.col_offset))
+            places.add((part.end_lineno, (part.end_col_offset or 0) + 1))
     return places
 
 
@@ -228,7 +248,9 @@ def sample(folders: list[str], count: int, seed: int) -> list[Fault]:
             for one in mutations:
                 place = (one.module_path, one.start_pos, one.end_pos)
                 of_kind.setdefault(place, []).append(one)
-    sizes = [sum(map(len, places[folder].values())) for folder in folders]
+    sizes = []
+    for folder in folders:
+        sizes.append(sum(len(of_kind) for of_kind in places[folder].values()))
     faults: dict[Any, Fault] = {}
     while len(faults) < min(count, sum(sizes)):
         folder = chance.choices(folders, sizes)[0]
@@ -265,69 +287,73 @@ class Tests:
 
     def of(self, fault: Fault) -> list[str]:
         """Of those that execute the fault's lines the quickest, and first those of its folder."""
-        by_line = self.lines.contexts_by_lineno(fault.path)
-        first, last = fault.mutation.start_pos[0], fault.mutation.end_pos[0]
-        contexts = {
-            context
-            for line in range(first, last + 1)
-            for context in by_line.get(line, [])
-        }
-        if not any(contexts):  # executed when the module is imported
-            contexts = {context for found in by_line.values() for context in found}
-        tests = set()
-        for context in filter(None, contexts):
-            name, _, phase = context.rpartition("|")
-            if phase == "run":
-                tests.add(name)
-                continue
-            file = name.partition("::")[0] + "::"  # a fixture that several tests share
-            tests |= {other for other in self.seconds if other.startswith(file)}
-        own = tuple(
-            f"tests/{name}/"
-            for name in (fault.folder, *(TASKS if fault.folder == "tasks" else ()))
-        )
-        tests &= set(self.seconds)
-        ordered = sorted(
-            tests, key=lambda name: (not name.startswith(own), self.seconds[name])
-        )
+        own_folders = [fault.folder]
+        if fault.folder == "tasks":
+            own_folders += TASKS
+        own = tuple(f"tests/{name}/" for name in own_folders)
+
+        def rank(name: str) -> tuple[bool, float]:
+            return not name.startswith(own), self.seconds[name]
+
+        tests = self._executing(fault) & set(self.seconds)
         chosen: list[str] = []
         left = MOST_SECONDS
-        for name in ordered:
+        for name in sorted(tests, key=rank):
             left -= self.seconds[name]
             if left < 0 and chosen:
                 break
             chosen.append(name)
         return chosen
 
+    def _executing(self, fault: Fault) -> set[str]:
+        """The tests that execute the fault's lines."""
+        tests = set()
+        for context in self._contexts(fault):
+            name, _, phase = context.rpartition("|")
+            if phase == "run":
+                tests.add(name)
+                continue
+            file = name.partition("::")[0] + "::"  # a fixture that several tests share
+            tests |= {other for other in self.seconds if other.startswith(file)}
+        return tests
+
+    def _contexts(self, fault: Fault) -> set[str]:
+        """Coverage's names of what executes the fault's lines; of all lines if they are executed at import."""
+        by_line = self.lines.contexts_by_lineno(fault.path)
+        contexts: set[str] = set()
+        for line in range(fault.mutation.start_pos[0], fault.mutation.end_pos[0] + 1):
+            contexts.update(by_line.get(line, []))
+        if not any(contexts):
+            for found in by_line.values():
+                contexts.update(found)
+        return contexts - {""}
+
 
 def test_folders() -> list[str]:
     """All but those that start programs: they are slow, and coverage does not see into them."""
     slow = {"archives", "cli", "docs", "fuzz", "gpu", "integrations", "tables", "web"}
-    folders = sorted(
-        path for path in Path("tests").iterdir() if (path / "__init__.py").is_file()
-    )
-    return [str(folder) for folder in folders if folder.name not in slow]
+    packages = sorted(file.parent for file in Path("tests").glob("*/__init__.py"))
+    return [str(folder) for folder in packages if folder.name not in slow]
 
 
 def clone(number: int) -> Path:
     """A clone of the project's last commit."""
     folder = OUT / f"clone-{number}"
     if not folder.exists():
-        subprocess.run(["git", "clone", "--quiet", ".", folder], check=True)
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True
-    )
-    git = ["git", "-C", str(folder)]
-    here = subprocess.run(
-        [*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
-    )
-    if here.stdout != commit.stdout:
+        git(Path(), "clone", "--quiet", ".", str(folder))
+    commit = git(Path(), "rev-parse", "HEAD")
+    if git(folder, "rev-parse", "HEAD") != commit:
         (folder / "tests.jsonl").unlink(missing_ok=True)
-    subprocess.run([*git, "fetch", "--quiet"], check=True)
-    subprocess.run(
-        [*git, "checkout", "--quiet", "--force", commit.stdout.strip()], check=True
-    )
+    git(folder, "fetch", "--quiet")
+    git(folder, "checkout", "--quiet", "--force", commit)
     return folder.resolve()
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What a git command prints in a folder."""
+    command = ["git", "-C", str(folder), *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
 
 
 def run_tests(
@@ -339,15 +365,8 @@ def run_tests(
         "OMP_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--quiet",
-        "-p",
-        "no:cacheprovider",
-        *arguments,
-    ]
+    command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
+    command += arguments
     process = subprocess.Popen(
         command, cwd=folder, env=os.environ | environment, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, start_new_session=True,
@@ -365,10 +384,10 @@ def measure(workers: int) -> Tests:
     """Runs all tests once without a fault."""
     folder = clone(0)
     if not (folder / "tests.jsonl").exists():  # of another commit: `clone` removes it
-        coverage = "--cov=elmo_tasks", "--cov-context=test", "--cov-report="
-        status, printed = run_tests(
-            folder, *test_folders(), "-m", "not slow", *coverage, "--report-log=new.jsonl", f"--numprocesses={workers}",
-        )  # fmt: skip
+        arguments = test_folders() + ["-m", "not slow"]
+        arguments += ["--cov=elmo_tasks", "--cov-context=test", "--cov-report="]
+        arguments += ["--report-log=new.jsonl", f"--numprocesses={workers}"]
+        status, printed = run_tests(folder, *arguments)
         if status != 0:
             print(
                 f"some tests fail without a fault, and are left out:\n{printed[-3000:]}"
@@ -384,33 +403,42 @@ def attempt(fault: Fault, tests: Tests, folder: Path) -> dict[str, Any]:
     changed = fault.applied(code)
     chosen = tests.of(fault)
     began = time.monotonic()
+    status, printed = 0, ""
     try:
         file.write_text(changed)
         (folder / "chosen.txt").write_text("\n".join(chosen))
-        status, printed = (
-            run_tests(folder, "-x", "@chosen.txt", seconds=TIMEOUT)
-            if chosen
-            else (0, "")
-        )
+        if chosen:
+            arguments = ("-x", "@chosen.txt")
+            status, printed = run_tests(folder, *arguments, seconds=TIMEOUT)
     finally:
         file.write_text(code)
-    failed = [
-        line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))
-    ]
-    lines = difflib.unified_diff(
-        code.splitlines(), changed.splitlines(), n=0, lineterm=""
-    )
     return {
         "number": fault.number,
         "folder": fault.folder,
         "kind": fault.kind,
         "place": f"{fault.path}:{fault.mutation.start_pos[0]}",
-        "change": [line for line in lines if line[:2] not in ("--", "++", "@@")],
+        "change": changed_lines(code, changed),
         "tests": len(chosen),
         "noticed": status != 0,
-        "by": failed[0][:200] if failed else printed[-200:] if status else "",
+        "by": noticed_by(printed) if status else "",
         "seconds": round(time.monotonic() - began),
     }
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    """The lines that differ, after `-` and `+`."""
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), n=0, lineterm=""
+    )
+    return [line for line in lines if line[:2] not in ("--", "++", "@@")]
+
+
+def noticed_by(printed: str) -> str:
+    """The first failure that pytest printed, or the end of what it printed."""
+    for line in printed.splitlines():
+        if line.startswith(("FAILED", "ERROR")):
+            return line[:200]
+    return printed[-200:]
 
 
 def main() -> None:
@@ -423,11 +451,9 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     faults = sample(options.folders, options.count, options.seed)
     file = OUT / f"faults-{'-'.join(options.folders)}-{options.seed}.jsonl"
-    done = (
-        [json.loads(line) for line in file.read_text().splitlines()]
-        if file.exists()
-        else []
-    )
+    done = []
+    if file.exists():
+        done = [json.loads(line) for line in file.read_text().splitlines()]
     known = {one["number"] for one in done}
     tests = measure(options.workers)
     clones: SimpleQueue[Path] = SimpleQueue()

@@ -25,24 +25,21 @@ def main() -> None:
     )
     parser.add_argument("word", help="a noun or verb, as it stands in the text")
     args = parser.parse_args()
-    sentences, keys = (
-        list(read_senses(args.corpus)),
-        read_keys(key_file_of(args.corpus)),
-    )
-    annotated: dict[
-        int, tuple[str, str]
-    ] = {}  # part of speech and sense of an occurrence, counted from 1
+    sentences = list(read_senses(args.corpus))
+    keys = read_keys(key_file_of(args.corpus))
+    # Part of speech and sense of an occurrence, counted from 1.
+    annotated: dict[int, tuple[str, str]] = {}
     number = 0
     for sentence in sentences:
-        targets = {
-            target.start: target
-            for target in sentence.targets
-            if target.end == target.start + 1
-        }
+        targets = {}
+        for target in sentence.targets:
+            if target.end == target.start + 1:
+                targets[target.start] = target
         for place, word in enumerate(sentence.words):
             if word.lower() == args.word.lower():
                 number += 1
-                if target := targets.get(place):
+                if place in targets:
+                    target = targets[place]
                     annotated[number] = target.pos, keys[target.id][0]
     print(
         f"{len(annotated)} of {number} occurrences have a sense; the nearest one of these has the same"
@@ -51,16 +48,16 @@ def main() -> None:
     texts = [sentence.words for sentence in sentences]
     for layer, vectors in enumerate(all_layers(frozen, texts)):
         index = CorpusIndex(texts, layer, vectors)
-        same, chance = [0, 0], [0.0, 0.0]
+        same = [0, 0]
+        chance = [0.0, 0.0]
         for query, own in annotated.items():
             source = occurrence_in_corpus(index, args.word, query)
             found = nearest_occurrences(index, args.word, source, top=number)
             others = [annotated[one.number] for one in found if one.number in annotated]
             for kind in (0, 1):
-                same[kind] += others[0][kind] == own[kind]
-                chance[kind] += sum(other[kind] == own[kind] for other in others) / len(
-                    others
-                )
+                agree = [other[kind] == own[kind] for other in others]
+                same[kind] += agree[0]
+                chance[kind] += sum(agree) / len(agree)
         print(
             f"layer {layer}: part of speech {same[0]} (by chance {chance[0]:.1f}), sense {same[1]} ({chance[1]:.1f})"
         )

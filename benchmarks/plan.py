@@ -33,75 +33,69 @@ def flop_per_token(options: BiLMOptions) -> int:
 
 def vectors(prices: argparse.Namespace) -> Iterator[list[str]]:
     """Rows: hours and cost of computing, then bytes and cost of storing."""
-    yield [
-        "vectors of",
-        *(f"{tokens:.0e} tokens".replace("e+", "e") for tokens in TOKENS),
-    ]
+    yield heading("vectors of")
     for precision, speed in MEASURED.items():
-        yield [
-            f"core hours, {precision}",
-            *(number(tokens / speed / 3600) for tokens in TOKENS),
-        ]
-        costs = (tokens / speed / 3600 * prices.core_hour for tokens in TOKENS)
-        yield [f"cost, {precision}, $", *map(number, costs)]
-    flop = flop_per_token(BiLMOptions()) / (prices.tflops * 1e12 * prices.utilisation)
-    yield [
-        "GPU hours, not measured",
-        *(number(tokens * flop / 3600) for tokens in TOKENS),
-    ]
+        core_hours = 1 / speed / 3600
+        yield row(f"core hours, {precision}", core_hours)
+        yield row(f"cost, {precision}, $", core_hours * prices.core_hour)
+    flop = flop_per_token(BiLMOptions())
+    yield row("GPU hours, not measured", flop / flop_per_hour(prices))
     shard = prices.shard_minutes * 60 * MEASURED["bfloat16"]
-    yield [
-        f"shards of {prices.shard_minutes} core minutes",
-        *(number(tokens / shard) for tokens in TOKENS),
-    ]
-    hours = [tokens / MEASURED["bfloat16"] / 3600 / prices.cores for tokens in TOKENS]
-    yield [f"days on {prices.cores:,} cores", *(number(value / 24) for value in hours)]
+    yield row(f"shards of {prices.shard_minutes} core minutes", 1 / shard)
+    days = 1 / MEASURED["bfloat16"] / 3600 / 24 / prices.cores
+    yield row(f"days on {prices.cores:,} cores", days)
     nodes = prices.cores / prices.cores_per_node
-    yield [
-        "nodes lost in that time",
-        *(number(value / 24 / prices.node_days * nodes) for value in hours),
-    ]
+    yield row("nodes lost in that time", days / prices.node_days * nodes)
     for kind, (layers, size) in KINDS.items():
-        bytes_ = [
-            tokens * layers * 2 * BiLMOptions().projection_dim * size
-            for tokens in TOKENS
-        ]
-        yield [f"TB, {kind}", *(number(value / 1e12) for value in bytes_)]
-        yield [
-            f"$ a month, {kind}",
-            *(number(value / 1e9 * prices.gigabyte_month) for value in bytes_),
-        ]
+        size_of_token = layers * 2 * BiLMOptions().projection_dim * size  # bytes
+        yield row(f"TB, {kind}", size_of_token / 1e12)
+        cost = size_of_token / 1e9 * prices.gigabyte_month
+        yield row(f"$ a month, {kind}", cost)
 
 
 def training(prices: argparse.Namespace) -> Iterator[list[str]]:
     """Rows of one pass of pre-training at the paper's size."""
-    yield [
-        "one pass of pre-training over",
-        *(f"{tokens:.0e} tokens".replace("e+", "e") for tokens in TOKENS),
-    ]
-    yield ["core hours", *(number(tokens / TRAINED / 3600) for tokens in TOKENS)]
-    flop = (
-        3 * flop_per_token(BiLMOptions()) / (prices.tflops * 1e12 * prices.utilisation)
-    )
-    yield [
-        "GPU hours, not measured",
-        *(number(tokens * flop / 3600) for tokens in TOKENS),
-    ]
-    yield ["GB of a checkpoint", *(number(CHECKPOINT / 1e9) for _ in TOKENS)]
+    yield heading("one pass of pre-training over")
+    yield row("core hours", 1 / TRAINED / 3600)
+    flop = 3 * flop_per_token(BiLMOptions())  # forward and backward
+    yield row("GPU hours, not measured", flop / flop_per_hour(prices))
+    yield ["GB of a checkpoint"] + [number(CHECKPOINT / 1e9)] * len(TOKENS)
+
+
+def flop_per_hour(prices: argparse.Namespace) -> float:
+    """Of a GPU."""
+    return prices.tflops * 1e12 * prices.utilisation * 3600
+
+
+def heading(name: str) -> list[str]:
+    """The first row of a table: the numbers of tokens."""
+    cells = [name]
+    for tokens in TOKENS:
+        cells.append(f"{tokens:.0e} tokens".replace("e+", "e"))
+    return cells
+
+
+def row(name: str, per_token: float) -> list[str]:
+    """A row: an amount that is proportional to the number of tokens."""
+    return [name] + [number(tokens * per_token) for tokens in TOKENS]
 
 
 def number(value: float) -> str:
     """Two digits."""
     rounded = float(f"{value:.2g}")
-    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+    if rounded >= 10:
+        return f"{rounded:,.0f}"
+    return f"{rounded:g}"
 
 
 def tables(prices: argparse.Namespace) -> str:
     """Markdown."""
     parts = []
-    for first, *rest in (list(vectors(prices)), list(training(prices))):
-        rows = [first, ["---"] * len(first), *rest]
-        parts.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+    for table in (list(vectors(prices)), list(training(prices))):
+        rule = ["---"] * len(table[0])
+        table.insert(1, rule)
+        lines = [f"| {' | '.join(cells)} |" for cells in table]
+        parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 

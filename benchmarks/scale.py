@@ -23,9 +23,8 @@ NODE = {"num_cpus": 1, "object_store_memory": 500 * 2**20}
 @contextmanager
 def cluster(nodes: int) -> Iterator[tuple[Cluster, list[str]]]:
     """A Ray cluster of this many nodes, besides its head, which executes nothing; and the options that choose it."""
-    started = Cluster(
-        True, head_node_args={**NODE, "num_cpus": 0, "include_dashboard": False}
-    )
+    head = NODE | {"num_cpus": 0, "include_dashboard": False}
+    started = Cluster(True, head_node_args=head)
     try:
         for _ in range(nodes):
             started.add_node(**NODE)
@@ -34,11 +33,11 @@ def cluster(nodes: int) -> Iterator[tuple[Cluster, list[str]]]:
         started.shutdown()
 
 
-def seconds(*command: str) -> float:
+def seconds(arguments: list[str]) -> float:
+    """Of a call of elmo-tasks."""
+    command = [sys.executable, "-m", "elmo_tasks"] + arguments
     begin = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-m", "elmo_tasks", *command], check=True, capture_output=True
-    )
+    subprocess.run(command, check=True, capture_output=True)
     return time.perf_counter() - begin
 
 
@@ -48,15 +47,11 @@ def measure(
     times: dict[tuple[str, str, int], list[float]],
 ) -> None:
     with cluster(nodes) as (_, address), tempfile.TemporaryDirectory() as folder:
-        for engine, options in (
-            ("local", ["--workers", str(nodes)]),
-            ("Ray", [*address, "--workers", str(nodes)]),
-        ):
+        workers = ["--workers", str(nodes)]
+        for engine, options in (("local", workers), ("Ray", address + workers)):
             for name, job in jobs.items():
-                taken = seconds(
-                    *(part.replace("OUT", f"{folder}/{engine}-{name}") for part in job),
-                    *options,
-                )
+                out = f"{folder}/{engine}-{name}"
+                taken = seconds([part.replace("OUT", out) for part in job] + options)
                 times.setdefault((name, engine, nodes), []).append(taken)
                 print(f"{name}, {engine}, {nodes}: {taken:.1f} s", flush=True)
 
@@ -97,7 +92,8 @@ def main() -> None:
         ("table", "runs/h", 2 * args.seeds * 3600),
     ):
         for engine in ("local", "Ray"):
-            one, two = (amount / min(times[name, engine, nodes]) for nodes in (1, 2))
+            one = amount / min(times[name, engine, 1])
+            two = amount / min(times[name, engine, 2])
             print(
                 f"| {name}, {unit} | {engine} | {one:,.0f} | {two:,.0f} | {two / one:.2f} |"
             )

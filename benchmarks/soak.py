@@ -73,18 +73,21 @@ SECONDS = 30
 GROWN = 300_000_000
 """Bytes: more than what six models may keep between answers."""
 
+TEXT = str(FIXTURES / "miniworld/lm/train.miniworld.txt")
 RAY_JOBS = {
     "ablate": ["ablate", "table.jsonnet", "-s", "OUT", "--seeds", "4", "--no-cache"],
-    "elmo": [
-        "elmo",
-        str(FIXTURES / "miniworld/lm/train.miniworld.txt"),
-        "OUT",
-        "--shards",
-        "40",
-        "--top",
-    ],
+    "elmo": ["elmo", TEXT, "OUT", "--shards", "40", "--top"],
 }
 """Commands, with OUT for the output folder."""
+
+PHASES = {
+    "archiving": "ending",
+    "Epoch duration": "between epochs",
+    "Validating": "validation",
+    "- Training": "training",
+    "Beginning training": "training",
+}
+"""What a training does after a line of its log that contains a key."""
 
 
 def data_root(folder: Path) -> Path:
@@ -100,18 +103,24 @@ def where(run: Path) -> str:
     if any(path.name.endswith(".tmp") for path in run.glob(".*")):
         return "writing a file"
     log = run / "out.log"
-    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
-    for line in reversed(lines):
-        for said, doing in (
-            ("archiving", "ending"),
-            ("Epoch duration", "between epochs"),
-            ("Validating", "validation"),
-            ("- Training", "training"),
-            ("Beginning training", "training"),
-        ):
+    if not log.is_file():
+        return "beginning"
+    for line in reversed(log.read_text(errors="replace").splitlines()):
+        for said, phase in PHASES.items():
             if said in line:
-                return doing
+                return phase
     return "beginning"
+
+
+def print_row(name: str, seconds: float, kills: int, equal: str, places: str) -> None:
+    """A line of the table."""
+    cells = [name, f"{seconds:.1f} s", str(kills), equal, places]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def counted(fell: list[str]) -> str:
+    """What the kills interrupted, and how often."""
+    return ", ".join(f"{place} {count}" for place, count in Counter(fell).most_common())
 
 
 def kill_and_resume(
@@ -122,12 +131,12 @@ def kill_and_resume(
     in_checkpoint = drawn.randrange(CHAIN)
     for number in range(CHAIN):
         half = Place("torch:save", drawn.randint(1, 2 if number else saves), half=True)
-        process = training.start(
-            run, killed_at=half if number == in_checkpoint else None
-        )
-        process.join(
-            None if number == in_checkpoint else drawn.uniform(0.0, PART * seconds)
-        )
+        if number == in_checkpoint:
+            process = training.start(run, killed_at=half)
+            process.join()
+        else:
+            process = training.start(run)
+            process.join(drawn.uniform(0.0, PART * seconds))
         process.kill()
         process.join()
         if process.exitcode != SIGKILLED:
@@ -154,18 +163,13 @@ def soak(
         fell += kill_and_resume(
             training, run, seconds=seconds, saves=saves, drawn=drawn
         )
-        if differing := differences(run, out / config):
+        differing = differences(run, out / config)
+        if differing:
             failed += 1
-            print(
-                f"{run.name} differs in {', '.join(differing[:5])}\n{Path(f'{run}.log').read_text()[-1500:]}"
-            )
-    places = ", ".join(
-        f"{place} {count}" for place, count in Counter(fell).most_common()
-    )
-    print(
-        f"| {config} | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |",
-        flush=True,
-    )
+            print(f"{run.name} differs in {', '.join(differing[:5])}")
+            print(Path(f"{run}.log").read_text()[-1500:])
+    equal = f"{runs - failed} of {runs}"
+    print_row(config, seconds, len(fell), equal, counted(fell))
     return failed == 0
 
 
@@ -183,55 +187,38 @@ def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) ->
         with cluster(root, run, restarts=100) as nodes:
             for _ in range(CHAIN):
                 time.sleep(drawn.uniform(0.3, 1.0) * seconds)
-                kill = drawn.choice(
-                    [
-                        lambda: nodes.kill_worker(0),
-                        lambda: nodes.kill_worker(1),
-                        lambda: nodes.lose(1),
-                    ]
+                kill, number = drawn.choice(
+                    [(nodes.kill_worker, 0), (nodes.kill_worker, 1), (nodes.lose, 1)]
                 )
                 try:
-                    kill()
-                except (
-                    ValueError,
-                    OSError,
-                ):  # it has ended, or torchrun has just ended it
+                    kill(number)
+                except (ValueError, OSError):  # it or torchrun has just ended it
                     continue
                 fell.append(where(run))
             nodes.wait()
-            if differing := differences(run, out / "torchrun"):
+            differing = differences(run, out / "torchrun")
+            if differing:
                 failed += 1
-                print(
-                    f"{run.name} differs in {', '.join(differing[:5])}\n{nodes.lines()[-1500:]}"
-                )
-    places = ", ".join(
-        f"{place} {count}" for place, count in Counter(fell).most_common()
-    )
-    print(
-        f"| bilm, torchrun | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |",
-        flush=True,
-    )
+                print(f"{run.name} differs in {', '.join(differing[:5])}")
+                print(nodes.lines()[-1500:])
+    equal = f"{runs - failed} of {runs}"
+    print_row("bilm, torchrun", seconds, len(fell), equal, counted(fell))
     return failed == 0
 
 
 def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
     """The same for a Ray cluster of two nodes, either of which is lost and replaced. A call that fails is repeated."""
     row = {"row_label": "NER", "metric": "f1", "changes": OVERRIDES["ner_elmo"]}
-    rows = [
-        {**row, "name": config, "column": config, "config": config}
-        for config in ("ner", "ner_elmo")
-    ]
+    rows = []
+    for config in ("ner", "ner_elmo"):
+        rows.append(row | {"name": config, "column": config, "config": config})
     (out / "table.jsonnet").write_text(json.dumps({"title": "Soak", "rows": rows}))
 
     def start(folder: Path, *options: str) -> subprocess.Popen[bytes]:
         job = [str(folder) if part == "OUT" else part for part in RAY_JOBS[name]]
+        command = [sys.executable, "-m", "elmo_tasks", *job, *options]
         with Path(f"{folder}.log").open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "elmo_tasks", *job, *options],
-                cwd=out,
-                stdout=log,
-                stderr=log,
-            )
+            return subprocess.Popen(command, cwd=out, stdout=log, stderr=log)
 
     began = time.perf_counter()
     assert start(out / name, "--workers", "2").wait() == 0
@@ -245,35 +232,35 @@ def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
             while job.poll() is None and lost < kills:
                 time.sleep(drawn.uniform(0.3, 0.7) * seconds)
                 if job.poll() is None:
-                    nodes.remove_node(
-                        drawn.choice(
-                            sorted(nodes.worker_nodes, key=lambda node: node.node_id)
-                        ),
-                        False,
-                    )
+                    by_name = {node.node_id: node for node in nodes.worker_nodes}
+                    lost_node = drawn.choice(sorted(by_name))
+                    nodes.remove_node(by_name[lost_node], False)
                     nodes.add_node(**NODE)
                     lost += 1
             while job.wait() and repeated < kills:
                 repeated += 1
                 job = start(folder, *options)
-        trained = [
-            path.relative_to(out / name) for path in (out / name).glob("runs/*/model")
-        ]
-        shards = [path.name for path in (out / name).glob("part-*")]
-        assert trained or shards
-        if any(
-            differences(folder / path, out / name / path) for path in trained
-        ) or any(
-            (folder / shard).read_bytes() != (out / name / shard).read_bytes()
-            for shard in shards
-        ):
+        if results_differ(folder, out / name):
             failed += 1
             print(f"{folder.name} differs\n{Path(f'{folder}.log').read_text()[-1500:]}")
-    print(
-        f"| {name}, Ray | {seconds:.1f} s | {lost} | {runs - failed} of {runs} | calls repeated {repeated} |",
-        flush=True,
-    )
+    equal = f"{runs - failed} of {runs}"
+    print_row(f"{name}, Ray", seconds, lost, equal, f"calls repeated {repeated}")
     return failed == 0
+
+
+def results_differ(folder: Path, expected: Path) -> bool:
+    """Whether a folder lacks a trained run or a shard of another one, or has a different one."""
+    compared = 0
+    for run in expected.glob("runs/*/model"):
+        compared += 1
+        if differences(folder / run.relative_to(expected), run):
+            return True
+    for shard in expected.glob("part-*"):
+        compared += 1
+        if (folder / shard.name).read_bytes() != shard.read_bytes():
+            return True
+    assert compared > 0
+    return False
 
 
 def soak_serve(*, count: int, drawn: random.Random) -> bool:
@@ -316,8 +303,9 @@ def soak_serve(*, count: int, drawn: random.Random) -> bool:
         shown = [f"{status} {number}" for status, number in by_status.most_common()]
         slowest = max(answer.seconds for answer in own)
         largest = max(answer.size for answer in own)
-        cells = kind, len(own), ", ".join(shown), f"{slowest:.1f} s", f"{largest:,}"
-        print(f"| {' | '.join(map(str, cells))} |")
+        cells = [kind, str(len(own)), ", ".join(shown)]
+        cells += [f"{slowest:.1f} s", f"{largest:,}"]
+        print(f"| {' | '.join(cells)} |")
     unavailable = Counter(answer.error for answer in answers if answer.status == 503)
     print(f"\n503: {dict(unavailable)}; wrong: {wrong[:5]}; exit status {status}")
     print(
@@ -331,7 +319,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*OVERRIDES, "torchrun", "ray", "serve"]
+    names = list(OVERRIDES) + ["torchrun", "ray", "serve"]
     parser.add_argument(
         "configs", nargs="*", help=f"of {', '.join(names)} (default: all)"
     )
@@ -357,24 +345,19 @@ def main() -> int:
         warm_up()
         root = data_root(Path(folder) / "data")
         of = options.configs or names
-        single = [config for config in of if config in OVERRIDES]
-        alike = [
-            soak(config, root, Path(folder), kills=options.kills, drawn=drawn)
-            for config in single
-        ]
+        out = Path(folder)
+        kills = options.kills
+        half = (kills + 1) // 2
+        alike = []
+        for config in of:
+            if config in OVERRIDES:
+                alike.append(soak(config, root, out, kills=kills, drawn=drawn))
         if "torchrun" in of:
-            alike.append(
-                soak_torchrun(
-                    root, Path(folder), kills=(options.kills + 1) // 2, drawn=drawn
-                )
-            )
+            alike.append(soak_torchrun(root, out, kills=half, drawn=drawn))
         if "ray" in of:
             os.environ["OMP_NUM_THREADS"] = "1"
-            kills = (options.kills + 1) // 2
-            alike += [
-                soak_ray(name, Path(folder), kills=kills, drawn=drawn)
-                for name in RAY_JOBS
-            ]
+            for name in RAY_JOBS:
+                alike.append(soak_ray(name, out, kills=half, drawn=drawn))
     if "serve" in of:
         alike.append(soak_serve(count=options.requests, drawn=drawn))
     print(f"{(time.perf_counter() - began) / 60:.1f} minutes")

@@ -36,7 +36,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "ner": ("ner", NER),
     "ner_elmo": ("ner_elmo", NER),
     "ner_elmo, cache_dir": ("ner_elmo", NER | {"model.elmo.cache_dir": "layers"}),
-    "bilm": ("bilm", {**toy.overrides(), **LM}),
+    "bilm": ("bilm", toy.overrides() | LM),
 }
 
 
@@ -46,24 +46,21 @@ class ResidentMemory(TrainerCallback):
 
     def __init__(self, serialization_dir: str, every: int) -> None:
         super().__init__(serialization_dir)
-        self._file, self._every = Path(serialization_dir) / "resident.jsonl", every
-        self._batches, self._began = 0, time.perf_counter()
+        self._file = Path(serialization_dir) / "resident.jsonl"
+        self._every = every
+        self._batches = 0
+        self._began = time.perf_counter()
 
     def on_batch(self, *_: Any, is_training: bool, **__: Any) -> None:
         """Called by the trainer, in validation, too."""
-        self._batches += is_training
-        if is_training and self._batches % self._every == 0:
+        if not is_training:
+            return
+        self._batches += 1
+        if self._batches % self._every == 0:
+            seconds = time.perf_counter() - self._began
+            row = [self._batches, resident() / 1e6, seconds]
             with self._file.open("a") as file:
-                file.write(
-                    json.dumps(
-                        [
-                            self._batches,
-                            resident() / 1e6,
-                            time.perf_counter() - self._began,
-                        ]
-                    )
-                    + "\n"
-                )
+                file.write(json.dumps(row) + "\n")
 
 
 def data_root(folder: Path) -> Path:
@@ -79,16 +76,14 @@ def run(case: str, batches: int, every: int, folder: Path) -> None:
     """One case, in this process; AllenNLP logs to stderr."""
     config, overrides = CASES[case]
     root = data_root(folder / "data")
-    callbacks = (
-        [{"type": "elmo_tasks_lm_progress", "every": 50}] if config == "bilm" else []
-    )
+    callbacks: list[dict[str, Any]] = []
+    if config == "bilm":
+        callbacks.append({"type": "elmo_tasks_lm_progress", "every": 50})
+    callbacks.append({"type": "resident_memory", "every": every})
     overrides = {
         key: value for key, value in overrides.items() if "callbacks" not in key
     }
-    overrides["trainer.callbacks"] = [
-        *callbacks,
-        {"type": "resident_memory", "every": every},
-    ]
+    overrides["trainer.callbacks"] = callbacks
     overrides["trainer.num_epochs"] = batches // PER_EPOCH
     if "model.elmo.cache_dir" in overrides:
         overrides["model.elmo.cache_dir"] = str(folder / "layers")
@@ -102,34 +97,17 @@ def run(case: str, batches: int, every: int, folder: Path) -> None:
 def row(case: str, batches: int, every: int) -> str:
     """A line of the table, measured in a separate process."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            __file__,
-            "--batches",
-            str(batches),
-            "--every",
-            str(every),
-            "--case",
-            case,
-            folder,
-        ]
-        subprocess.run(
-            command,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=(Path(folder) / "log").open("w"),
-        )
-        measured = [
-            json.loads(line)
-            for line in (Path(folder) / "run/resident.jsonl").read_text().splitlines()
-        ]
+        command = [sys.executable, __file__, "--batches", str(batches)]
+        command += ["--every", str(every), "--case", case, folder]
+        with (Path(folder) / "log").open("w") as log:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=log)
+        lines = (Path(folder) / "run/resident.jsonl").read_text().splitlines()
+        measured = [json.loads(line) for line in lines]
     held = [size for _, size, _ in measured]
-    cells = [
-        case,
-        *(f"{size:.1f}" for size in held),
-        f"{held[-1] - held[0]:+.1f}",
-        f"{measured[-1][2]:.0f} s",
-    ]
+    seconds = measured[-1][2]
+    cells = [case]
+    cells += [f"{size:.1f}" for size in held]
+    cells += [f"{held[-1] - held[0]:+.1f}", f"{seconds:.0f} s"]
     return f"| {' | '.join(cells)} |"
 
 

@@ -7,6 +7,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -38,10 +39,8 @@ def write_model(folder: str) -> BertTokenizerFast:
     """Random weights, and a tokenizer of 3,000 pieces of the synthetic corpus."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     pieces = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    pieces.normalizer, pieces.pre_tokenizer = (
-        normalizers.BertNormalizer(),
-        pre_tokenizers.BertPreTokenizer(),
-    )
+    pieces.normalizer = normalizers.BertNormalizer()
+    pieces.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trainer = trainers.WordPieceTrainer(
         vocab_size=3000, special_tokens=special, show_progress=False
     )
@@ -68,32 +67,31 @@ def main() -> None:
     torch.set_num_threads(1)
     generator = random.Random(1)
     with tempfile.TemporaryDirectory() as folder, torch.inference_mode():
-        tokenizer, source = write_model(folder), Transformer(folder)
+        tokenizer = write_model(folder)
+        source = Transformer(folder)
         words = TEXT.read_text("utf-8").split()
-        for name, lengths in {
+        sizes = {
             "16 x 25 words": [25] * 16,
             "16 x 5 to 45 words": [generator.randint(5, 45) for _ in range(16)],
-        }.items():
+        }
+        for name, lengths in sizes.items():
             sentences = [generator.choices(words, k=length) for length in lengths]
             batch = tokenizer(
                 sentences, is_split_into_words=True, return_tensors="pt", padding=True
             )
             ids = batch_to_ids(sentences)
-            plain, ours = [], []
+            forward = partial(source.model, **batch, output_hidden_states=True)
+            plain = []
+            ours = []
+            ratios = []
             for _ in range(REPEATS):
-                plain.append(
-                    seconds(
-                        lambda batch=batch: source.model(
-                            **batch, output_hidden_states=True
-                        )
-                    )
-                )
-                ours.append(seconds(lambda ids=ids: source(ids)))
-            ratio = median(one / other for one, other in zip(ours, plain, strict=True))
+                plain.append(seconds(forward))
+                ours.append(seconds(partial(source, ids)))
+                ratios.append(ours[-1] / plain[-1])
+            ratio = median(ratios)
             for label, times in (("Hugging Face", plain), ("elmo_tasks", ours)):
-                print(
-                    f"{name:<20}{label:<14}{median(times):.2f} s ({min(times):.2f}-{max(times):.2f})"
-                )
+                spread = f"{min(times):.2f}-{max(times):.2f}"
+                print(f"{name:<20}{label:<14}{median(times):.2f} s ({spread})")
             print(f"{name:<20}ratio         {ratio:.2f}")
 
 
