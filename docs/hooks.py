@@ -34,16 +34,21 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     """Points each link at the page, or at the file in the repository."""
 
     def target(found: re.Match[str]) -> str:
-        path, anchor = found[1], found[2] or ""
+        path = found[1]
+        anchor = found[2] or ""
         if not (_folder(page) / path).exists():
             return found[0]  # MkDocs reports it
         file = _file(page, path, files)
         if file is None:
             return f"]({_in_repository(page, path, config)}{anchor})"
-        return f"]({'../' * page.file.src_uri.count('/')}{file.src_uri}{anchor})"
+        to_root = "../" * page.file.src_uri.count("/")
+        return f"]({to_root}{file.src_uri}{anchor})"
+
+    def convert_text(text: str) -> str:
+        return LINK.sub(target, EQUATION.sub(_mathml, text))
 
     parts = CODE.split(NO_RUN.sub(r"```\1", markdown))  # text and code alternate
-    parts[::2] = [LINK.sub(target, EQUATION.sub(_mathml, text)) for text in parts[::2]]
+    parts[::2] = [convert_text(text) for text in parts[::2]]
     return "".join(parts)
 
 
@@ -51,31 +56,31 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
     """The equations and links of notebooks, which are HTML already, and pictures in HTML."""
 
     def target(found: re.Match[str]) -> str:
-        name, path, anchor = found[1], unescape(found[2]), found[3] or ""
+        name = found[1]
+        path = unescape(found[2])
+        anchor = found[3] or ""
         if not (_folder(page) / path).exists():
             return found[0]
+        address = _in_repository(page, path, config)
         file = _file(page, path, files)
-        address = (
-            _in_repository(page, path, config)
-            if file is None
-            else file.url_relative_to(page.file)
-        )
+        if file is not None:
+            address = file.url_relative_to(page.file)
         return f'{name}="{address}{anchor}"'
 
+    def convert_text(text: str) -> str:
+        if page.file.src_uri.endswith(".ipynb"):
+            text = INLINE.sub(_inline, EQUATION.sub(_mathml, text))
+        return HTML_LINK.sub(target, text)
+
     parts = HTML_CODE.split(html)
-    if page.file.src_uri.endswith(".ipynb"):
-        parts[::2] = [
-            INLINE.sub(_inline, EQUATION.sub(_mathml, text)) for text in parts[::2]
-        ]
-    parts[::2] = [HTML_LINK.sub(target, text) for text in parts[::2]]
+    parts[::2] = [convert_text(text) for text in parts[::2]]
     return "".join(parts)
 
 
 def _folder(page: Any) -> Path:
     """The folder of a page's source."""
-    return Path(
-        ROOT / ("docs" if page.file.src_uri not in BESIDE else "."), page.file.src_uri
-    ).parent
+    root = ROOT if page.file.src_uri in BESIDE else ROOT / "docs"
+    return (root / page.file.src_uri).parent
 
 
 def _inside(page: Any, path: str) -> str:
@@ -88,7 +93,9 @@ def _file(page: Any, path: str, files: Files) -> File | None:
     if inside not in BESIDE and not inside.startswith("docs/"):
         return None
     file = files.get_file_from_path(inside.removeprefix("docs/"))
-    return None if file is None or file.inclusion.is_excluded() else file
+    if file is None or file.inclusion.is_excluded():
+        return None
+    return file
 
 
 def _in_repository(page: Any, path: str, config: Any) -> str:

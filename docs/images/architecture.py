@@ -13,7 +13,9 @@ import matplotlib
 import matplotlib.pyplot as plt
 
 PACKAGE = Path(__file__).parents[2] / "elmo_tasks"
-WIDTH, HEIGHT = 2.0, 0.5
+WIDTH = 2.0
+HEIGHT = 0.5
+"""Of a package's box."""
 
 
 def imports() -> dict[str, set[str]]:
@@ -21,28 +23,36 @@ def imports() -> dict[str, set[str]]:
     graph = grimp.build_graph("elmo_tasks")
     found: dict[str, set[str]] = {}
     for module in graph.modules:
-        names = {
-            package_of(module),
-            *map(package_of, graph.find_modules_directly_imported_by(module)),
-        } - {None}
-        if package_of(module):
-            found.setdefault(package_of(module), set()).update(
-                names - {package_of(module)}
-            )
+        package = package_of(module)
+        if package is None:
+            continue
+        names = found.setdefault(package, set())
+        for imported in graph.find_modules_directly_imported_by(module):
+            other = package_of(imported)
+            if other not in (None, package):
+                names.add(other)
     return found
 
 
 def package_of(module: str) -> str | None:
     """`elmo_tasks.tasks.tagging.model` -> `tasks`; None for a module at the root."""
-    name = (module.split(".") + [""])[1]
-    return name if name and (PACKAGE / name).is_dir() else None
+    parts = module.split(".")
+    if len(parts) > 1 and (PACKAGE / parts[1]).is_dir():
+        return parts[1]
+    return None
 
 
 def reachable(name: str, imported: dict[str, set[str]]) -> set[str]:
     """All packages that `name` imports, directly or not."""
-    return imported[name].union(
-        *(reachable(lower, imported) for lower in imported[name])
-    )
+    return imported[name] | indirect(name, imported)
+
+
+def indirect(name: str, imported: dict[str, set[str]]) -> set[str]:
+    """All packages that the imports of `name` import, directly or not."""
+    found: set[str] = set()
+    for lower in imported[name]:
+        found |= reachable(lower, imported)
+    return found
 
 
 def places(imported: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
@@ -53,17 +63,17 @@ def places(imported: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for level in range(max(depth.values()) + 1):
         row = sorted(name for name in depth if depth[name] == level)
-        row.sort(
-            key=lambda name: (
-                sum(found[lower][0] for lower in imported[name])
-                / max(1, len(imported[name]))
-            )
-        )
-        found |= {
-            name: ((column - (len(row) - 1) / 2) * 2.6, 1.1 * level)
-            for column, name in enumerate(row)
-        }
+        middles = {name: middle(imported[name], found) for name in row}
+        row.sort(key=middles.__getitem__)
+        for column, name in enumerate(row):
+            found[name] = ((column - (len(row) - 1) / 2) * 2.6, 1.1 * level)
     return found
+
+
+def middle(names: set[str], centres: dict[str, tuple[float, float]]) -> float:
+    """The mean of the packages' horizontal places; 0 if there are none."""
+    total = sum(centres[name][0] for name in names)
+    return total / max(1, len(names))
 
 
 def main() -> None:
@@ -79,10 +89,7 @@ def main() -> None:
     centres = places(imported)
     figure, axes = plt.subplots(figsize=(6.4, 6.0))
     for upper, (x, y) in centres.items():
-        indirect = set().union(
-            *(reachable(lower, imported) for lower in imported[upper])
-        )
-        for lower in sorted(imported[upper] - indirect):
+        for lower in sorted(imported[upper] - indirect(upper, imported)):
             u, v = centres[lower]
             axes.annotate(
                 "",

@@ -21,22 +21,23 @@ COLUMNS = {
     "all": "all",
 }
 INK = "#7a7f87"  # readable on white and on black
-GAIN, LOSS, NONE = (0.16, 0.45, 0.70), (0.78, 0.33, 0.20), (0.93, 0.93, 0.93)
+GAIN = (0.16, 0.45, 0.70)
+LOSS = (0.78, 0.33, 0.20)
+NONE = (0.93, 0.93, 0.93)
 STRONGEST = 10.0
 """The difference in points from which the colour is full."""
 
 
 def number(text: str) -> float:
     """`73.0 ± 0.4`, or the scores of several seeds, `47.8, 47.9` -> their mean."""
-    return mean(float(score) for score in text.partition(" ±")[0].split(", "))
+    scores = text.partition(" ±")[0].split(", ")
+    return mean(float(score) for score in scores)
 
 
 def colour(difference: float) -> tuple[float, ...]:
     """White for none, blue for a gain, red for a loss."""
-    full, share = (
-        (GAIN if difference > 0 else LOSS),
-        min(1.0, abs(difference) / STRONGEST),
-    )
+    full = GAIN if difference > 0 else LOSS
+    share = min(1.0, abs(difference) / STRONGEST)
     return tuple(1 - share * (1 - part) for part in full)
 
 
@@ -73,13 +74,11 @@ def draw(axes: plt.Axes, x: int, y: int, row: dict[str, str], key: str) -> None:
     if key not in row:
         axes.text(x, y, "not run", ha="center", va="center", fontsize=8, color=INK)
         return
-    score, without = number(row[key]), number(row["without"])
-    fill = NONE if key == "without" else colour(score - without)
-    ink = (
-        "white"
-        if key != "without" and abs(score - without) > 0.6 * STRONGEST
-        else "#1c1c1c"
-    )
+    score = number(row[key])
+    difference = score - number(row["without"])
+    fill = NONE if key == "without" else colour(difference)
+    is_dark = abs(difference) > 0.6 * STRONGEST
+    ink = "white" if is_dark else "#1c1c1c"
     axes.add_patch(plt.Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, fc=fill, ec="none"))
     axes.text(x, y, f"{score:.1f}", ha="center", va="center", fontsize=10, color=ink)
 

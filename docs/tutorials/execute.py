@@ -20,28 +20,26 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
     """Run the cells in `folder`, with the commands of this Python's environment; an error in a cell is raised."""
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     settings = {"timeout": 600, "kernel_name": "python3", "coalesce_streams": True}
-    NotebookClient(
-        notebook, resources={"metadata": {"path": str(folder)}}, **settings
-    ).execute()
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, resources=resources, **settings).execute()
 
 
 def answers(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """The code in the answers of the exercises, as cells."""
-    text = "\n".join(
-        cell.source for cell in notebook.cells if cell.cell_type == "markdown"
-    )
-    return [
-        nbformat.v4.new_code_cell(code)
-        for answer in ANSWER.findall(text)
-        for code in CODE.findall(answer)
-    ]
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    cells = []
+    for answer in ANSWER.findall("\n".join(texts)):
+        for code in CODE.findall(answer):
+            cells.append(nbformat.v4.new_code_cell(code))
+    return cells
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:
     """Remove what differs from run to run or from machine to machine: ids, times, versions and absolute paths."""
     notebook.metadata.pop("language_info", None)
     for number, cell in enumerate(notebook.cells):
-        cell.id, cell.metadata = f"cell-{number}", nbformat.NotebookNode()
+        cell.id = f"cell-{number}"
+        cell.metadata = nbformat.NotebookNode()
         for output in cell.get("outputs", []):
             output.get("metadata", {}).clear()
             if "text" in output:
@@ -49,7 +47,8 @@ def clean(notebook: nbformat.NotebookNode) -> None:
 
 
 def main() -> None:
-    for source in [HERE / name for name in sys.argv[1:]] or SOURCES:
+    named = [HERE / name for name in sys.argv[1:]]
+    for source in named or SOURCES:
         notebook = jupytext.read(source)
         with tempfile.TemporaryDirectory() as folder:
             execute(notebook, Path(folder))
