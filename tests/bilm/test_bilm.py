@@ -1,5 +1,6 @@
 """The layers: equality with AllenNLP, long texts and bfloat16."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ class Stream:
     """A biLM that carries its states from call to call."""
 
     def __init__(self, bilm: BiLM) -> None:
-        self.bilm, self.states = bilm, dict[str, Any]()
+        self.bilm = bilm
+        self.states: dict[str, Any] = {}
 
     def __call__(self, ids: torch.Tensor) -> LayerOutput:
         output, self.states = self.bilm.carry(ids, self.states)
@@ -36,7 +38,15 @@ class Stream:
 
 def stream(files: tuple[str, str], state: str) -> BiLM | Stream:
     bilm = BiLM.from_files(*files)
-    return Stream(bilm) if state == "carry" else bilm
+    if state == "carry":
+        return Stream(bilm)
+    return bilm
+
+
+def without_states(bilm: BiLM | Stream) -> BiLM:
+    if isinstance(bilm, Stream):
+        return bilm.bilm
+    return bilm
 
 
 def sentence_layers(
@@ -47,7 +57,7 @@ def sentence_layers(
         layers, mask = bilm(batch_to_ids(sentences))
     lengths = [len(sentence) for sentence in sentences]
     assert mask.sum(1).tolist() == lengths
-    bilm = bilm.bilm if isinstance(bilm, Stream) else bilm
+    bilm = without_states(bilm)
     assert layers.shape == (bilm.options.n_layers + 1, *mask.shape, bilm.output_dim)
     assert layers[:, ~mask].eq(0).all()
     return [layers[:, row, :length] for row, length in enumerate(lengths)]
@@ -56,9 +66,10 @@ def sentence_layers(
 def allennlp_layers(bilm: _ElmoBiLm, sentences: list[list[str]]) -> list[torch.Tensor]:
     with torch.no_grad():
         output = bilm(batch_to_ids(sentences))
-    stripped = [
-        remove_sentence_boundaries(a, output["mask"])[0] for a in output["activations"]
-    ]
+    stripped = []
+    for layer in output["activations"]:
+        without_boundaries, _ = remove_sentence_boundaries(layer, output["mask"])
+        stripped.append(without_boundaries)
     layers = torch.stack(stripped)
     return [layers[:, row, : len(sentence)] for row, sentence in enumerate(sentences)]
 
@@ -78,16 +89,15 @@ def test_layers_equal_allennlps(
     tmp_path: Path, changes: dict[str, Any], state: str
 ) -> None:
     files = write_bilm(tmp_path, **changes)
-    ours, theirs = stream(files, state), _ElmoBiLm(*files).eval()
-    for sentences in [*BATCHES, [[], []], [["after"], ["nothing", "."]]]:
+    ours = stream(files, state)
+    theirs = _ElmoBiLm(*files).eval()
+    after = [[[], []], [["after"], ["nothing", "."]]]
+    for sentences in BATCHES + after:
         if state == "reset":
             theirs._elmo_lstm.reset_states()
-        pairs = zip(
-            sentence_layers(ours, sentences),
-            allennlp_layers(theirs, sentences),
-            strict=True,
-        )
-        for found, expected in pairs:
+        our_layers = sentence_layers(ours, sentences)
+        their_layers = allennlp_layers(theirs, sentences)
+        for found, expected in zip(our_layers, their_layers, strict=True):
             torch.testing.assert_close(found, expected, atol=1e-5, rtol=0.0)
 
 
@@ -110,13 +120,15 @@ def test_hash_collisions_of_tokens(tmp_path: Path, words: list[str]) -> None:
     alone = [sentence_layers(bilm, [[word]])[0][0] for word in words]
     counts = []
     bilm.requires_grad_(True)  # without a cache of words
-    bilm.token_encoder.register_forward_pre_hook(
-        lambda module, inputs: counts.append(len(inputs[0]))
-    )
+
+    def count(module: Any, inputs: Any) -> None:
+        counts.append(len(inputs[0]))
+
+    bilm.token_encoder.register_forward_pre_hook(count)
     found = sentence_layers(bilm, [words * 2])[0][0]
     boundaries = 2
-    collide = "eagc" in words
-    assert counts == [boundaries + (4 if collide else 2)]
+    encoded = 4 if "eagc" in words else 2  # the hashes collide, or not
+    assert counts == [boundaries + encoded]
     expected = torch.cat(alone * 2)
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=0.0)
     assert not torch.allclose(found[0], found[1], atol=1e-3)
@@ -147,9 +159,10 @@ class Products(TorchDispatchMode):
 def test_a_long_text_is_processed_in_parts(tmp_path: Path, state: str) -> None:
     """As one with gradients, which is processed as a whole; its input products are never all in memory."""
     files = write_bilm(tmp_path)
-    together, in_parts = stream(files, state), stream(files, state)
-    whole = together.bilm if isinstance(together, Stream) else together
-    parts = in_parts.bilm if isinstance(in_parts, Stream) else in_parts
+    together = stream(files, state)
+    in_parts = stream(files, state)
+    whole = without_states(together)
+    parts = without_states(in_parts)
     for stack in (whole.forward_stack, whole.backward_stack):
         stack.requires_grad_(True)
     ids = batch_to_ids(
@@ -170,7 +183,8 @@ def test_a_long_text_is_processed_in_parts(tmp_path: Path, state: str) -> None:
 
 def test_bfloat16_gives_nearly_the_same_layers_in_float32(tmp_path: Path) -> None:
     files = write_bilm(tmp_path)
-    exact, low = BiLM.from_files(*files), BiLM.from_files(*files, precision="bfloat16")
+    exact = BiLM.from_files(*files)
+    low = BiLM.from_files(*files, precision="bfloat16")
     ids = batch_to_ids(SENTENCES)
     mask = exact(ids).mask
     for bilm, dtype in ((exact, torch.float32), (low, torch.bfloat16)):
@@ -191,8 +205,9 @@ def test_autocast_changes_neither_layers_nor_gradients() -> None:
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
             layers = bilm(batch_to_ids(SENTENCES)).layers
         layers.square().mean().backward()
-        results.append([layers, *(weight.grad for weight in bilm.parameters())])
-    for plain, under_autocast in zip(*results, strict=True):
+        gradients = [weight.grad for weight in bilm.parameters()]
+        results.append([layers] + gradients)
+    for plain, under_autocast in zip(results[0], results[1], strict=True):
         assert torch.equal(plain, under_autocast)
 
 
@@ -202,17 +217,17 @@ def test_words_are_read_up_to_their_limit(tmp_path: Path, slots: int) -> None:
     bilm = BiLM.from_files(*write_bilm(tmp_path, max_characters_per_token=slots))
     assert bilm.options.max_characters_per_token == slots
     body = "a" * (slots - 3)
-    within, beyond = (
-        [[body + prefix + "x", body + prefix + "y"]] for prefix in ("", "a")
-    )
-    for sentences, are_equal in ((within, False), (beyond, True)):
+    within = [body + "x", body + "y"]
+    beyond = [body + "ax", body + "ay"]
+    for words, are_equal in ((within, False), (beyond, True)):
         with torch.no_grad():
-            layers, _ = bilm(batch_to_ids(sentences, longest=512))
+            layers, _ = bilm(batch_to_ids([words], longest=512))
         assert torch.equal(layers[0, 0, 0], layers[0, 0, 1]) == are_equal
 
 
 def is_uniform(values: torch.Tensor, bound: float) -> bool:
-    largest, middle = values.abs().max().item(), values.abs().mean().item()
+    largest = values.abs().max().item()
+    middle = values.abs().mean().item()
     return 0.97 * bound < largest <= bound and abs(middle / bound - 0.5) < 0.05
 
 
@@ -243,7 +258,7 @@ def test_initial_values_are_bilm_tfs(activation: str) -> None:
         assert highway.gate.bias.eq(-2).all()
     assert is_normal(encoder.projection.weight, width**-0.5)
     assert encoder.projection.bias.eq(0).all()
-    for layer in (*bilm.forward_stack.layers, *bilm.backward_stack.layers):
+    for layer in chain(bilm.forward_stack.layers, bilm.backward_stack.layers):
         joint = (6 / (48 + 48 + 4 * 64)) ** 0.5
         assert is_uniform(layer.input_weight, joint)
         assert is_uniform(layer.hidden_weight, joint)

@@ -23,41 +23,38 @@ def random_lstm(cell_clip: float | None, proj_clip: float | None) -> ProjectedLs
 
 def random_inputs() -> list[Tensor]:
     """Packed inputs, cells and outputs to start from."""
-    shapes = [(sum(BATCH_SIZES), 4), (4, 7), (4, 4)]
-    scales = [1.0, 0.1, 0.1]
-    return [
-        (torch.randn(shape, dtype=torch.float64) * scale).requires_grad_()
-        for shape, scale in zip(shapes, scales, strict=True)
-    ]
+    inputs = torch.randn(sum(BATCH_SIZES), 4, dtype=torch.float64)
+    cells = torch.randn(4, 7, dtype=torch.float64) * 0.1
+    hiddens = torch.randn(4, 4, dtype=torch.float64) * 0.1
+    return [values.requires_grad_() for values in (inputs, cells, hiddens)]
 
 
 def bounded(values: Tensor, bound: float | None) -> Tensor:
-    return values if bound is None else values.clamp(-bound, bound)
+    if bound is None:
+        return values
+    return values.clamp(-bound, bound)
 
 
 def by_rows(
     lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor
 ) -> list[Tensor]:
     """What the scan gives, one row and one step at a time, for autograd to differentiate."""
-    cell, hidden = list(cells), list(hiddens)
+    cell = list(cells)
+    hidden = list(hiddens)
     bias = lstm.bias + torch.cat(
         [torch.zeros(14), torch.full((7,), FORGET_BIAS), torch.zeros(7)]
     )
-    outputs, rest = [], list(inputs)
+    outputs = []
+    rest = list(inputs)
     for rows in BATCH_SIZES:
         for row in range(rows):
-            z = (
-                lstm.input_weight @ rest.pop(0)
-                + lstm.hidden_weight @ hidden[row]
-                + bias
-            )
-            i, o, f, j = z.chunk(4)
-            cell[row] = bounded(
-                f.sigmoid() * cell[row] + i.sigmoid() * j.tanh(), lstm.cell_clip
-            )
-            hidden[row] = bounded(
-                lstm.projection @ (o.sigmoid() * cell[row].tanh()), lstm.proj_clip
-            )
+            of_input = lstm.input_weight @ rest.pop(0)
+            of_state = lstm.hidden_weight @ hidden[row]
+            i, o, f, j = (of_input + of_state + bias).chunk(4)
+            new_cell = f.sigmoid() * cell[row] + i.sigmoid() * j.tanh()
+            cell[row] = bounded(new_cell, lstm.cell_clip)
+            new_hidden = lstm.projection @ (o.sigmoid() * cell[row].tanh())
+            hidden[row] = bounded(new_hidden, lstm.proj_clip)
             outputs.append(hidden[row])
     return [torch.stack(outputs), torch.stack(cell), torch.stack(hidden)]
 
@@ -73,26 +70,25 @@ def results_and_gradients(
     run: Callable[..., list[Tensor]], lstm: ProjectedLstm, inputs: list[Tensor]
 ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
     results = run(lstm, *inputs)
-    weights = [
-        torch.linspace(-1, 1, result.numel()).view_as(result) for result in results
-    ]
-    loss = sum(
-        (weight * result).sum() for weight, result in zip(weights, results, strict=True)
-    )
-    return results, torch.autograd.grad(loss, [*inputs, *lstm.parameters()])
+    loss = torch.zeros(())
+    for result in results:
+        weights = torch.linspace(-1, 1, result.numel()).view_as(result)
+        loss = loss + (weights * result).sum()
+    return results, torch.autograd.grad(loss, inputs + list(lstm.parameters()))
 
 
 @pytest.mark.parametrize("clips", [(None, None), (0.3, 0.2), (0.3, None), (None, 0.2)])
 def test_results_and_gradients_equal_a_loop_over_rows(
     clips: tuple[float | None, float | None],
 ) -> None:
-    lstm, inputs = random_lstm(*clips), random_inputs()
+    lstm = random_lstm(*clips)
+    inputs = random_inputs()
     results, gradients = results_and_gradients(by_scan, lstm, inputs)
     expected, expected_gradients = results_and_gradients(by_rows, lstm, inputs)
     assert len(gradients) == 7
-    for ours, theirs in zip(
-        [*results, *gradients], [*expected, *expected_gradients], strict=True
-    ):
+    all_ours = results + list(gradients)
+    all_theirs = expected + list(expected_gradients)
+    for ours, theirs in zip(all_ours, all_theirs, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=1e-12)
         assert ours.abs().max() > 0
     for values, bound in zip(results[1:], clips, strict=True):

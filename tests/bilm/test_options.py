@@ -12,21 +12,18 @@ from tests.elmo.samples import options
 
 OFFICIAL: dict[str, dict[str, Any]] = {
     "lstm": {
-        **{
-            "use_skip_connections": True,
-            "projection_dim": 512,
-            "cell_clip": 3,
-            "proj_clip": 3,
-        },
-        **{"dim": 4096, "n_layers": 2},
+        "use_skip_connections": True,
+        "projection_dim": 512,
+        "cell_clip": 3,
+        "proj_clip": 3,
+        "dim": 4096,
+        "n_layers": 2,
     },
     "char_cnn": {
-        **{
-            "activation": "relu",
-            "n_highway": 2,
-            "embedding": {"dim": 16},
-            "n_characters": 262,
-        },
+        "activation": "relu",
+        "n_highway": 2,
+        "embedding": {"dim": 16},
+        "n_characters": 262,
         "filters": [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
         "max_characters_per_token": 50,
     },
@@ -34,27 +31,21 @@ OFFICIAL: dict[str, dict[str, Any]] = {
 
 
 def changed(section: str, **changes: Any) -> dict[str, Any]:
-    return {**OFFICIAL, section: {**OFFICIAL[section], **changes}}
+    return OFFICIAL | {section: OFFICIAL[section] | changes}
 
 
 def without(section: str, *keys: str) -> dict[str, Any]:
-    return {
-        **OFFICIAL,
-        section: {k: v for k, v in OFFICIAL[section].items() if k not in keys},
-    }
+    left = dict(OFFICIAL[section])
+    for key in keys:
+        del left[key]
+    return OFFICIAL | {section: left}
 
 
 def test_defaults_are_those_of_the_paper() -> None:
-    training = {
-        **changed("char_cnn", n_characters=261),
-        "n_epochs": 10,
-        "bidirectional": True,
-    }
-    assert (
-        BiLMOptions.from_dict(OFFICIAL)
-        == BiLMOptions.from_dict(training)
-        == BiLMOptions()
-    )
+    training = changed("char_cnn", n_characters=261)
+    training |= {"n_epochs": 10, "bidirectional": True}
+    assert BiLMOptions.from_dict(OFFICIAL) == BiLMOptions()
+    assert BiLMOptions.from_dict(training) == BiLMOptions()
     assert BiLMOptions().to_dict() == OFFICIAL
 
 
@@ -72,11 +63,9 @@ def test_absent_skips_and_clips_are_off() -> None:
     found = BiLMOptions.from_dict(
         without("lstm", "use_skip_connections", "cell_clip", "proj_clip")
     )
-    assert (found.use_skip_connections, found.cell_clip, found.proj_clip) == (
-        False,
-        None,
-        None,
-    )
+    assert found.use_skip_connections is False
+    assert found.cell_clip is None
+    assert found.proj_clip is None
 
 
 @pytest.mark.parametrize(
@@ -95,8 +84,8 @@ def test_invalid_values_are_named_with_the_file(
     tmp_path: Path, content: Any, message: str
 ) -> None:
     path = tmp_path / "options.json"
-    path.write_bytes(
-        content if isinstance(content, bytes) else json.dumps(content).encode()
-    )
+    if not isinstance(content, bytes):
+        content = json.dumps(content).encode()
+    path.write_bytes(content)
     with pytest.raises(InputError, match=f"options.json:.*{message}"):
         BiLMOptions.from_file(path)

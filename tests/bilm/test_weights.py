@@ -31,14 +31,13 @@ def test_262_rows_mean_the_same_as_261(tmp_path: Path, which: str) -> None:
     files = write_bilm(tmp_path)
     expected = layers(files)
 
-    zeros, last = np.zeros((1, 4), np.float32), np.full((1, 4), 7, np.float32)
     with h5py.File(files[1], "r+") as file:
         rows = file["char_embed"][...]
-        replace(
-            file,
-            "char_embed",
-            np.concatenate([zeros, rows] if which == "zeros first" else [rows, last]),
-        )
+        if which == "zeros first":
+            longer = [np.zeros((1, 4), np.float32), rows]
+        else:
+            longer = [rows, np.full((1, 4), 7, np.float32)]
+        replace(file, "char_embed", np.concatenate(longer))
     assert torch.equal(layers(files), expected)
 
 
@@ -133,9 +132,8 @@ def test_a_truncated_file(tmp_path: Path, dim: int) -> None:
 
 def test_a_round_trip_is_exact(tmp_path: Path) -> None:
     bilm = random_bilm(n_highway=3, use_skip_connections=False)
-    assert bilm.options.n_parameters == sum(
-        parameter.numel() for parameter in bilm.parameters()
-    )
+    sizes = [parameter.numel() for parameter in bilm.parameters()]
+    assert bilm.options.n_parameters == sum(sizes)
     bilm.save_files(tmp_path / "o.json", tmp_path / "w.hdf5")
     again = BiLM.from_files(tmp_path / "o.json", tmp_path / "w.hdf5")
     assert again.options == bilm.options
@@ -161,8 +159,11 @@ def test_a_file_of_many_groups(kind: str, tmp_path: Path) -> None:
     files = write_bilm(tmp_path)
     with h5py.File(files[1], "r+") as file:
         group: h5py.Group = file
-        for number in range(200 if kind == "deep" else 5001):
-            made = group.create_group(f"g{number}")
-            group = made if kind == "deep" else group
+        if kind == "deep":
+            for number in range(200):
+                group = group.create_group(f"g{number}")
+        else:
+            for number in range(5001):
+                group.create_group(f"g{number}")
     with pytest.raises(InputError, match="expected at most 5,000 groups"):
         BiLM.from_files(*files)

@@ -39,14 +39,13 @@ def words(*numbers: int) -> Tensor:
 
 
 def test_the_least_recently_used_word_is_dropped() -> None:
-    cache, encode = WordVectorCache(capacity=2), Encoder()
+    cache = WordVectorCache(capacity=2)
+    encode = Encoder()
     for number in (1, 2, 1, 3, 1, 2):
         cache.vectors(words(number), encode)
     assert encode.calls == [[1], [2], [3], [2]] and len(cache) == 2
-    assert (
-        cache.vectors(words(1, 2, 4, 5), encode)[:, 0].tolist() == [1, 2, 4, 5]
-        and len(cache) == 2
-    )
+    vectors = cache.vectors(words(1, 2, 4, 5), encode)
+    assert vectors[:, 0].tolist() == [1, 2, 4, 5] and len(cache) == 2
 
 
 @pytest.mark.parametrize("precision", [None, torch.bfloat16])
@@ -58,20 +57,18 @@ def test_a_vector_does_not_depend_on_the_batch(
     """Bit for bit, at any width: exact resumption needs it, for a resumed run starts with an empty cache."""
     bilm = random_bilm(**sizes).requires_grad_(False)
     bilm._precision = "bfloat16" if precision else "float32"
-    encoder = (bilm.pack() if packed else bilm).token_encoder
+    if packed:
+        bilm.pack()
+    encoder = bilm.token_encoder
     assert encoder.is_batch_invariant(precision=precision)
-    ids = batch_to_ids([[f"{number}" + "y" * (number % 15) for number in range(300)]])[
-        0
-    ]
-    expected, generator = (
-        encoder(ids, precision=precision),
-        torch.Generator().manual_seed(1),
-    )
+    sentence = [f"{number}" + "y" * (number % 15) for number in range(300)]
+    ids = batch_to_ids([sentence])[0]
+    expected = encoder(ids, precision=precision)
+    generator = torch.Generator().manual_seed(1)
     for size in (1, 2, 7, 16, 17, 31, 64, 100, 200):
         chosen = torch.randperm(len(ids), generator=generator)[:size]
-        assert torch.equal(
-            encoder(ids[chosen], precision=precision), expected[chosen]
-        ), size
+        found = encoder(ids[chosen], precision=precision)
+        assert torch.equal(found, expected[chosen]), size
 
 
 class LastRowDiffers(PackableLinear):
@@ -105,9 +102,11 @@ def frozen(tmp_path: Path) -> BiLM:
 def encoded(bilm: BiLM) -> list[int]:
     """How many words the token encoder is called with, call by call."""
     counts: list[int] = []
-    bilm.token_encoder.register_forward_pre_hook(
-        lambda module, inputs: counts.append(len(inputs[0]))
-    )
+
+    def count(module: Any, inputs: Any) -> None:
+        counts.append(len(inputs[0]))
+
+    bilm.token_encoder.register_forward_pre_hook(count)
     return counts
 
 
@@ -118,10 +117,8 @@ def test_running_text_encodes_a_word_once(frozen: BiLM) -> None:
     again = frozen(batch_to_ids(SENTENCES)).layers
     assert torch.equal(again, first) and not again.is_inference()
     frozen(batch_to_ids([["one", "new"]]))
-    assert counts[:2] == [
-        len({word for sentence in SENTENCES for word in sentence}),
-        1,
-    ]  # <S> and </S> are among them
+    distinct = set().union(*SENTENCES)  # <S> and </S> are among them
+    assert counts[:2] == [len(distinct), 1]
 
 
 def plain(bilm: BiLM, ids: Tensor) -> Tensor:
