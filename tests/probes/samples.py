@@ -51,7 +51,8 @@ def known(vectors: Callable[[list[str], int], list[list[float]]]) -> Layers:
 
 def write_wsd(file: Path, *sentences: str) -> Path:
     """`The play%1:10:01:: ended`: words with sense keys, separated by `|`, are targets; `_` is a blank."""
-    body, keys = [], []
+    body = []
+    keys: list[str] = []
     for sentence in sentences:
         body.append("<sentence>")
         for word in sentence.split():
@@ -67,7 +68,8 @@ def write_wsd(file: Path, *sentences: str) -> Path:
                 body.append(f"<wf>{escape(word)}</wf>")
         body.append("</sentence>")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join(["<corpus><text>", *body, "</text></corpus>"]))
+    lines = ["<corpus><text>"] + body + ["</text></corpus>"]
+    file.write_text("\n".join(lines))
     file.with_name(file.name.replace(".data.xml", ".gold.key.txt")).write_text(
         "\n".join(keys)
     )

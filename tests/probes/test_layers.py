@@ -11,15 +11,12 @@ from tests.elmo.samples import random_bilm
 from tests.probes.samples import known
 
 SENTENCES = [
-    text.split()
-    for text in (
-        "a b c d e f g",
-        "one",
-        "the mill by the sea",
-        "x y",
-        "long " * 12,
-        "z",
-    )
+    ["a", "b", "c", "d", "e", "f", "g"],
+    ["one"],
+    ["the", "mill", "by", "the", "sea"],
+    ["x", "y"],
+    ["long"] * 12,
+    ["z"],
 ]
 
 
@@ -31,10 +28,9 @@ def bilm() -> Layers:
 def test_all_layers_in_the_order_of_the_text(bilm: Layers) -> None:
     sizes = {"block_tokens": 13, "batch_tokens": 8}
     found = list(encode_blocks(bilm, iter(SENTENCES), **sizes))
-    for block, items in zip(
-        found, [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]], strict=True
-    ):
-        ends = [*block.starts[1:], block.layers.shape[1]]
+    blocks = [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]]
+    for block, items in zip(found, blocks, strict=True):
+        ends = list(block.starts[1:]) + [block.layers.shape[1]]
         for words, start, end in zip(items, block.starts, ends, strict=True):
             alone = bilm(batch_to_ids([words])).layers[:, 0]  # [L+1, T, D]
             torch.testing.assert_close(block.layers[:, start:end], alone)
@@ -42,14 +38,18 @@ def test_all_layers_in_the_order_of_the_text(bilm: Layers) -> None:
 
 def test_long_sentences_are_rejected() -> None:
     """One of 5,000 words is not."""
-    frozen = known(lambda words, t: [[0.0]])
-    longest = ["a", "b", *["c"] * (MAX_SENTENCE - 2)]
+
+    def nothing(words: list[str], t: int) -> list[list[float]]:
+        return [[0.0]]
+
+    frozen = known(nothing)
+    longest = ["a", "b"] + ["c"] * (MAX_SENTENCE - 2)
     (block,) = encode_blocks(frozen, [longest])
     assert block.layers.shape[1] == MAX_SENTENCE == 5_000
     with pytest.raises(
         InputError, match="at most 5,000 tokens, got one of 5,001: a b c c c c c c "
     ):
-        list(encode_blocks(frozen, [longest, [*longest, "c"]]))
+        list(encode_blocks(frozen, [longest, longest + ["c"]]))
 
 
 def test_values_outside_float16_are_rejected() -> None:

@@ -72,12 +72,19 @@ def test_missing_occurrences(index: CorpusIndex) -> None:
 
 def test_the_layer() -> None:
     """Of all blocks, in the order of the text; a layer that the encoder does not have is an error."""
-    encoder = known(lambda words, t: [[float(t)], [float(len(words))]])
-    lengths = [2, 3, *[MAX_SENTENCE // 2] * 8, 3]
+
+    def place_and_length(words: list[str], t: int) -> list[list[float]]:
+        return [[float(t)], [float(len(words))]]
+
+    encoder = known(place_and_length)
+    lengths = [2, 3] + [MAX_SENTENCE // 2] * 8 + [3]
     assert BLOCK_TOKENS < sum(lengths) < 2 * BLOCK_TOKENS
     text = [["a"] * length for length in lengths]
-    positions = [place for length in lengths for place in range(length)]
-    repeated = [length for length in lengths for _ in range(length)]
+    positions: list[int] = []
+    repeated: list[int] = []
+    for length in lengths:
+        positions += range(length)
+        repeated += [length] * length
     for layer, values in ((0, positions), (None, repeated)):
         index = index_corpus(text, encoder, layer)
         expected = np.array(values, np.float16)

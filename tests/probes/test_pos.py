@@ -27,11 +27,11 @@ def probe(folder: Path, train: str, test: str) -> PosReport:
 
 
 def conllu(line: str) -> str:
-    pairs = enumerate((pair.partition("/") for pair in line.split()), start=1)
-    return "".join(
-        f"{number}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n"
-        for number, (word, _, tag) in pairs
-    )
+    text = ""
+    for number, pair in enumerate(line.split(), start=1):
+        word, _, tag = pair.partition("/")
+        text += f"{number}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n"
+    return text
 
 
 def scores(report: PosReport) -> dict[str, tuple[float | None, ...]]:

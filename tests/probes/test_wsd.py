@@ -46,11 +46,9 @@ ENCODER = known(by_word_before)
 
 
 def probe(folder: Path, train: list[str], test: list[str]) -> WsdReport:
-    files = [
-        write_wsd(folder / f"{name}.data.xml", *lines)
-        for name, lines in (("train", train), ("test", test))
-    ]
-    return probe_senses(ENCODER, *files[:1], files[1:], INDEX_SENSE)
+    train_file = write_wsd(folder / "train.data.xml", *train)
+    test_file = write_wsd(folder / "test.data.xml", *test)
+    return probe_senses(ENCODER, train_file, [test_file], INDEX_SENSE)
 
 
 def f1(report: WsdReport) -> dict[str, float]:
@@ -228,9 +226,8 @@ def test_score_against_the_official_loop() -> None:
     assert score({"a": ["x"]}, {"a": []}) == (0, 0, 0, 0, 1)
     rng = random.Random(1)
     gold = {str(i): set(rng.sample("uvwxyz", rng.randint(1, 3))) for i in range(40)}
-    system = {
-        str(i): set(rng.sample("uvwxyz", rng.randint(1, 2)))
-        for i in range(5, 50)
-        if rng.random() < 0.8
-    }
+    system = {}
+    for i in range(5, 50):
+        if rng.random() < 0.8:
+            system[str(i)] = set(rng.sample("uvwxyz", rng.randint(1, 2)))
     assert score(gold, system)[:3] == pytest.approx(official(gold, system))
