@@ -16,9 +16,9 @@ class Trilinear(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.left, self.right, self.product = (
-            nn.Parameter(torch.empty(width)) for _ in range(3)
-        )
+        self.left = nn.Parameter(torch.empty(width))
+        self.right = nn.Parameter(torch.empty(width))
+        self.product = nn.Parameter(torch.empty(width))
         bound = (3 / width**0.5) ** 0.5
         for weights in (self.left, self.right, self.product):
             nn.init.uniform_(weights, -bound, bound)
@@ -31,9 +31,16 @@ class Trilinear(nn.Module):
 
 class BiAttention(nn.Module):
     """
-    Bidirectional attention flow between a passage and a question (Seo et al. 2017): `[c; c2q; c * c2q; c * q2c]` for
-    each passage vector c, of `width` D. c2q is c's attention to the question, and q2c, the same for the whole passage,
-    the mean of the passage weighted by each vector's best match in the question.
+    Bidirectional attention flow between a passage and a question (Seo et al. 2017, section
+    2.1, "attention flow layer"), of vectors of `width` D. For each passage vector `c_t` it
+    gives
+
+        [c_t; a_t; c_t * a_t; c_t * b]
+        a_t = sum_u softmax_u(s(c_t, q_u)) q_u
+        b = sum_t softmax_t(max_u s(c_t, q_u)) c_t
+
+    with the similarity s of `Trilinear`: `a_t` is the question as the passage vector sees
+    it, and b, the same for all t, the passage weighted by its best matches.
     """
 
     def __init__(self, width: int) -> None:
@@ -49,23 +56,25 @@ class BiAttention(nn.Module):
     ) -> Tensor:
         """Passage [B, T, D] and question [B, U, D], each with its mask, bool -> [B, T, 4D]."""
         scores = self.similarity(passage, question)  # [B, T, U]
-        over_question = masked_softmax(
-            scores, question_mask[:, None, :], memory_efficient=True
-        )  # [B, T, U]
-        c2q = weighted_sum(question, over_question)  # [B, T, D]
-        best = masked_max(scores, question_mask[:, None, :], dim=2)  # [B, T]
-        over_passage = masked_softmax(
-            best, passage_mask, memory_efficient=True
-        )  # [B, T]
-        q2c = weighted_sum(passage, over_passage)[:, None, :]  # [B, 1, D]
-        return torch.cat([passage, c2q, passage * c2q, passage * q2c], -1)
+        of_question = question_mask[:, None, :]  # [B, 1, U]
+        over_question = masked_softmax(scores, of_question, memory_efficient=True)
+        attended = weighted_sum(question, over_question)  # [B, T, D]
+        best = masked_max(scores, of_question, dim=2)  # [B, T]
+        over_passage = masked_softmax(best, passage_mask, memory_efficient=True)
+        summary = weighted_sum(passage, over_passage)[:, None, :]  # [B, 1, D]
+        parts = [passage, attended, passage * attended, passage * summary]
+        return torch.cat(parts, -1)
 
 
 class SelfAttention(nn.Module):
     """
-    Self-attention with a null option (Clark and Gardner 2017, section 2.2): `a_i = sum_j p_ij g_j` with `p_ij =
-    exp(s_ij) / (exp(b0) + sum_k exp(s_ik))`, j and k over all tokens but i, and b0 the learned score of attending to
-    nothing. The vectors have `width` D.
+    Self-attention with a null option (Clark and Gardner 2017, section 2.2), of vectors
+    `g_i` of `width` D:
+
+        a_i = sum_j p_ij g_j
+        p_ij = exp(s_ij) / (exp(b0) + sum_k exp(s_ik))
+
+    j and k run over all tokens but i; b0 is the learned score of attending to nothing.
     """
 
     def __init__(self, width: int) -> None:
@@ -78,6 +87,6 @@ class SelfAttention(nn.Module):
         scores = self.similarity(vectors, vectors)  # [B, T, T]
         itself = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
         scores = scores.masked_fill(itself | ~mask[:, None, :], -torch.inf)
-        null = self.null_score.expand(*mask.shape, 1)  # [B, T, 1]
-        weights = torch.cat([scores, null], 2).softmax(2)[:, :, :-1]  # [B, T, T]
-        return weights @ vectors
+        null = self.null_score.expand(mask[:, :, None].shape)  # [B, T, 1]
+        weights = torch.cat([scores, null], 2).softmax(2)  # [B, T, T + 1]
+        return weights[:, :, :-1] @ vectors

@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 import torch
 from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
 from allennlp.nn import Activation
+from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
@@ -41,18 +42,18 @@ class CharacterCnn(Seq2VecEncoder):
         `character_encoding` gives it -> [N, F]; zero for a word without characters.
         """
         mask = mask.bool()
-        characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(
-            1, 2
-        )  # [N, E, C]
+        characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0)
+        characters = characters.transpose(1, 2)  # [N, E, C]
         padding = self.convolution.kernel_size[0] - 1
-        features = self.convolution(
-            nn.functional.pad(characters, (0, padding))
-        ).relu()  # [N, F, C]
+        padded = nn.functional.pad(characters, (0, padding))
+        features = self.convolution(padded).relu()  # [N, F, C]
         return (features * mask[:, None, :]).amax(2)  # after ReLU, 0 is the minimum
 
+    @overrides
     def get_input_dim(self) -> int:
         return self.convolution.in_channels
 
+    @overrides
     def get_output_dim(self) -> int:
         return self.convolution.out_channels
 
@@ -76,15 +77,15 @@ class CharacterCnns(Seq2VecEncoder):
         dropout: Probability = 0.0,
     ) -> None:
         super().__init__()
-        self.parts = nn.ModuleList(
-            CharacterCnn(
+        self.parts = nn.ModuleList()
+        for width in widths:
+            part = CharacterCnn(
                 embedding_dim=embedding_dim,
                 num_filters=num_filters,
                 width=width,
                 dropout=dropout,
             )
-            for width in widths
-        )
+            self.parts.append(part)
         self._input_dim = embedding_dim
         self._output_dim = num_filters * len(widths)
 
@@ -92,9 +93,11 @@ class CharacterCnns(Seq2VecEncoder):
         """Characters [N, C, E] and their mask [N, C] -> [N, W * F]; see `CharacterCnn`."""
         return torch.cat([part(tokens, mask) for part in self.parts], 1)
 
+    @overrides
     def get_input_dim(self) -> int:
         return self._input_dim
 
+    @overrides
     def get_output_dim(self) -> int:
         return self._output_dim
 
@@ -128,32 +131,25 @@ class PaddedCnn(CnnEncoder):
 
     def forward(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
         """Characters [N, C, E] and their mask [N, C], padded on the right -> features [N, F]."""
-        mask = torch.ones_like(tokens[:, :, 0]) if mask is None else mask
-        inputs, lengths = (
-            (tokens * mask[:, :, None]).transpose(1, 2),
-            mask.sum(1),
-        )  # [N, E, C], [N]
-        pooled = [
-            _maximum(
-                self._activation(getattr(self, f"conv_layer_{number}")(inputs)),
-                lengths - size + 1,
-            )
-            for number, size in enumerate(self._ngram_filter_sizes)
-        ]
+        if mask is None:
+            mask = torch.ones_like(tokens[:, :, 0])
+        inputs = (tokens * mask[:, :, None]).transpose(1, 2)  # [N, E, C]
+        lengths = mask.sum(1)  # [N]
+        pooled = []
+        for number, size in enumerate(self._ngram_filter_sizes):
+            convolution = getattr(self, f"conv_layer_{number}")
+            activations = self._activation(convolution(inputs))  # [N, F, C - size + 1]
+            pooled.append(_maximum(activations, lengths - size + 1))
         features = torch.cat(pooled, 1)
-        return (
-            features
-            if self.projection_layer is None
-            else self.projection_layer(features)
-        )
+        if self.projection_layer is None:
+            return features
+        projected: Tensor = self.projection_layer(features)
+        return projected
 
 
 def _maximum(activations: Tensor, count: Tensor) -> Tensor:
     """The maximum of the first `count` [N] positions of [N, F, P]: [N, F]; 0 if there are none."""
     positions = torch.arange(activations.shape[2], device=activations.device)
     outside = (positions >= count[:, None])[:, None]  # [N, 1, P]
-    return torch.where(
-        (count > 0)[:, None],
-        activations.masked_fill(outside, -torch.inf).max(2).values,
-        0.0,
-    )
+    maximum = activations.masked_fill(outside, -torch.inf).max(2).values  # [N, F]
+    return torch.where((count > 0)[:, None], maximum, 0.0)

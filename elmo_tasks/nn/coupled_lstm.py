@@ -15,9 +15,14 @@ DIRECTIONS = 2
 @Seq2SeqEncoder.register("elmo_tasks_coupled_lstm")
 class CoupledLstm(Encoder):
     """
-    One bidirectional layer whose forget gate is 1 minus the input gate. With `[x_t; d h_(t-1)] W + b` split into i, j,
-    o, and d a dropout mask that is constant over a sentence: `c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)`,
-    `h_t = sigmoid(o) tanh(c_t)`. The initial states `c_0` and `h_0` are learned.
+    One bidirectional layer whose forget gate is 1 minus the input gate:
+
+        [i; j; o] = [x_t; d h_(t-1)] W + b
+        c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)
+        h_t = sigmoid(o) tanh(c_t)
+
+    d is a dropout mask that is constant over a sentence. The initial states `c_0` and
+    `h_0` are learned.
 
     The columns of each gate's W start orthonormal: over input and recurrence together, as in e2e-coref's code of 2018,
     or without `orthonormal_input` over the recurrence alone, as in its code of 2017, whose input weights start
@@ -36,11 +41,9 @@ class CoupledLstm(Encoder):
         orthonormal_input: bool = True,
     ) -> None:
         super().__init__(input_dim=input_size, output_dim=DIRECTIONS * hidden_size)
-        self.input_size, self.hidden_size, self.dropout = (
-            input_size,
-            hidden_size,
-            dropout,
-        )
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.dropout = dropout
         self.kernel = nn.Parameter(
             torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size)
         )
@@ -50,44 +53,42 @@ class CoupledLstm(Encoder):
         self.reset_parameters(orthonormal_input=orthonormal_input)
 
     def reset_parameters(self, *, orthonormal_input: bool = True) -> None:
+        """Draws all parameters, as the class's docstring says."""
         for direction in range(DIRECTIONS):
-            inputs, recurrence = self.kernel.data[direction].split(
-                [self.input_size, self.hidden_size]
-            )
-            for gate in (
-                self.kernel.data[direction] if orthonormal_input else recurrence
-            ).chunk(3, 1):
+            kernel = self.kernel.data[direction]  # [D + H, 3H]
+            inputs, recurrence = kernel.split([self.input_size, self.hidden_size])
+            orthonormal = recurrence
+            if orthonormal_input:
+                orthonormal = kernel
+            for gate in orthonormal.chunk(3, 1):
                 nn.init.orthogonal_(gate)
             for parameter in (self.bias, self.first_cell, self.first_hidden):
                 glorot_uniform_(parameter.data[direction])
             if not orthonormal_input:
                 glorot_uniform_(inputs)
-                self.bias.data[direction] += glorot_uniform_(
-                    torch.empty(3 * self.hidden_size)
-                )
+                second = glorot_uniform_(torch.empty(3 * self.hidden_size))
+                self.bias.data[direction] += second
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """Words [B, T, D] and their mask [B, T] -> [B, T, 2H]."""
         rows, longest = mask.shape
         places, batch_sizes = _packed_places(mask)  # [2, N]
         flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]
-        outputs = self._scan(
-            self._input_products(flat, places), batch_sizes, rows
-        )  # [2, N, H]
-        unpacked = [
-            outputs.new_zeros(len(flat), self.hidden_size).index_copy(
-                0, places[direction], outputs[direction]
-            )
-            for direction in range(DIRECTIONS)
-        ]
+        products = self._input_products(flat, places)  # [2, N, 3H]
+        outputs = self._scan(products, batch_sizes, rows)  # [2, N, H]
+        unpacked = []
+        for direction in range(DIRECTIONS):
+            padded = outputs.new_zeros(len(flat), self.hidden_size)  # [B T, H]
+            filled = padded.index_copy(0, places[direction], outputs[direction])
+            unpacked.append(filled)
         return torch.cat(unpacked, 1).view(rows, longest, -1)  # [B, T, 2H]
 
     def _input_products(self, flat: Tensor, places: Tensor) -> Tensor:
         """`x W + b` of all words, in the order of each direction: [2, N, 3H]."""
         weights = self.kernel[:, : self.input_size]  # [2, D, 3H]
-        products = [
-            torch.addmm(bias, flat, weight)[order]
-            for bias, weight, order in zip(self.bias, weights, places, strict=True)
-        ]
+        products = []
+        for bias, weight, order in zip(self.bias, weights, places, strict=True):
+            products.append(torch.addmm(bias, flat, weight)[order])
         return torch.stack(products)
 
     def _scan(self, products: Tensor, batch_sizes: list[int], rows: int) -> Tensor:
@@ -97,13 +98,11 @@ class CoupledLstm(Encoder):
         hidden = self.first_hidden.expand(-1, rows, -1)  # [2, B, H]
         kept = functional.dropout(torch.ones_like(hidden), self.dropout, self.training)
         outputs = []
-        for step, running in zip(
-            products.split(batch_sizes, 1), batch_sizes, strict=True
-        ):
+        for step in products.split(batch_sizes, 1):
+            running = step.shape[1]
             received = hidden[:, :running] * kept[:, :running]
-            gates = torch.baddbmm(step, received, weight).to(
-                cell.dtype
-            )  # autocast returns fewer bits
+            gates = torch.baddbmm(step, received, weight)
+            gates = gates.to(cell.dtype)  # autocast returns fewer bits
             i, j, o = gates.chunk(3, 2)  # [2, running, H] each
             cell = torch.lerp(cell[:, :running], j.tanh(), i.sigmoid())
             hidden = o.sigmoid() * cell.tanh()
@@ -121,9 +120,7 @@ def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     steps = torch.arange(max(1, int(lengths[0])))[:, None]  # [steps, 1]
     running = steps < lengths  # [steps, B]
     starts = order * mask.shape[1]  # [B]
-    forward, backward = (
-        (starts + steps)[running],
-        (starts + lengths - 1 - steps)[running],
-    )
+    forward = (starts + steps)[running]  # [N]
+    backward = (starts + lengths - 1 - steps)[running]  # [N]
     places = torch.stack([forward, backward]).to(mask.device)
     return places, running.sum(1).tolist()

@@ -1,6 +1,7 @@
 """Base class of the encoders."""
 
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from overrides import overrides
 from torch import Tensor
 
 
@@ -12,11 +13,14 @@ class Encoder(Seq2SeqEncoder):
 
     def __init__(self, *, input_dim: int, output_dim: int) -> None:
         super().__init__()
-        self._input_dim, self._output_dim = input_dim, output_dim
+        self._input_dim = input_dim
+        self._output_dim = output_dim
 
+    @overrides
     def get_input_dim(self) -> int:
         return self._input_dim
 
+    @overrides
     def get_output_dim(self) -> int:
         return self._output_dim
 

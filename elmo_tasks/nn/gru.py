@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.settings import Width, checked
 
-INITIAL_DEVIATION = (
-    0.05  # of the initial weights, truncated at two deviations (Clark and Gardner 2017)
-)
+INITIAL_DEVIATION = 0.05
+"""Of the initial weights, truncated at two deviations (Clark and Gardner 2017)."""
 
 
 @Seq2SeqEncoder.register("elmo_tasks_gru")
@@ -22,23 +21,20 @@ class Gru(Encoder):
     @checked
     def __init__(self, *, input_size: Width, hidden_size: Width) -> None:
         super().__init__(input_dim=input_size, output_dim=2 * hidden_size)
-        self.onward, self.backward = (
-            initialized(nn.GRU(input_size, hidden_size, batch_first=True))
-            for _ in range(2)
-        )
+        self.onward = initialized(nn.GRU(input_size, hidden_size, batch_first=True))
+        self.backward = initialized(nn.GRU(input_size, hidden_size, batch_first=True))
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """Words [B, T, D] and their mask [B, T] -> [B, T, 2H]."""
         # On a CPU this takes less time to train than a packed sequence.
         inputs = torch.where(mask[:, :, None], inputs, 0.0)  # [B, T, D]
         order = reversed_indices(mask)[:, :, None]  # [B, T, 1]
         onward, _ = self.onward(inputs)  # [B, T, H]
-        backward, _ = self.backward(
-            inputs.gather(1, order.expand_as(inputs))
-        )  # [B, T, H]
+        reversed_inputs = inputs.gather(1, order.expand_as(inputs))
+        backward, _ = self.backward(reversed_inputs)  # [B, T, H]
         backward = backward.gather(1, order.expand_as(backward))
-        return torch.where(
-            mask[:, :, None], torch.cat([onward, backward], -1), 0.0
-        )  # [B, T, 2H]
+        outputs = torch.cat([onward, backward], -1)
+        return torch.where(mask[:, :, None], outputs, 0.0)
 
 
 def reversed_indices(mask: Tensor) -> Tensor:
@@ -48,6 +44,7 @@ def reversed_indices(mask: Tensor) -> Tensor:
 
 
 def initialized(layer: nn.GRU) -> nn.GRU:
+    """The layer with weights from the truncated normal distribution, and biases of 0."""
     limit = 2 * INITIAL_DEVIATION
     for name, parameter in layer.named_parameters():
         if name.startswith("weight"):

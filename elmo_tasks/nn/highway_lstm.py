@@ -47,15 +47,14 @@ class HighwayLstm(Encoder):
         precision: Optional[Precision] = None,
     ) -> None:
         super().__init__(input_dim=input_size, output_dim=hidden_size)
-        widths = [input_size, *[hidden_size] * num_layers]
         self.layers = nn.ModuleList()
+        width = input_size
         for depth in range(num_layers):
             layer = HighwayLstmLayer(
-                input_size=widths[depth],
-                hidden_size=hidden_size,
-                backward=depth % 2 == 1,
+                input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1
             )
             self.layers.append(layer)
+            width = hidden_size
         self._dropout = dropout
         self._dropout_outputs = dropout_outputs
         self._precision: torch.dtype | None = None

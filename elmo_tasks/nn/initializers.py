@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import torch
 from allennlp.nn.initializers import Initializer
+from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
@@ -21,9 +22,11 @@ class ValuesInitializer(Initializer):
     def __init__(self, values: Annotated[list[Number], not_empty]) -> None:
         self.values = torch.tensor(values)
 
+    @overrides
     def __call__(self, tensor: Tensor, parameter_name: str = "", **_: Any) -> None:
         if tensor.shape != self.values.shape:
-            wanted, found = list(tensor.shape), list(self.values.shape)
+            wanted = list(tensor.shape)
+            found = list(self.values.shape)
             raise InputError(
                 f"{parameter_name}: expected values of shape {wanted}, got {found}"
             )

@@ -14,14 +14,15 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from elmo_tasks.nn.word_lookup import PREFIX
+from elmo_tasks.nn.word_lookup import without_lookups
 from elmo_tasks.nn.word_vectors import WordVectors
 from elmo_tasks.settings import Probability, checked
 
-WORDS, CHARACTERS = (
-    "tokens",
-    "elmo",
-)  # the text field's keys for word ids and for the biLM's character ids
+WORDS = "tokens"
+"""The text field's key of word ids."""
+
+CHARACTERS = "elmo"
+"""The text field's key of the biLM's character ids."""
 
 LazyEncoder = Union[Lazy[Seq2SeqEncoder], Seq2SeqEncoder]
 """An encoder, or that of a config, whose width follows from other parts."""
@@ -34,15 +35,25 @@ NOTHING_LEFT = (
 class InputEncoderOutput(NamedTuple):
     """Vectors of B sentences of T tokens."""
 
-    h: Tensor  # [B, T, `get_output_dim()`], the encoder's output, followed by ELMo's if it is at the output
-    x: Tensor  # [B, T, `get_input_dim()`], its input: the embeddings, followed by ELMo's if it is at the input
-    mask: Tensor  # [B, T], bool
+    h: Tensor
+    """[B, T, `get_output_dim()`]: the encoder's output, then ELMo's if it is at the output."""
+
+    x: Tensor
+    """[B, T, `get_input_dim()`]: the embeddings, then ELMo's if it is at the input."""
+
+    mask: Tensor
+    """[B, T], bool."""
 
 
 class InputEncoder(nn.Module):
     """
-    `x = [embeddings; ELMo]`, `h = [encoder(x); ELMo']`. Either ELMo vector is optional; both are mixes of the layers of
-    one biLM pass.
+    Embeds and encodes the words of a task model, with ELMo where the config puts it:
+
+        x = [embeddings; ELMo]
+        h = [encoder(x); ELMo']
+
+    Either ELMo vector is optional; both are mixes of the layers of one biLM pass (section
+    3.3, where x is `[x_k; ELMo_k]` and h is `[h_k; ELMo_k]`).
 
     # Parameters
 
@@ -75,37 +86,35 @@ class InputEncoder(nn.Module):
         variational_dropout: bool = True,
     ) -> None:
         super().__init__()
-        embedder = (
-            text_field_embedder if word_vectors else without_words(text_field_embedder)
-        )
-        encoder = construct(encoder, input_width(embedder, elmo))
+        embedder = text_field_embedder
+        if not word_vectors:
+            embedder = without_words(text_field_embedder)
+        self.embedder = embedder
+        self.elmo = elmo
+        self.encoder = construct(encoder, input_width(embedder, elmo))
+        self.elmo_output_encoder: Seq2SeqEncoder | None = None
         if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
-            elmo_output_encoder = construct(elmo_output_encoder, elmo.get_output_dim())
-        else:
-            elmo_output_encoder = None
-        self.embedder, self.elmo = embedder, elmo
-        has_words = (
-            not isinstance(embedder, BasicTextFieldEmbedder)
-            or WORDS in embedder._token_embedders
-        )
-        self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
+            width = elmo.get_output_dim()
+            self.elmo_output_encoder = construct(elmo_output_encoder, width)
+        self._ignored = ignored_keys(embedder)
         self._looked_up = looked_up_keys(embedder)
-        self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
         self.input_dropout = dropout(input_dropout)
         self.output_dropout = dropout(output_dropout)
         self._evaluated_mix: dict[str, Tensor] | None = None
 
     def get_input_dim(self) -> int:
+        """The width of x."""
         return self.encoder.get_input_dim()
 
     def get_output_dim(self) -> int:
-        appended: Seq2SeqEncoder | ElmoTokenEmbedder | None = self.elmo_output_encoder
-        if appended is None and self.elmo is not None and self.elmo.has_output:
-            appended = self.elmo
-        return self.encoder.get_output_dim() + (
-            0 if appended is None else appended.get_output_dim()
-        )
+        """The width of h."""
+        width: int = self.encoder.get_output_dim()
+        if self.elmo_output_encoder is not None:
+            return width + self.elmo_output_encoder.get_output_dim()
+        if self.elmo is not None and self.elmo.has_output:
+            return width + self.elmo.get_output_dim()
+        return width
 
     def describe(self) -> dict[str, float]:
         """
@@ -121,6 +130,10 @@ class InputEncoder(nn.Module):
         return {name: weight.item() for name, weight in weights.items()}
 
     def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
+        """
+        The tensors of a text field, by its keys. Raises `InputError` without character ids
+        for ELMo.
+        """
         mask = get_text_field_mask(tokens)  # [B, T]
         layers = self._layers(tokens)
         x = self._input(tokens, layers)  # [B, T, D]
@@ -139,11 +152,11 @@ class InputEncoder(nn.Module):
             return None
         if CHARACTERS not in tokens:
             found = ", ".join(sorted(tokens))
-            hint = f"give the reader a token indexer elmo_tasks_characters under the key {CHARACTERS}"
-            raise InputError(
-                f"expected the key {CHARACTERS} for ELMo in the text field, got {found}",
-                hint=hint,
+            problem = (
+                f"expected the key {CHARACTERS} for ELMo in the text field, got {found}"
             )
+            hint = f"give the reader a token indexer elmo_tasks_characters under the key {CHARACTERS}"
+            raise InputError(problem, hint=hint)
         (ids,) = tokens[CHARACTERS].values()  # [B, T, C]
         return self.elmo.layers(ids)
 
@@ -161,12 +174,19 @@ class InputEncoder(nn.Module):
         for key, tensors in tokens.items():
             if key in self._ignored:
                 continue
-            kept[key] = dict(tensors)
-            if self._looked_up is not None and key not in self._looked_up:
-                for name in tensors:
-                    if name.startswith(PREFIX):
-                        del kept[key][name]
+            if self._looked_up is None or key in self._looked_up:
+                kept[key] = tensors
+            else:
+                kept[key] = without_lookups(tensors)
         return kept
+
+
+def ignored_keys(embedder: TextFieldEmbedder | None) -> set[str]:
+    """The keys of a text field that the embedder does not read."""
+    ignored = {CHARACTERS}
+    if isinstance(embedder, BasicTextFieldEmbedder):
+        ignored |= {WORDS} - embedder._token_embedders.keys()
+    return ignored
 
 
 def looked_up_keys(embedder: TextFieldEmbedder | None) -> set[str] | None:
@@ -177,33 +197,38 @@ def looked_up_keys(embedder: TextFieldEmbedder | None) -> set[str] | None:
     if isinstance(embedder, BasicTextFieldEmbedder):
         parts = embedder._token_embedders.items()
         return {key for key, part in parts if _has_word_vectors(part)}
-    return None if _has_word_vectors(embedder) else set()
+    if embedder is not None and _has_word_vectors(embedder):
+        return None
+    return set()
 
 
-def _has_word_vectors(module: nn.Module | None) -> bool:
-    parts = () if module is None else module.modules()
-    return any(isinstance(part, WordVectors) for part in parts)
+def _has_word_vectors(module: nn.Module) -> bool:
+    return any(isinstance(part, WordVectors) for part in module.modules())
 
 
 def without_words(embedder: TextFieldEmbedder | None) -> TextFieldEmbedder | None:
     """The embedder without word vectors; `None` if it has nothing else."""
     if not isinstance(embedder, BasicTextFieldEmbedder):
-        raise InputError(
-            f"word_vectors can be false only for the type 'basic', got {type(embedder).__name__}"
-        )
-    kept = {
-        key: part for key, part in embedder._token_embedders.items() if key != WORDS
-    }
-    return BasicTextFieldEmbedder(kept) if kept else None
+        found = type(embedder).__name__
+        problem = f"word_vectors can be false only for the type 'basic', got {found}"
+        raise InputError(problem)
+    kept = dict(embedder._token_embedders)
+    kept.pop(WORDS, None)
+    if not kept:
+        return None
+    return BasicTextFieldEmbedder(kept)
 
 
 def input_width(
     embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | None
 ) -> int:
-    embedded = 0 if embedder is None else embedder.get_output_dim()
-    return embedded + (
-        elmo.get_output_dim() if elmo is not None and elmo.has_input else 0
-    )
+    """The width of x, of the embeddings and ELMo at the input."""
+    width = 0
+    if embedder is not None:
+        width += embedder.get_output_dim()
+    if elmo is not None and elmo.has_input:
+        width += elmo.get_output_dim()
+    return width
 
 
 def construct(encoder: LazyEncoder, width: int) -> Seq2SeqEncoder:
@@ -213,15 +238,11 @@ def construct(encoder: LazyEncoder, width: int) -> Seq2SeqEncoder:
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)
-    made = (
-        encoder.construct(input_size=width, input_dim=width)
-        if isinstance(encoder, Lazy)
-        else encoder
-    )
-    if made.get_input_dim() != width:
-        problem = f"expected an encoder for vectors of width {width}, got {made.get_input_dim()}"
-        raise InputError(
-            problem,
-            hint="leave input_size and input_dim out of a config: they are inferred",
-        )
-    return made
+    if isinstance(encoder, Lazy):
+        encoder = encoder.construct(input_size=width, input_dim=width)
+    found = encoder.get_input_dim()
+    if found != width:
+        problem = f"expected an encoder for vectors of width {width}, got {found}"
+        hint = "leave input_size and input_dim out of a config: they are inferred"
+        raise InputError(problem, hint=hint)
+    return encoder

@@ -12,8 +12,6 @@ def at_least_float32(tensor: Tensor) -> Tensor:
 def product_type(inputs: Tensor) -> torch.dtype:
     """The type of matrix products with these inputs: that of `torch.autocast` if enabled, else the inputs'."""
     device = inputs.device.type
-    return (
-        torch.get_autocast_dtype(device)
-        if torch.is_autocast_enabled(device)
-        else inputs.dtype
-    )
+    if torch.is_autocast_enabled(device):
+        return torch.get_autocast_dtype(device)
+    return inputs.dtype

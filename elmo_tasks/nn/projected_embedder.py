@@ -1,6 +1,7 @@
 """A linear layer on the vectors of a token embedder, such as `projection_dim` of AllenNLP's `elmo_token_embedder`."""
 
 from allennlp.modules.token_embedders import TokenEmbedder
+from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.settings import Width, checked
@@ -19,6 +20,7 @@ class ProjectedEmbedder(TokenEmbedder):
         self.embedder = embedder
         self.projection = nn.Linear(embedder.get_output_dim(), projection_dim)
 
+    @overrides
     def get_output_dim(self) -> int:
         return self.projection.out_features
 

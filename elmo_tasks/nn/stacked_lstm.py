@@ -44,17 +44,18 @@ class FeedForwardLstm(Encoder):
             input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout
         )
         super().__init__(input_dim=input_size, output_dim=lstm.get_output_dim())
-        self.feedforward, self.lstm = feedforward, lstm
+        self.feedforward = feedforward
+        self.lstm = lstm
         self.feedforward_dropout = nn.Dropout(feedforward_dropout)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        hidden = self.feedforward_dropout(
-            self.feedforward(inputs).relu()
-        )  # [B, T, feedforward_size]
-        return self.lstm(hidden, mask)
+        """Words [B, T, D] and their mask [B, T] -> [B, T, 2H] of the highest layer."""
+        hidden = self.feedforward(inputs).relu()  # [B, T, feedforward_size]
+        return self.lstm(self.feedforward_dropout(hidden), mask)
 
 
-FORGET_BIAS = 1.0  # initial, which the paper does not report (Jozefowicz et al., 2015)
+FORGET_BIAS = 1.0
+"""Initial, which the paper does not report (Jozefowicz et al., 2015)."""
 
 
 @Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
@@ -77,33 +78,35 @@ class StackedLstm(Encoder):
         self, *, input_size: Width, hidden_sizes: Widths, dropout: Probability = 0.0
     ) -> None:
         super().__init__(input_dim=input_size, output_dim=2 * hidden_sizes[-1])
-        widths = [input_size, *(2 * size for size in hidden_sizes)]
         self.dropout = InputVariationalDropout(dropout)
-        layers = [
-            nn.LSTM(width, size, batch_first=True, bidirectional=True)
-            for width, size in zip(widths, hidden_sizes, strict=False)
-        ]
-        self.layers = nn.ModuleList(layers)
+        layers = []
+        width = input_size
+        for size in hidden_sizes:
+            layers.append(nn.LSTM(width, size, batch_first=True, bidirectional=True))
+            width = 2 * size
         for layer in layers:
             initialize(layer)
+        self.layers = nn.ModuleList(layers)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """Words [B, T, D] and their mask [B, T] -> [B, T, 2H] of the highest layer."""
         lengths, order, back = by_length(mask)
         hidden = inputs
         for layer in self.layers:
             # On a CPU, torch's LSTM does not cast its inputs under autocast.
             hidden = self.dropout(hidden).to(product_type(hidden))
-            packed = pack_padded_sequence(
-                hidden.index_select(0, order), lengths, batch_first=True
-            )
+            longest_first = hidden.index_select(0, order)
+            packed = pack_padded_sequence(longest_first, lengths, batch_first=True)
+            outputs, _ = layer(packed)
             padded, _ = pad_packed_sequence(
-                layer(packed)[0], batch_first=True, total_length=mask.shape[1]
+                outputs, batch_first=True, total_length=mask.shape[1]
             )
             hidden = padded.index_select(0, back)
         return hidden * mask[:, :, None]  # [B, T, 2H]
 
 
 def initialize(layer: nn.LSTM) -> None:
+    """Draws the parameters of a layer, as the docstring of `StackedLstm` says."""
     with torch.no_grad():
         for name, parameter in layer.named_parameters():
             if name.startswith("weight_hh"):
@@ -115,6 +118,5 @@ def initialize(layer: nn.LSTM) -> None:
             else:
                 parameter.zero_()
                 if name.startswith("bias_ih"):
-                    parameter.chunk(4)[1].fill_(
-                        FORGET_BIAS
-                    )  # torch's order of gates: input, forget, cell, output
+                    # torch's order of gates: input, forget, cell, output
+                    parameter.chunk(4)[1].fill_(FORGET_BIAS)

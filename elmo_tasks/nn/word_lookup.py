@@ -13,7 +13,7 @@ So `forward` only reads tensors, and neither vocabulary nor table grow.
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -143,6 +143,15 @@ def with_lookups(vocab: Vocabulary, module: nn.Module) -> Vocabulary:
     if not lookups:
         return vocab
     return WordVocabulary(vocab, lookups)
+
+
+def without_lookups(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a text field's key but those that were looked up."""
+    kept = {}
+    for name, tensor in tensors.items():
+        if not name.startswith(PREFIX):
+            kept[name] = tensor
+    return kept
 
 
 def unit(vector: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from allennlp.data import Vocabulary
 from allennlp.modules.token_embedders import TokenEmbedder
+from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
@@ -68,9 +69,8 @@ class WordVectors(TokenEmbedder):
         vocab_namespace: str = "tokens",
     ) -> None:
         super().__init__()
-        _, _, *in_data = vocab.get_token_to_index_vocabulary(
-            vocab_namespace
-        )  # after padding and unknown words
+        known = list(vocab.get_token_to_index_vocabulary(vocab_namespace))
+        in_data = known[2:]  # after padding and unknown words
         vectors = _read(
             pretrained_file,
             in_data,
@@ -84,6 +84,7 @@ class WordVectors(TokenEmbedder):
                 vocab.add_token_to_namespace(word, vocab_namespace)
         words = list(vocab.get_token_to_index_vocabulary(vocab_namespace))
         table = _table(words, vectors, embedding_dim, unknown)  # [words, D]
+        table[0] = 0.0  # padding
         self.weight = nn.Parameter(table[:first_fixed], requires_grad=trainable)
         self.register_buffer("fixed", table[first_fixed:].clone())
         self.fixed: Tensor
@@ -96,6 +97,7 @@ class WordVectors(TokenEmbedder):
                 namespace=vocab_namespace,
             )
 
+    @overrides
     def get_output_dim(self) -> int:
         return self.weight.shape[1]
 
@@ -109,13 +111,11 @@ class WordVectors(TokenEmbedder):
         """
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
-        fixed = nn.functional.embedding(
-            (tokens - trained).clamp(min=0), self.fixed
-        )  # [B, T, D]
-        vectors = nn.functional.embedding(
-            tokens.clamp(max=trained - 1), self.weight, padding_idx=0
-        )  # [B, T, D]
-        vectors = torch.where(beyond, fixed, vectors)
+        fixed_ids = (tokens - trained).clamp(min=0)
+        fixed = nn.functional.embedding(fixed_ids, self.fixed)  # [B, T, D]
+        ids = tokens.clamp(max=trained - 1)
+        vectors = nn.functional.embedding(ids, self.weight, padding_idx=0)
+        vectors = torch.where(beyond, fixed, vectors)  # [B, T, D]
         if self.lookup is None:
             return vectors
         if self.lookup.name not in looked_up:
@@ -133,23 +133,17 @@ class ConcatenatedVectors(TokenEmbedder):
 
     def __init__(self, parts: list[TokenEmbedder]) -> None:
         super().__init__()
-        if (
-            len(
-                {
-                    len(part.weight) + len(part.fixed)
-                    for part in parts
-                    if isinstance(part, WordVectors)
-                }
-            )
-            != 1
-        ):
-            raise InputError(
-                "parts: expected vectors of the same words, got others",
-                hint="remove keep_all_pretrained",
-            )
+        sizes = set()
+        for part in parts:
+            if isinstance(part, WordVectors):
+                sizes.add(len(part.weight) + len(part.fixed))
+        if len(sizes) != 1:
+            problem = "parts: expected vectors of the same words, got others"
+            raise InputError(problem, hint="remove keep_all_pretrained")
         self.parts = nn.ModuleList(parts)
         self._dim = sum(part.get_output_dim() for part in parts)
 
+    @overrides
     def get_output_dim(self) -> int:
         return self._dim
 
@@ -169,12 +163,29 @@ def _read(
     """The file's vectors of these words, or of all, perhaps scaled to length 1; the first if a word occurs twice."""
     if file is None:
         return {}
-    requested = None if keep_all else {*words, *(word.lower() for word in words)}
+    requested: set[str] | None = None
+    if not keep_all:
+        requested = {word.lower() for word in words}
+        requested.update(words)
     vectors: dict[str, np.ndarray] = {}
     for word, vector in read_vectors(file, width=width, words=requested):
-        vectors.setdefault(word, unit(vector) if normalize else vector)
-    exact = sum(word in vectors for word in words)
-    lowered = sum(word not in vectors and word.lower() in vectors for word in words)
+        if word not in vectors:
+            vectors[word] = unit(vector) if normalize else vector
+    _report(file, words, vectors)
+    return vectors
+
+
+def _report(
+    file: str | Path, words: Collection[str], vectors: dict[str, np.ndarray]
+) -> None:
+    """Logs how many of the words a file has, and warns if they are few."""
+    exact = 0
+    lowered = 0
+    for word in words:
+        if word in vectors:
+            exact += 1
+        elif word.lower() in vectors:
+            lowered += 1
     logger.info(
         "%s: vectors of %d of %d words, %d more in lower case",
         file,
@@ -191,7 +202,6 @@ def _read(
             len(words),
             advice,
         )
-    return vectors
 
 
 def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
@@ -204,26 +214,21 @@ def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
 def _table(
     words: list[str], vectors: dict[str, np.ndarray], width: int, unknown: str
 ) -> Tensor:
-    """The vectors of all words by id, shape [words, D]."""
-    if vectors:
-        rows = [_look_up(vectors, word) for word in words]
-        found = np.stack(
-            [row for row in rows if row is not None] or list(vectors.values())
-        )  # [found, D]
-        mean = found.mean(axis=0)
-        if unknown == "random":
-            start = torch.normal(
-                float(found.mean()), float(found.std()), (len(words), width)
-            ).numpy()
-        else:
-            start = np.broadcast_to(
-                mean if unknown == "mean" else np.zeros_like(mean), (len(words), width)
-            )
-        filled = [
-            new if row is None else row for row, new in zip(rows, start, strict=True)
-        ]
-        table = torch.from_numpy(np.stack(filled).astype(np.float32))
+    """The vectors of all words by id, shape [words, D], where training starts."""
+    if not vectors:
+        return torch.randn(len(words), width) / width**0.5
+    rows = [_look_up(vectors, word) for word in words]
+    found = [row for row in rows if row is not None]
+    known = np.stack(found or list(vectors.values()))  # [found, D]
+    if unknown == "random":
+        mean = float(known.mean())
+        deviation = float(known.std())
+        start = torch.normal(mean, deviation, (len(words), width)).numpy()
+    elif unknown == "mean":
+        start = np.broadcast_to(known.mean(axis=0), (len(words), width))
     else:
-        table = torch.randn(len(words), width) / width**0.5
-    table[0] = 0.0
-    return table
+        start = np.zeros((len(words), width), known.dtype)
+    filled = []
+    for row, new in zip(rows, start, strict=True):
+        filled.append(new if row is None else row)
+    return torch.from_numpy(np.stack(filled).astype(np.float32))
