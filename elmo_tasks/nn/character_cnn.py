@@ -129,6 +129,7 @@ class PaddedCnn(CnnEncoder):
             output_dim,
         )
 
+    @overrides(check_signature=False)
     def forward(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
         """Characters [N, C, E] and their mask [N, C], padded on the right -> features [N, F]."""
         if mask is None:

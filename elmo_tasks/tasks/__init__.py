@@ -8,11 +8,16 @@ from elmo_tasks.tasks.task import Task
 PACKAGES = ("squad", "snli", "srl", "coref", "tagging", "sst")
 """Each has its records in `TASKS`."""
 
-TASKS: dict[str, Task] = {
-    task.name: task
-    for name in PACKAGES
-    for task in import_module(f"elmo_tasks.tasks.{name}").TASKS
-}
+
+def _tasks() -> dict[str, Task]:
+    found = {}
+    for name in PACKAGES:
+        for task in import_module(f"elmo_tasks.tasks.{name}").TASKS:
+            found[task.name] = task
+    return found
+
+
+TASKS = _tasks()
 """By name, in the order of the paper."""
 
 
@@ -20,7 +25,7 @@ def task_of(predictor: Any) -> Task | None:
     """The task of a predictor, `None` for a predictor of another package."""
     from allennlp.predictors import Predictor
 
-    kinds = {
-        Predictor.by_name(f"elmo_tasks_{name}"): task for name, task in TASKS.items()
-    }
-    return kinds.get(type(predictor))
+    for name, task in TASKS.items():
+        if type(predictor) is Predictor.by_name(f"elmo_tasks_{name}"):
+            return task
+    return None

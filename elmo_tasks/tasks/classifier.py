@@ -4,6 +4,7 @@ from typing import Any
 
 from allennlp.data import TextFieldTensors
 from allennlp.training.metrics import CategoricalAccuracy
+from overrides import overrides
 from torch import Tensor
 from torch.nn import functional
 
@@ -28,6 +29,7 @@ class Classifier(SoftmaxModel):
         super().__init__(*args, **kwargs)
         self._accuracy = CategoricalAccuracy()
 
+    @overrides(check_signature=False)
     def forward(
         self,
         *,
@@ -57,26 +59,30 @@ class Classifier(SoftmaxModel):
     ) -> dict[str, Any]:
         """The outputs of `forward`, from what `score` returns; updates the metric."""
         logits = scores["logits"]
-        output: dict[str, Any] = {**scores, "probabilities": logits.softmax(1)}
-        output |= {name: [one[name] for one in metadata] for name in self.shown}
+        output: dict[str, Any] = dict(scores)
+        output["probabilities"] = logits.softmax(1)
+        for name in self.shown:
+            output[name] = [one[name] for one in metadata]
         if label is not None:
             output["loss"] = functional.cross_entropy(logits, label)
             output |= loss_sums(output["loss"] * len(label), len(label))
             self._accuracy(logits, label)
         return output
 
+    @overrides(check_signature=False)
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """`probabilities` by label, and the most probable `label`; checks the scores with `require_finite`."""
         self.require_finite(output_dict.pop("logits"))
-        probabilities = output_dict["probabilities"]
-        output_dict["label"] = [
-            self.labels[index] for index in probabilities.argmax(1).tolist()
-        ]
-        output_dict["probabilities"] = [
-            dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()
-        ]
+        probabilities = output_dict["probabilities"]  # [B, K]
+        best = probabilities.argmax(1).tolist()
+        output_dict["label"] = [self.labels[index] for index in best]
+        by_label = []
+        for row in probabilities.tolist():
+            by_label.append(dict(zip(self.labels, row, strict=True)))
+        output_dict["probabilities"] = by_label
         return output_dict
 
+    @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         Returns `accuracy`; at the end of a pass (`reset`) also ELMo's learned weights. Raises `InputError` at the end
@@ -88,4 +94,6 @@ class Classifier(SoftmaxModel):
                 hint="use `elmo-tasks predict` for data without them",
             )
         scores = {"accuracy": self._accuracy.get_metric(reset)}
-        return scores | self.input_encoder.describe() if reset else scores
+        if reset:
+            scores |= self.input_encoder.describe()
+        return scores

@@ -10,6 +10,7 @@ from allennlp.data import DataLoader
 from allennlp.evaluation import SimpleEvaluator
 from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
+from overrides import overrides
 
 from elmo_tasks.files import write_text
 from elmo_tasks.settings import Device, checked
@@ -36,6 +37,7 @@ class OfficialEvaluator(SimpleEvaluator):
     def text(self, answers: Answers) -> str:
         """The text of a file with these answers, which are in any order."""
 
+    @overrides
     def __call__(
         self,
         model: Model,
@@ -46,7 +48,9 @@ class OfficialEvaluator(SimpleEvaluator):
     ) -> dict[str, Any]:
         """The metrics; writes the predictions if a file is given. Raises `InputError` if it cannot be written."""
         self._found = []
-        serialized = None if predictions_output_file is None else os.devnull
+        serialized = None
+        if predictions_output_file is not None:
+            serialized = os.devnull  # AllenNLP writes only if it has a file
         scores: dict[str, Any] = super().__call__(
             model, data_loader, batch_weight_key, metrics_output_file, serialized
         )
@@ -55,9 +59,8 @@ class OfficialEvaluator(SimpleEvaluator):
             write_text(file, self.text(self._found))
             if self.gold_suffix is not None:
                 gold = [(known, known[self.answers]) for known, _ in self._found]
-                write_text(
-                    file.with_name(file.name + self.gold_suffix), self.text(gold)
-                )
+                beside = file.with_name(file.name + self.gold_suffix)
+                write_text(beside, self.text(gold))
         return scores
 
     def _collect(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from allennlp.training.metrics import Metric
+from overrides import overrides
 
 from elmo_tasks.training.distributed import all_gather_objects
 
@@ -34,6 +35,7 @@ class LabelledF1(Metric):
         `ValueError` if a tag is invalid.
         """
 
+    @overrides(check_signature=False)
     def __call__(
         self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]
     ) -> None:
@@ -43,12 +45,18 @@ class LabelledF1(Metric):
         """
         batch: Counter[tuple[str, str]] = Counter()
         for predicted, gold in zip(predictions, gold_labels, strict=True):
-            ours, theirs = set(self.spelled(predicted)), set(self.spelled(gold))
-            for kind, found in zip(KINDS, (ours & theirs, ours, theirs), strict=True):
-                batch.update((kind, one.label) for one in found)
+            ours = set(self.spelled(predicted))
+            theirs = set(self.spelled(gold))
+            for one in ours & theirs:
+                batch["correct", one.label] += 1
+            for one in ours:
+                batch["predicted", one.label] += 1
+            for one in theirs:
+                batch["gold", one.label] += 1
         for counts in all_gather_objects(batch):
             self._counts.update(counts)
 
+    @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
         Returns `precision`, `recall`, `f1`, and for each label `precision-PER` and so on; between 0 and 1, and 0 for
@@ -59,34 +67,35 @@ class LabelledF1(Metric):
         for label, row in report["labels"].items():
             if not label:  # spans without a type, which have the overall scores
                 continue
-            scores |= {
-                f"{name}-{label}": value for name, value in _scores(**row).items()
-            }
+            for name, value in _scores(**row).items():
+                scores[f"{name}-{label}"] = value
         if reset:
             self.reset()
         return scores
 
     def report(self) -> dict[str, Any]:
         """The numbers of `correct`, `predicted` and `gold` items, `overall` and for each of the `labels`."""
-        labels = sorted({label for _, label in self._counts})
-        rows = {
-            label: {kind: self._counts[kind, label] for kind in KINDS}
-            for label in labels
-        }
-        counted = [row for label, row in rows.items() if label != self.excluded]
-        return {
-            "overall": {kind: sum(row[kind] for row in counted) for kind in KINDS},
-            "labels": rows,
-        }
+        overall = dict.fromkeys(KINDS, 0)
+        rows = {}
+        for label in sorted({label for _, label in self._counts}):
+            row = {kind: self._counts[kind, label] for kind in KINDS}
+            rows[label] = row
+            if label == self.excluded:
+                continue
+            for kind in KINDS:
+                overall[kind] += row[kind]
+        return {"overall": overall, "labels": rows}
 
+    @overrides
     def reset(self) -> None:
         """Sets all counts to zero."""
         self._counts: Counter[tuple[str, str]] = Counter()
 
 
 def _scores(correct: int, predicted: int, gold: int) -> dict[str, float]:
+    # A ratio over 0 is 0: what is correct is then 0, too.
     return {
-        "precision": correct / predicted if predicted else 0.0,
-        "recall": correct / gold if gold else 0.0,
-        "f1": 2 * correct / (predicted + gold) if correct else 0.0,
+        "precision": correct / max(1, predicted),
+        "recall": correct / max(1, gold),
+        "f1": 2 * correct / max(1, predicted + gold),
     }

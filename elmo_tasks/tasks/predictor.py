@@ -8,6 +8,7 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import MetadataField, TextField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
+from overrides import overrides
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_values import TEXT, parse_json, validate, words_of
@@ -30,14 +31,17 @@ class JsonLinesPredictor(Predictor):
     gold_fields: tuple[str, ...] = ()
     """Fields that are removed from the reader's instances: gold labels may be unknown to the model."""
 
+    @overrides
     def load_line(self, line: str) -> JsonDict:
         """Raises `InputError` if the line is not JSON."""
         return parse_json(line.strip(), "one JSON object per line")
 
+    @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The output for one input. Raises what `predict_batch_json` does."""
         return self.predict_batch_json([inputs])[0]
 
+    @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """
         The outputs in the order of the inputs. Raises `InputError` if an input is not an object with these keys, or a
@@ -45,10 +49,13 @@ class JsonLinesPredictor(Predictor):
         """
         for one in inputs:
             self._require_keys(one)
-        pairs = zip(inputs, self.outputs(inputs), strict=True)
-        return [
-            {_ID: one[_ID], **output} if _ID in one else output for one, output in pairs
-        ]
+        results = []
+        for one, output in zip(inputs, self.outputs(inputs), strict=True):
+            if _ID in one:
+                results.append({_ID: one[_ID]} | output)
+            else:
+                results.append(output)
+        return results
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
         """
@@ -67,39 +74,38 @@ class JsonLinesPredictor(Predictor):
         outputs: list[JsonDict] = super().predict_batch_json(inputs)
         return outputs
 
+    @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The output for an instance of this predictor or the reader."""
-        return self.result(
-            instance, super().predict_instance(self.without_gold(instance))
-        )
+        outputs = super().predict_instance(self.without_gold(instance))
+        return self.result(instance, outputs)
 
+    @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """The outputs in the order of the instances."""
-        outputs = super().predict_batch_instance(
-            [self.without_gold(one) for one in instances]
-        )
-        return [self.result(*pair) for pair in zip(instances, outputs, strict=True)]
+        without_gold = [self.without_gold(one) for one in instances]
+        outputs = super().predict_batch_instance(without_gold)
+        results = []
+        for instance, output in zip(instances, outputs, strict=True):
+            results.append(self.result(instance, output))
+        return results
 
     def without_gold(self, instance: Instance) -> Instance:
         """The instance without its `gold_fields`."""
-        return Instance(
-            {
-                name: field
-                for name, field in instance.items()
-                if name not in self.gold_fields
-            }
-        )
+        fields = dict(instance.fields)
+        for name in self.gold_fields:
+            fields.pop(name, None)
+        return Instance(fields)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The predictor's output, from the model's; by default the same."""
         return outputs
 
     def _require_keys(self, given: Any) -> None:
-        known = {*self.keys, _ID}
+        known = {_ID}.union(self.keys)
         if not isinstance(given, dict) or not given.keys() <= known:
-            raise InputError(
-                f"expected an object with keys among {', '.join(sorted(known))}, got {shown(given)}"
-            )
+            wanted = f"an object with keys among {', '.join(sorted(known))}"
+            raise InputError(f"expected {wanted}, got {shown(given)}")
 
 
 def metadata_of(instance: Instance) -> dict[str, Any]:
@@ -111,21 +117,25 @@ class Sentence(NamedTuple):
     """A sentence, or a document, of T words."""
 
     words: list[str]
-    text: str | None = None  # the raw text, if that was the input
-    offsets: Sequence[
-        tuple[int, int]
-    ] = ()  # of each word in the text, ends exclusive; empty without raw text
+    text: str | None = None
+    """The raw text, if that was the input."""
+    offsets: Sequence[tuple[int, int]] = ()
+    """Of each word in the text, ends exclusive; empty without raw text."""
 
     def located(self, start: int, end: int) -> dict[str, Any]:
         """
         The span of words `start` to `end`, exclusive, as predictions show it: `text`, `token_start`, `token_end`, and
         for raw text `start` and `end` in characters, so that `sentence[start:end]` is `text`.
         """
-        place = {"token_start": start, "token_end": end}
         if self.text is None:
-            return {"text": " ".join(self.words[start:end]), **place}
-        first, last = self.offsets[start][0], self.offsets[end - 1][1]
-        return {"text": self.text[first:last], "start": first, "end": last, **place}
+            found: dict[str, Any] = {"text": " ".join(self.words[start:end])}
+        else:
+            first, _ = self.offsets[start]
+            _, last = self.offsets[end - 1]
+            found = {"text": self.text[first:last], "start": first, "end": last}
+        found["token_start"] = start
+        found["token_end"] = end
+        return found
 
 
 class SentencePredictor(JsonLinesPredictor):
@@ -156,9 +166,8 @@ class SentencePredictor(JsonLinesPredictor):
             return Sentence(words_of(json_dict["tokens"], "'tokens'"))
         text = validate(TEXT, json_dict["sentence"], "'sentence'")
         tokens = self._tokenizer.tokenize(text)
-        return Sentence(
-            [token.ensure_text() for token in tokens], text, offsets_of(tokens)
-        )
+        words = [token.ensure_text() for token in tokens]
+        return Sentence(words, text, offsets_of(tokens))
 
 
 class PairPredictor(JsonLinesPredictor):
@@ -170,10 +179,13 @@ class PairPredictor(JsonLinesPredictor):
         super().__init__(model, dataset_reader, frozen)
         self._tokenizer = BlankSpacyTokenizer()
 
+    @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
+        first, second = self.keys
         return self._dataset_reader.text_to_instance(
-            *(self._words(json_dict.get(key), key) for key in self.keys)
+            self._words(json_dict.get(first), first),
+            self._words(json_dict.get(second), second),
         )
 
     def _words(self, value: Any, key: str) -> list[str]:

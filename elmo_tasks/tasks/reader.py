@@ -13,6 +13,7 @@ from allennlp.data import (
 )
 from allennlp.data.fields import ListField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
@@ -44,11 +45,11 @@ class OpenSequenceLabelField(SequenceLabelField):
     `KeyError`, so that a model can be evaluated on a corpus with more labels.
     """
 
+    @overrides
     def index(self, vocab: Vocabulary) -> None:
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        self._indexed_labels = [
-            known.get(label, UNKNOWN_LABEL) for label in self.labels
-        ]
+        ids = [known.get(label, UNKNOWN_LABEL) for label in self.labels]
+        self._indexed_labels = ids
 
 
 class TaskReader(DatasetReader):
@@ -105,12 +106,16 @@ class TaskReader(DatasetReader):
             )
         return found
 
+    @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
         """Sets the indexers of all text fields, which are not sent between processes."""
         for field in instance.fields.values():
-            for text in field if isinstance(field, ListField) else [field]:
-                if isinstance(text, TextField):
-                    text.token_indexers = self._token_indexers
+            parts: Iterable[Field] = [field]
+            if isinstance(field, ListField):
+                parts = field
+            for part in parts:
+                if isinstance(part, TextField):
+                    part.token_indexers = self._token_indexers
 
 
 def text_field(
@@ -118,9 +123,8 @@ def text_field(
 ) -> TextField:
     """The tokens of a text. Raises `InputError` with its `place`, `file` and `line`, if there is none."""
     if not tokens:
-        raise InputError(
-            f"expected at least one token, got none in the {name}", **place
-        )
+        problem = f"expected at least one token, got none in the {name}"
+        raise InputError(problem, **place)
     return TextField(list(tokens))
 
 
@@ -135,15 +139,14 @@ def tagged_fields(
     with `tags`, `file` and `line` added. Raises `InputError` if there is no token, or not one tag for each.
     """
     text = text_field(tokens, **place)
-    if tags is not None and len(tags) != len(tokens):
-        raise InputError(
-            f"expected a tag for each of {len(tokens)} tokens, got {len(tags)}", **place
-        )
-    gold = None if tags is None else list(tags)
-    fields: dict[str, Field] = {
-        "tokens": text,
-        "metadata": MetadataField({**metadata, "tags": gold, **place}),
-    }
+    gold: list[str] | None = None
+    if tags is not None:
+        gold = list(tags)
+        if len(gold) != len(tokens):
+            problem = f"expected a tag for each of {len(tokens)} tokens"
+            raise InputError(f"{problem}, got {len(gold)}", **place)
+    known = metadata | {"tags": gold} | place
+    fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(known)}
     if gold is not None:
         fields["tags"] = OpenSequenceLabelField(
             gold, text, label_namespace=LABEL_NAMESPACE

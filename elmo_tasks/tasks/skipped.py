@@ -5,6 +5,7 @@ from typing import Any
 
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
+from overrides import overrides
 
 SKIPPED = "skipped"
 """The key of the metadata of the first instance of a file: how many documents or sentences the reader left out."""
@@ -21,11 +22,13 @@ class Skipped(Metric):
     def __init__(self) -> None:
         self.reset()
 
+    @overrides(check_signature=False)
     def __call__(self, metadata: Iterable[Mapping[str, Any]]) -> None:
         """Adds what the metadata of a batch's instances count."""
         for known in metadata:
             self._count += known.get(SKIPPED, 0)
 
+    @overrides
     def get_metric(self, reset: bool = False) -> int:
         """The number so far, in a distributed run of all processes, each of which must then call this."""
         count = int(dist_reduce_sum(self._count))
@@ -33,10 +36,14 @@ class Skipped(Metric):
             self.reset()
         return count
 
+    @overrides
     def reset(self) -> None:
         self._count = 0
 
 
 def counted_first(skipped: int, kept: int) -> list[int]:
     """The number that each of the `kept` instances counts: the first one all that are `skipped`, the others none."""
-    return [skipped, *[0] * (kept - 1)] if kept else []
+    counted = [0] * kept
+    if kept:
+        counted[0] = skipped
+    return counted

@@ -7,6 +7,7 @@ from typing import Any
 
 from allennlp.data import TextFieldTensors
 from allennlp.nn.util import get_text_field_mask
+from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.nn.precision import at_least_float32
@@ -62,6 +63,7 @@ class Tagger(TaskModel):
         """Which words have a gold tag of the vocabulary: [B, T], from gold tags [B, T] and mask [B, T]."""
         return mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))
 
+    @overrides(check_signature=False)
     def forward(
         self,
         tokens: TextFieldTensors,
@@ -82,6 +84,7 @@ class Tagger(TaskModel):
         return self.answer(self.score(tokens), tokens, metadata, tags)
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+        """`logits` [B, T, tags] of B sentences of T words."""
         h, _, _ = self.input_encoder(tokens)
         return {"logits": at_least_float32(self.score_tags(h))}
 
@@ -93,11 +96,11 @@ class Tagger(TaskModel):
         tags: Tensor | None = None,
     ) -> dict[str, Any]:
         """The outputs of `forward`, from `logits`; updates the metric."""
-        mask, logits = get_text_field_mask(tokens), scores["logits"]
+        mask = get_text_field_mask(tokens)  # [B, T]
+        logits = scores["logits"]
         output: dict[str, Any] = {"logits": logits}
-        output |= {
-            name: [sentence[name] for sentence in metadata] for name in self.shown
-        }
+        for name in self.shown:
+            output[name] = [sentence[name] for sentence in metadata]
         if tags is not None:
             output["loss"] = self.loss(logits, tags, mask)
             output |= self.sums(output["loss"], tags, mask)
@@ -111,7 +114,9 @@ class Tagger(TaskModel):
 
     def _warn_of_unknown(self, gold: Sequence[Sequence[str]]) -> None:
         """Warns of each gold tag that the model does not know, once."""
-        found = {tag for sentence in gold for tag in sentence}
+        found: set[str] = set()
+        for sentence in gold:
+            found.update(sentence)
         new = found - set(self.tags) - self._unknown
         if new:
             self._unknown |= new
@@ -120,17 +125,21 @@ class Tagger(TaskModel):
                 ", ".join(sorted(new)),
             )
 
+    @overrides(check_signature=False)
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Removes the scores, after checking them with `require_finite`."""
         self.require_finite(output_dict.pop("logits"))
         return output_dict
 
+    @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         Except during training overall `precision`, `recall` and `f1`. At the end of a pass (`reset`) also the
         scores of each label and ELMo's learned weights, for which AllenNLP's progress bar has no room.
         """
-        scores = {} if self.training else self.f1.get_metric(reset)
+        scores: dict[str, float] = {}
+        if not self.training:
+            scores = self.f1.get_metric(reset)
         if reset:
             return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "-" not in name}

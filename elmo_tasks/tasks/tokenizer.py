@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
+from overrides import overrides
 
 from elmo_tasks.formats.raw_text import blank_pipeline, expected_language
 from elmo_tasks.settings import checked
@@ -22,13 +23,15 @@ class BlankSpacyTokenizer(Tokenizer):
     def __init__(self, language: Annotated[str, expected_language] = "en") -> None:
         self._tokenizer = blank_pipeline(language).tokenizer
 
+    @overrides
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text`; none for white space."""
-        return [
-            Token(token.text, idx=token.idx, idx_end=token.idx + len(token.text))
-            for token in self._tokenizer(text)
-            if not token.is_space
-        ]
+        tokens = []
+        for word in self._tokenizer(text):
+            if not word.is_space:
+                end = word.idx + len(word.text)
+                tokens.append(Token(word.text, idx=word.idx, idx_end=end))
+        return tokens
 
     def words(self, text: str) -> list[str]:
         """The texts of the tokens."""
@@ -43,12 +46,13 @@ class FirstCharacters(CharacterTokenizer):
     """
 
     def __init__(self, *, limit: int = 50, marked: bool = False) -> None:
-        super().__init__(
-            start_tokens=["<w>"] if marked else None,
-            end_tokens=["</w>"] if marked else None,
-        )
+        if marked:
+            super().__init__(start_tokens=["<w>"], end_tokens=["</w>"])
+        else:
+            super().__init__()
         self._limit = limit
 
+    @overrides
     def tokenize(self, text: str) -> list[Token]:
         tokens: list[Token] = super().tokenize(text[: self._limit])
         return tokens

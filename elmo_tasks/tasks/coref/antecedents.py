@@ -26,8 +26,11 @@ class TopSpans(NamedTuple):
 
 class AntecedentScorer(nn.Module):
     """
-    `s(i, j) = s_m(i) + s_m(j) + network([g_i; g_j; g_i * g_j; same speaker; genre; distance])` for the nearest spans j
-    before i.
+    Scores the nearest spans j before each span i as its antecedents (Lee et al., 2017,
+    section 4):
+
+        s(i, j) = s_m(i) + s_m(j) + s_a(i, j)
+        s_a(i, j) = network([g_i; g_j; g_i * g_j; same speaker; genre; distance])
 
     Pairs are scored in blocks of `ROWS_AT_ONCE` spans i and the spans before them, without building the vectors of
     pairs. Within a block, `W (g_i * g_j)` is computed as one matrix product, `(W * g_i) g_j`.
@@ -71,30 +74,22 @@ class AntecedentScorer(nn.Module):
         in the second one, minus infinity where there is no pair. The score of no antecedent is 0.
         """
         weights = self.score.weights()
-        own, others = (
-            spans.vectors @ weights[0].t(),
-            spans.vectors @ weights[1].t(),
-        )  # [K, F] each
+        own = spans.vectors @ weights[0].t()  # [K, F]
+        others = spans.vectors @ weights[1].t()  # [K, F]
         for start in range(0, len(spans.vectors), ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, len(spans.vectors)))
             columns = slice(max(0, start - self.max_antecedents), rows.stop)
             places = torch.arange(rows.stop, device=spans.vectors.device)
-            distance = (
-                places[rows, None] - places[columns]
-            )  # [R, C], positive if the column precedes the row
+            # Positive if the column precedes the row.
+            distance = places[rows, None] - places[columns]  # [R, C]
+            features = self._features(spans, distance, rows, columns)  # [R, C, 3 E]
             products = own[rows, None] + others[None, columns]  # [R, C, F]
             products = products + _products(
                 spans.vectors[rows], spans.vectors[columns], weights[2]
             )
-            products = (
-                products
-                + self._features(spans, distance, rows, columns) @ weights[3].t()
-            )
-            scores = (
-                self.score(products)
-                + spans.scores[rows, None]
-                + spans.scores[None, columns]
-            )  # [R, C]
+            products = products + features @ weights[3].t()
+            scores = self.score(products)  # [R, C]
+            scores = scores + spans.scores[rows, None] + spans.scores[None, columns]
             near = (distance > 0) & (distance <= self.max_antecedents)
             yield scores.masked_fill(~near, -torch.inf), rows, columns
 
@@ -102,14 +97,12 @@ class AntecedentScorer(nn.Module):
         self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice
     ) -> Tensor:
         """Embeddings of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""
-        same = (
-            spans.speakers[rows, None] == spans.speakers[None, columns]
-        ).long()  # [R, C]
+        same = spans.speakers[rows, None] == spans.speakers[None, columns]  # [R, C]
+        speakers = self.same_speaker(same.long())  # [R, C, E]
         buckets = torch.bucketize(distance, self.boundaries, right=True)
-        genre = self.genre(spans.genre).expand(*distance.shape, -1)
-        return self.dropout(
-            torch.cat([self.same_speaker(same), genre, self.distance(buckets)], 2)
-        )
+        distances = self.distance(buckets)  # [R, C, E]
+        genre = self.genre(spans.genre).expand_as(distances)
+        return self.dropout(torch.cat([speakers, genre, distances], 2))
 
 
 def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
@@ -121,8 +114,13 @@ def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
 
 def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
     """
-    The negative log-likelihood [R] of each span's gold antecedents, or of none if it has none (Lee et al., 2017,
-    section 6), from the scores [R, C] of antecedents and their gold mask [R, C]; the score of no antecedent is 0.
+    The negative log-likelihood [R] of each span's gold antecedents, or of none if it has
+    none (Lee et al., 2017, section 6):
+
+        log sum_j exp(s(i, j)) - log sum_(j gold) exp(s(i, j))
+
+    from the scores [R, C] of antecedents and their gold mask [R, C]; the score of no
+    antecedent is 0.
     """
     nothing = scores.new_zeros(len(scores), 1)  # [R, 1]
     right = torch.cat([~gold.any(1, keepdim=True), gold], 1)  # [R, 1 + C]
@@ -137,9 +135,14 @@ def clusters_from_antecedents(
     Links each of M mentions, in the order of the text, with its antecedent: the index of an earlier one, or -1. Returns
     the clusters of two or more mentions, sorted by their first mention.
     """
-    clusters: dict[int, Cluster] = {}
+    clusters: list[Cluster] = []
+    cluster_of: dict[int, Cluster] = {}
     for place, antecedent in enumerate(antecedents):
-        if antecedent >= 0:
-            clusters[place] = clusters.setdefault(antecedent, [mentions[antecedent]])
-            clusters[place].append(mentions[place])
-    return sorted({id(cluster): cluster for cluster in clusters.values()}.values())
+        if antecedent < 0:
+            continue
+        if antecedent not in cluster_of:
+            cluster_of[antecedent] = [mentions[antecedent]]
+            clusters.append(cluster_of[antecedent])
+        cluster_of[place] = cluster_of[antecedent]
+        cluster_of[place].append(mentions[place])
+    return sorted(clusters)

@@ -1,9 +1,14 @@
 """`elmo-tasks evaluate --predictions-output-file`: writes response and key for the official scorer."""
 
+from typing import Any
+
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.formats.brackets import cluster_cells
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
+
+EMPTY_COLUMNS = ["-"] * 7
+"""Between the word and its clusters: tags, parses, lemmas and the like."""
 
 
 @Evaluator.register("elmo_tasks_coref")
@@ -14,22 +19,29 @@ class CorefEvaluator(OfficialEvaluator):
     are empty. See `OfficialEvaluator`.
     """
 
-    answers, gold_suffix = "clusters", ".key"
+    answers = "clusters"
+    gold_suffix = ".key"
 
     def text(self, answers: Answers) -> str:
         lines = []
-        for known, clusters in sorted(
-            answers, key=lambda one: (one[0]["file"], one[0]["line"])
-        ):
-            key, part, sentences = known["key"], known["part"], known["sentences"]
+        for known, clusters in sorted(answers, key=_place):
+            key = known["key"]
+            part = known["part"]
+            sentences = known["sentences"]
             cells = iter(cluster_cells(clusters or [], length=sum(map(len, sentences))))
             lines.append(f"#begin document ({key}); part {part:03d}")
             for sentence in sentences:
-                rows = enumerate(zip(sentence, cells, strict=False))
-                lines += [
-                    "\t".join([key, str(part), str(n), word, *"-" * 7, cell])
-                    for n, (word, cell) in rows
-                ]
+                for number, word in enumerate(sentence):
+                    columns = [key, str(part), str(number), word]
+                    columns += EMPTY_COLUMNS
+                    columns.append(next(cells))
+                    lines.append("\t".join(columns))
                 lines.append("")
             lines.append("#end document")
         return "\n".join(lines) + "\n"
+
+
+def _place(answer: tuple[dict[str, Any], Any]) -> tuple[str, int]:
+    """The file and line of a document."""
+    known, _ = answer
+    return known["file"], known["line"]

@@ -30,6 +30,7 @@ import numpy as np
 import torch
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
+from overrides import overrides
 
 from elmo_tasks.formats.brackets import Cluster, Mention, place_in_text
 
@@ -51,28 +52,33 @@ class CorefScores(Metric):
     def __init__(self) -> None:
         self.reset()
 
+    @overrides(check_signature=False)
     def __call__(self, response: _Clusters, key: _Clusters) -> None:
         """Adds a document: its predicted and gold clusters; either may be empty."""
         counts = torch.from_numpy(document_counts(response, key))
         self._counts += dist_reduce_sum(counts).numpy()
         self.documents += dist_reduce_sum(1)
 
+    @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
         Values between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and those of each
         metric, such as `ceaf_e_f1`. A ratio over 0 is 0.
         """
-        recall, precision = _ratio(
-            self._counts[:, ::2], self._counts[:, 1::2]
-        ).T  # [3] each
+        numerators = self._counts[:, ::2]  # [3, 2], of recall and precision
+        denominators = self._counts[:, 1::2]  # [3, 2]
+        recall, precision = _ratio(numerators, denominators).T  # [3] each
         f1 = _ratio(2 * precision * recall, precision + recall)
-        scores = np.stack([precision, recall, f1], 1)  # [3, 3]
-        means = dict(zip(PARTS, scores.mean(0).tolist(), strict=True))
-        names = [f"{metric}_{part}" for metric in METRICS for part in PARTS]
+        by_metric = np.stack([precision, recall, f1], 1)  # [3, 3]
+        scores = dict(zip(PARTS, by_metric.mean(0).tolist(), strict=True))
+        for metric, row in zip(METRICS, by_metric.tolist(), strict=True):
+            for part, score in zip(PARTS, row, strict=True):
+                scores[f"{metric}_{part}"] = score
         if reset:
             self.reset()
-        return means | dict(zip(names, scores.flatten().tolist(), strict=True))
+        return scores
 
+    @overrides
     def reset(self) -> None:
         self._counts = np.zeros((len(METRICS), 4))
         self.documents = 0
@@ -80,9 +86,7 @@ class CorefScores(Metric):
 
 def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     """For each of `METRICS` the numerators and denominators of recall and precision of one document: [3, 4]."""
-    key_read = sorted(
-        _sorted_mentions(key), key=lambda cluster: place_in_text(cluster[0])
-    )
+    key_read = sorted(_sorted_mentions(key), key=_first_place)
     homes: dict[Mention, list[int]] = {}
     for place, cluster in enumerate(key_read):
         for mention in cluster:
@@ -91,10 +95,11 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     distinct = _without_repetitions(response_read, among=homes)
     overlaps = [_overlap(cluster, homes) for cluster in distinct]
     key_sizes = [len(cluster) for cluster in key_read]
-    sizes = key_sizes, [len(cluster) for cluster in distinct]
-    return np.array(
-        [_muc(overlaps, *sizes), _b_cubed(overlaps, *sizes), _ceaf_e(overlaps, *sizes)]
-    )
+    response_sizes = [len(cluster) for cluster in distinct]
+    rows = []
+    for count in (_muc, _b_cubed, _ceaf_e):
+        rows.append(count(overlaps, key_sizes, response_sizes))
+    return np.array(rows)
 
 
 class _Overlap(NamedTuple):
@@ -159,6 +164,10 @@ def _ceaf_e(
 def _sorted_mentions(clusters: _Clusters) -> list[Cluster]:
     """The non-empty clusters; the mentions of each in the order of the text."""
     return [sorted(cluster, key=place_in_text) for cluster in clusters if cluster]
+
+
+def _first_place(cluster: Cluster) -> tuple[int, bool, int]:
+    return place_in_text(cluster[0])
 
 
 def _places(cluster: Cluster) -> list[tuple[int, bool, int]]:

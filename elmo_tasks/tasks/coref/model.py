@@ -1,11 +1,11 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
-from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
+from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
@@ -100,8 +100,10 @@ class CorefModel(TaskModel):
             max_antecedents=max_antecedents,
             **shared,
         )
-        self._scores, self._skipped = CorefScores(), Skipped()
+        self._scores = CorefScores()
+        self._skipped = Skipped()
 
+    @overrides(check_signature=False)
     def forward(
         self,
         text: TextFieldTensors,
@@ -120,36 +122,47 @@ class CorefModel(TaskModel):
         Returns `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
         `losses` [B], which are finite if all scores are; if documents have gold clusters their `loss`, a scalar.
         """
-        has_gold = [known["clusters"] is not None for known in metadata]
-        self.require_gold(all(has_gold) or None)
-        losses, predicted = [], []
+        for known in metadata:
+            self.require_gold(known["clusters"])
+        losses = []
+        predicted = []
+        gold_losses = []
         for row, known in enumerate(metadata):
-            loss, clusters = self._resolve(
-                self._window(_document(text, speakers, genre, known, row))
-            )
+            document = _document(text, speakers, genre, known, row)
+            loss, clusters = self._resolve(self._window(document))
             losses.append(loss)
             predicted.append(clusters)
-        output: dict[str, Any] = {
-            key: [known[key] for known in metadata]
-            for key in ("sentences", "key", "part")
-        }
+            if known["clusters"] is not None:
+                gold_losses.append(loss)
+        output: dict[str, Any] = {}
+        for key in ("sentences", "key", "part"):
+            output[key] = [known[key] for known in metadata]
         if not self.training:
-            output |= {"clusters": predicted, "losses": torch.stack(losses)}
-        if any(has_gold):
-            output["loss"] = torch.stack(list(compress(losses, has_gold))).sum()
-            output |= loss_sums(output["loss"], sum(has_gold))
+            output["clusters"] = predicted
+            output["losses"] = torch.stack(losses)
+        if gold_losses:
+            output["loss"] = torch.stack(gold_losses).sum()
+            output |= loss_sums(output["loss"], len(gold_losses))
         if not self.training:
-            self._skipped(metadata)
-            for clusters, known in zip(predicted, metadata, strict=True):
-                if known["clusters"] is not None:
-                    self._scores(clusters, known["clusters"])
+            self._score(predicted, metadata)
         return output
 
+    def _score(
+        self, predicted: list[list[Cluster]], metadata: list[dict[str, Any]]
+    ) -> None:
+        """Updates the metrics with the documents that have gold clusters."""
+        self._skipped(metadata)
+        for clusters, known in zip(predicted, metadata, strict=True):
+            if known["clusters"] is not None:
+                self._scores(clusters, known["clusters"])
+
+    @overrides(check_signature=False)
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Removes the loss of each document, after checking it with `require_finite`."""
         self.require_finite(output_dict.pop("losses"))
         return output_dict
 
+    @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         Except during training `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e. At the end of a
@@ -158,13 +171,14 @@ class CorefModel(TaskModel):
         document had gold clusters.
         """
         if reset and not self.training and not self._scores.documents:
+            problem = "nothing to score: no document has gold clusters"
             hint = "use `elmo-tasks predict` for documents without them"
-            raise InputError(
-                "nothing to score: no document has gold clusters", hint=hint
-            )
-        scores = {} if self.training else self._scores.get_metric(reset)
-        if reset and not self.training:
-            scores["documents_skipped"] = self._skipped.get_metric(reset)
+            raise InputError(problem, hint=hint)
+        scores: dict[str, float] = {}
+        if not self.training:
+            scores = self._scores.get_metric(reset)
+            if reset:
+                scores["documents_skipped"] = self._skipped.get_metric(reset)
         if reset:
             return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "_" not in name}
@@ -189,9 +203,9 @@ class CorefModel(TaskModel):
         loss, antecedents = self._link(kept, labels)
         if self.training:
             return loss, []
-        mentions: list[Mention] = [
-            (start, start + extent + 1) for start, extent in found.tolist()
-        ]
+        mentions: list[Mention] = []
+        for start, extent in found.tolist():
+            mentions.append((start, start + extent + 1))
         return loss, clusters_from_antecedents(mentions, antecedents.tolist())
 
     def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
@@ -203,16 +217,15 @@ class CorefModel(TaskModel):
 
     def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, Tensor]:
         """The loss, and the index of the best antecedent of each span, -1 for none."""
-        losses, found = [], []
+        losses = []
+        found = []
         for scores, rows, columns in self.antecedents(kept):
-            same = (labels[rows, None] == labels[None, columns]) & (
-                labels[rows, None] > 0
-            )  # [R, C]
+            own = labels[rows, None]  # [R, 1]
+            same = (own == labels[None, columns]) & (own > 0)  # [R, C]
             losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
             best, place = scores.max(1)  # [R] each
-            found.append(
-                torch.where(best > 0, place + columns.start, -1)
-            )  # 0 is the score of no antecedent
+            # 0 is the score of no antecedent.
+            found.append(torch.where(best > 0, place + columns.start, -1))
         return torch.stack(losses).sum(), torch.cat(found)
 
     def _window(self, document: Document) -> Document:
@@ -229,28 +242,25 @@ class CorefModel(TaskModel):
             return self.input_encoder.get_input_dim()
         embedder = self.input_encoder.embedder
         if embedder is None:
-            raise InputError(
-                "there are no embeddings for span heads",
-                hint="set head_values to input",
-            )
+            problem = "there are no embeddings for span heads"
+            raise InputError(problem, hint="set head_values to input")
         return embedder.get_output_dim()
 
 
 def window(document: Document, start: int, stop: int) -> Document:
     """Sentences `start` to `stop` of a document, and the mentions within them."""
-    text = {
-        key: {name: ids[start:stop] for name, ids in of_one.items()}
-        for key, of_one in document.text.items()
-    }
-    first, last = sum(document.lengths[:start]), sum(document.lengths[:stop])
-    within = [
-        [
-            (begin - first, end - first)
-            for begin, end in cluster
-            if first <= begin and end <= last
-        ]
-        for cluster in document.clusters
-    ]
+    text: TextFieldTensors = {}
+    for key, tensors in document.text.items():
+        text[key] = {name: ids[start:stop] for name, ids in tensors.items()}
+    first = sum(document.lengths[:start])
+    last = sum(document.lengths[:stop])
+    within = []
+    for cluster in document.clusters:
+        kept: Cluster = []
+        for begin, end in cluster:
+            if first <= begin and end <= last:
+                kept.append((begin - first, end - first))
+        within.append(kept)
     return Document(
         text,
         document.speakers[first:last],
@@ -279,10 +289,9 @@ def _document(
 ) -> Document:
     """One document of the batch, without padding."""
     lengths = [len(sentence) for sentence in known["sentences"]]
-    own = {
-        key: {name: ids[row, : len(lengths)] for name, ids in of_one.items()}
-        for key, of_one in text.items()
-    }
+    own: TextFieldTensors = {}
+    for key, tensors in text.items():
+        own[key] = {name: ids[row, : len(lengths)] for name, ids in tensors.items()}
     return Document(
         own, speakers[row, : sum(lengths)], genre[row], lengths, known["clusters"] or []
     )

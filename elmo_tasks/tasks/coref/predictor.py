@@ -1,11 +1,13 @@
 """Coreference predictor: raw text or tokenized sentences -> clusters with offsets."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
+from overrides import overrides
 from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
@@ -55,32 +57,30 @@ class CorefPredictor(JsonLinesPredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         metadata = metadata_of(instance)
-        sentences = metadata["sentences"]
-        document: Sentence = metadata.get("document") or Sentence(
-            [word for words in sentences for word in words]
-        )
-        clusters = [
-            [document.located(*mention) for mention in cluster]
-            for cluster in outputs["clusters"]
-        ]
-        known = (
-            {}
-            if metadata["key"] is None
-            else {"key": metadata["key"], "part": metadata["part"]}
-        )
-        return {**known, "sentences": sentences, "clusters": clusters}
+        document: Sentence | None = metadata.get("document")
+        if document is None:
+            words = list(chain.from_iterable(metadata["sentences"]))
+            document = Sentence(words)
+        clusters = []
+        for cluster in outputs["clusters"]:
+            clusters.append([document.located(start, end) for start, end in cluster])
+        found: JsonDict = {}
+        if metadata["key"] is not None:
+            found["key"] = metadata["key"]
+            found["part"] = metadata["part"]
+        found["sentences"] = metadata["sentences"]
+        found["clusters"] = clusters
+        return found
 
+    @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
         if ("text" in json_dict) == ("sentences" in json_dict):
-            raise InputError(
-                f"expected either 'text' or 'sentences', got {shown(json_dict)}"
-            )
-        genre = (
-            validate(TEXT, json_dict["genre"], "'genre'")
-            if "genre" in json_dict
-            else UNKNOWN_GENRE
-        )
+            problem = "expected either 'text' or 'sentences'"
+            raise InputError(f"{problem}, got {shown(json_dict)}")
+        genre = UNKNOWN_GENRE
+        if "genre" in json_dict:
+            genre = validate(TEXT, json_dict["genre"], "'genre'")
         speakers = json_dict.get("speakers")
         if speakers is not None:
             validate(_SENTENCES, speakers, "'speakers'")
@@ -90,16 +90,18 @@ class CorefPredictor(JsonLinesPredictor):
                 words, speakers=speakers, genre=genre
             )
         text = validate(TEXT, json_dict["text"], "'text'")
-        sentences = split_sentences(self._nlp(text))
-        words = [[token.text for token in sentence] for sentence in sentences]
+        sentences = []
+        flat = []
+        offsets = []
+        for tokens in split_sentences(self._nlp(text)):
+            sentence = [token.text for token in tokens]
+            sentences.append(sentence)
+            flat += sentence
+            offsets += [(token.idx, token.idx + len(token)) for token in tokens]
         instance = self._dataset_reader.text_to_instance(
-            words, speakers=speakers, genre=genre
+            sentences, speakers=speakers, genre=genre
         )
-        tokens = [token for sentence in sentences for token in sentence]
-        offsets = [(token.idx, token.idx + len(token)) for token in tokens]
-        metadata_of(instance)["document"] = Sentence(
-            [token.text for token in tokens], text, offsets
-        )
+        metadata_of(instance)["document"] = Sentence(flat, text, offsets)
         return instance
 
 

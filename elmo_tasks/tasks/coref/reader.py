@@ -12,6 +12,7 @@ from allennlp.data.fields import (
     TensorField,
     TextField,
 )
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, place_in_text
@@ -20,6 +21,7 @@ from elmo_tasks.formats.ontonotes import (
     OntonotesDocument,
     report_skipped,
 )
+from elmo_tasks.formats.spans import Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.document_reader import DocumentReader
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL
@@ -40,14 +42,15 @@ _ESCAPED = {"/.": ".", "/?": "?"}
 class GenreField(LabelField):
     """A genre; its id is `UNKNOWN_LABEL` if the vocabulary does not have it, as is always so for `UNKNOWN_GENRE`."""
 
+    @overrides
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
         if self.label != UNKNOWN_GENRE:
             super().count_vocab_items(counter)
 
+    @overrides
     def index(self, vocab: Vocabulary) -> None:
-        self._label_id = vocab.get_token_to_index_vocabulary(GENRES).get(
-            self.label, UNKNOWN_LABEL
-        )
+        known = vocab.get_token_to_index_vocabulary(GENRES)
+        self._label_id = known.get(self.label, UNKNOWN_LABEL)
 
 
 @DatasetReader.register("elmo_tasks_coref")
@@ -64,9 +67,12 @@ class CorefReader(DocumentReader):
     characters = FirstCharacters()
     widest_filter = 5
 
+    @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
-        documents, clusters, skipped = [], [], []
+        documents = []
+        clusters: list[list[Cluster] | None] = []
+        skipped = []
         for document in self.documents(file_path):
             try:
                 clusters.append(document_clusters(document))
@@ -79,11 +85,13 @@ class CorefReader(DocumentReader):
         for document, gold, left_out in self.shard_iterable(
             zip(documents, clusters, counted, strict=True)
         ):
+            if not annotated:
+                gold = None
             yield self.text_to_instance(
                 [sentence.words for sentence in document.sentences],
                 speakers=[sentence.speakers for sentence in document.sentences],
                 genre=genre_of(document.key),
-                clusters=gold if annotated else None,
+                clusters=gold,
                 key=document.key,
                 part=document.part,
                 file=document.sentences[0].file,
@@ -91,6 +99,7 @@ class CorefReader(DocumentReader):
                 skipped=left_out,
             )
 
+    @overrides(check_signature=False)
     def text_to_instance(
         self,
         sentences: Sequence[Sequence[str]],
@@ -113,33 +122,20 @@ class CorefReader(DocumentReader):
         a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown, and `skipped`.
         Raises `InputError` if a sentence or the document is empty, or the speakers do not match the words.
         """
-        words = [
-            [_ESCAPED.get(word, word) for word in sentence] for sentence in sentences
-        ]
-        said_by = (
-            [[NONE] * len(sentence) for sentence in words]
-            if speakers is None
-            else speakers
-        )
+        words = []
+        for sentence in sentences:
+            words.append([_ESCAPED.get(word, word) for word in sentence])
         if not words or not all(words):
-            problem = (
-                "expected at least one sentence, and at least one word in each sentence"
-            )
+            problem = "expected at least one sentence, and at least one word in each"
+            raise InputError(f"{problem} sentence", file=file, line=line)
+        if speakers is None:
+            speakers = [[NONE] * len(sentence) for sentence in words]
+        if list(map(len, words)) != list(map(len, speakers)):
+            problem = "expected one speaker for each word of each sentence"
             raise InputError(problem, file=file, line=line)
-        if list(map(len, words)) != list(map(len, said_by)):
-            raise InputError(
-                "expected one speaker for each word of each sentence",
-                file=file,
-                line=line,
-            )
-        gold = (
-            None
-            if clusters is None
-            else [cluster for cluster in clusters if len(cluster) > 1]
-        )
-        flat = [speaker for sentence in said_by for speaker in sentence]
-        ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(flat))}
-        numbers = torch.tensor([ids[speaker] for speaker in flat])  # [N]
+        gold: list[Cluster] | None = None
+        if clusters is not None:
+            gold = [cluster for cluster in clusters if len(cluster) > 1]
         known = {
             "sentences": words,
             "clusters": gold,
@@ -149,18 +145,26 @@ class CorefReader(DocumentReader):
             "line": line,
             SKIPPED: skipped,
         }
+        texts: list[Field] = []
+        for sentence in words:
+            texts.append(TextField([shared_token(word) for word in sentence]))
         fields: dict[str, Field] = {
-            "text": ListField(
-                [
-                    TextField([shared_token(word) for word in sentence])
-                    for sentence in words
-                ]
-            ),
-            "speakers": TensorField(numbers, padding_value=NO_SPEAKER),
+            "text": ListField(texts),
+            "speakers": TensorField(_numbers(speakers), padding_value=NO_SPEAKER),
             "genre": GenreField(genre, label_namespace=GENRES),
             "metadata": MetadataField(known),
         }
         return Instance(fields)
+
+
+def _numbers(speakers: Sequence[Sequence[str]]) -> torch.Tensor:
+    """An id [N] for each word's speaker, in the order in which they speak first."""
+    ids: dict[str, int] = {}
+    numbers = []
+    for of_sentence in speakers:
+        for speaker in of_sentence:
+            numbers.append(ids.setdefault(speaker, len(ids)))
+    return torch.tensor(numbers)
 
 
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
@@ -169,10 +173,13 @@ def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     scorer reads them (`place_in_text`). Raises `InputError` if brackets do not match.
     """
     found: dict[str, Cluster] = {}
-    spans = document.mentions()
-    for start, end, label in sorted(spans, key=lambda span: place_in_text(span[:2])):
+    for start, end, label in sorted(document.mentions(), key=_place):
         found.setdefault(label, []).append((start, end))
     return [sorted(cluster) for cluster in found.values()]
+
+
+def _place(span: Span) -> tuple[int, bool, int]:
+    return place_in_text((span.start, span.end))
 
 
 def genre_of(key: str) -> str:
@@ -181,4 +188,6 @@ def genre_of(key: str) -> str:
     if slash:
         return before
     parts = key.split("_")
-    return parts[1] if len(parts) > 1 else UNKNOWN_GENRE
+    if len(parts) == 1:
+        return UNKNOWN_GENRE
+    return parts[1]

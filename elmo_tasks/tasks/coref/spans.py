@@ -19,9 +19,15 @@ from elmo_tasks.nn.precision import at_least_float32
 
 class FactorizedScorer(nn.Module):
     """
-    `[a; b; ...] -> score` through two hidden layers with ReLU and dropout. The first layer's weight is split into one
-    block per part and the products are added: a part of many concatenations, such as a word in the spans around it or a
-    span in its pairs, is multiplied once. `parts` are the widths of the parts, `hidden_size` the units F of each layer.
+    `[a; b; ...] -> score` through two hidden layers with ReLU and dropout.
+
+    The first layer's weight is split into one block per part, and the products are added:
+
+        W [a; b; ...] = W_a a + W_b b + ...
+
+    So a part of many concatenations, such as a word in the spans around it or a span in
+    its pairs, is multiplied once. `parts` are the widths of the parts, `hidden_size` the
+    units F of each layer.
     """
 
     def __init__(
@@ -65,11 +71,8 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     are broken by position. Returns [K, 2], on the CPU: n and w of the spans taken, in the order of the text.
     """
     count, widths = scores.shape
-    order = (
-        torch.where(mask, scores.detach(), -torch.inf)
-        .flatten()
-        .argsort(descending=True, stable=True)
-    )
+    valid = torch.where(mask, scores.detach(), -torch.inf)
+    order = valid.flatten().argsort(descending=True, stable=True)
     last_end = [-1] * (count + widths)  # of the spans taken that start at each word
     first_start = [count] * (count + widths)  # of the spans taken that end at each word
     taken: list[tuple[int, int]] = []
@@ -78,16 +81,13 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
             continue
         start, width = divmod(place, widths)
         end = start + width
-        if (
-            max(last_end[start + 1 : end + 1], default=-1) > end
-            or min(first_start[start:end], default=count) < start
-        ):
+        crosses_later = max(last_end[start + 1 : end + 1], default=-1) > end
+        crosses_earlier = min(first_start[start:end], default=count) < start
+        if crosses_later or crosses_earlier:
             continue
         taken.append((start, width))
-        last_end[start], first_start[end] = (
-            max(end, last_end[start]),
-            min(start, first_start[end]),
-        )
+        last_end[start] = max(end, last_end[start])
+        first_start[end] = min(start, first_start[end])
         if len(taken) == limit:
             break
     return torch.tensor(sorted(taken), dtype=torch.long).view(-1, 2)
@@ -98,17 +98,20 @@ class SpanGrid(NamedTuple):
 
     mask: Tensor  # [N, W], bool, True for spans within a sentence
     scores: Tensor  # [N, W], mention scores; undefined for masked spans
-    attention: (
-        Tensor  # [N, W, W], the weight of each span's words n, n + 1, ... in its head
-    )
+    attention: Tensor  # [N, W, W], the weights of each span's words in its head
     widths: Tensor  # [N, W, E], width embeddings, after dropout
 
 
 class SpanScorer(nn.Module):
     """
-    The vector of a span is `[h of its first word; h of its last word; width embedding; head]`, where the head is an
-    attention-weighted sum of the words' vectors x. A feed-forward network computes its mention score, without building
-    the vectors of all spans (see `FactorizedScorer`): memory grows with N W.
+    The vectors g of spans and their mention scores (Lee et al., 2017, section 4):
+
+        g = [h_first; h_last; width embedding; head]
+        head = sum_t softmax_t(w . h_t) x_t, over the words t of the span
+        s_m = network(g)
+
+    The network computes the scores without the vectors of all spans (see
+    `FactorizedScorer`): memory grows with N W.
 
     # Parameters
 
@@ -131,9 +134,8 @@ class SpanScorer(nn.Module):
     ) -> None:
         super().__init__()
         self.max_width = max_width
-        self.attention = nn.Linear(
-            encoded_size, 1, bias=False
-        )  # the softmax would cancel a bias
+        # The softmax would cancel a bias.
+        self.attention = nn.Linear(encoded_size, 1, bias=False)
         self.widths = nn.Embedding(max_width, feature_size)
         self.dropout = nn.Dropout(dropout)
         parts = [encoded_size, encoded_size, feature_size, value_size]
@@ -149,16 +151,14 @@ class SpanScorer(nn.Module):
         """
         mask = span_mask(lengths, self.max_width, words=len(encoded))
         attention = self._attention(encoded)
-        widths = self.dropout(
-            self.widths.weight.expand(len(encoded), -1, -1)
-        )  # [N, W, E]
+        widths = self.widths.weight.expand(len(encoded), -1, -1)  # [N, W, E]
+        widths = self.dropout(widths)
         first, last, width, head = self.score.weights()
+        of_heads = _windows(values @ head.t(), self.max_width)  # [N, W, F]
         products = (encoded @ first.t())[:, None]  # [N, 1, F]
         products = products + _windows(encoded @ last.t(), self.max_width)  # [N, W, F]
         products = products + widths @ width.t()
-        products = products + torch.bmm(
-            attention, _windows(values @ head.t(), self.max_width)
-        )
+        products = products + torch.bmm(attention, of_heads)
         return SpanGrid(mask, self.score(products), attention, widths)
 
     def vectors(
@@ -170,22 +170,17 @@ class SpanScorer(nn.Module):
         """
         first, width = places.unbind(1)  # [K] each
         weights = grid.attention[first, width]  # [K, W]
-        heads = torch.bmm(weights[:, None], _windows(values, self.max_width)[first])[
-            :, 0
-        ]  # [K, V]
-        return torch.cat(
-            [encoded[first], encoded[first + width], grid.widths[first, width], heads],
-            1,
-        )
+        words = _windows(values, self.max_width)[first]  # [K, W, V]
+        heads = torch.bmm(weights[:, None], words)[:, 0]  # [K, V]
+        ends = [encoded[first], encoded[first + width]]  # [K, D] each
+        return torch.cat(ends + [grid.widths[first, width], heads], 1)
 
     def _attention(self, encoded: Tensor) -> Tensor:
         """For each span the softmax over its words' scores: [N, W, W], zero after its end."""
-        scores = _windows(self.attention(encoded), self.max_width)[
-            :, None, :, 0
-        ]  # [N, 1, W]
-        within = torch.ones(
-            self.max_width, self.max_width, dtype=torch.bool, device=encoded.device
-        ).tril()
+        width = self.max_width
+        scores = _windows(self.attention(encoded), width)[:, None, :, 0]  # [N, 1, W]
+        within = torch.ones(width, width, dtype=torch.bool, device=encoded.device)
+        within = within.tril()  # [W, W]: a span of w + 1 words has words 0 to w
         return scores.masked_fill(~within, -torch.inf).softmax(2)  # [N, W, W]
 
 
@@ -194,17 +189,13 @@ def span_mask(lengths: Tensor, max_width: int, *, words: int | None = None) -> T
     The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and W = `max_width`. Where N is
     given as `words`, a GPU is not waited for.
     """
-    ends = lengths.cumsum(0).repeat_interleave(
-        lengths, output_size=words
-    )  # [N], the end of each word's sentence
+    ends = lengths.cumsum(0)  # [S]
+    ends = ends.repeat_interleave(lengths, output_size=words)  # [N], of each word
     left = ends - torch.arange(len(ends), device=ends.device)
     return torch.arange(max_width, device=ends.device) < left[:, None]
 
 
 def _windows(vectors: Tensor, width: int) -> Tensor:
     """The vectors [N, V] of words n, n + 1, ... for each n, zero after the last word: [N, W, V], a view."""
-    return (
-        functional.pad(vectors, (0, 0, 0, width - 1))
-        .unfold(0, width, 1)
-        .transpose(1, 2)
-    )
+    padded = functional.pad(vectors, (0, 0, 0, width - 1))
+    return padded.unfold(0, width, 1).transpose(1, 2)

@@ -6,6 +6,7 @@ import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import masked_max, masked_mean, masked_softmax
+from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.characters import fit_slots
@@ -22,8 +23,16 @@ from elmo_tasks.tasks.snli.reader import LABELS
 @Model.register("elmo_tasks_snli")
 class EntailmentModel(Classifier):
     """
-    The sequence model of Chen et al. (2017), section 3. All layers up to the pooling process premises and hypotheses as
-    one batch of 2B sentences, the B premises first.
+    The sequence model of Chen et al. (2017), section 3:
+
+        h = input encoder, for premise and hypothesis
+        a_i = sum_j softmax_j(h_i . h_j) h_j, over the words j of the other sentence
+        m_i = ReLU(W [h_i; a_i; h_i - a_i; h_i * a_i] + b)
+        v = composition(m)
+        scores = classifier([mean and maximum of v, of premise and hypothesis])
+
+    All layers up to the pooling process premises and hypotheses as one batch of 2B
+    sentences, the B premises first.
 
     The loss of a batch is the mean cross-entropy of its pairs. As in the paper, ELMo comes with dropout after the
     attention, and with an L2 penalty on weight matrices, which the trainer adds as `reg_loss`.
@@ -59,12 +68,13 @@ class EntailmentModel(Classifier):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        uses_elmo = self.input_encoder.elmo is not None
-        self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
-        self.weight_l2 = weight_l2 if uses_elmo else 0.0
-        self.projection = glorot(
-            nn.Linear(4 * input_encoder.get_output_dim(), hidden_size)
-        )
+        if input_encoder.elmo is None:
+            attention_dropout = 0.0
+            weight_l2 = 0.0
+        self.attention_dropout = nn.Dropout(attention_dropout)
+        self.weight_l2 = weight_l2
+        width = 4 * input_encoder.get_output_dim()
+        self.projection = glorot(nn.Linear(width, hidden_size))
         self.composition = construct(composition, hidden_size)
         self.labels = complete_labels(vocab, LABELS)
         self.classifier = nn.Sequential(
@@ -85,50 +95,46 @@ class EntailmentModel(Classifier):
         h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         # Chen et al. (2017), equations 14 and 15
-        enhanced = self.attention_dropout(
-            torch.cat([h, attended, h - attended, h * attended], -1)
-        )  # [2B, T, 4D]
-        composed = self.composition(
-            self.projection(enhanced).relu(), mask
-        )  # [2B, T, 2H]
+        enhanced = torch.cat([h, attended, h - attended, h * attended], -1)
+        enhanced = self.attention_dropout(enhanced)  # [2B, T, 4D]
+        projected = self.projection(enhanced).relu()  # [2B, T, H]
+        composed = self.composition(projected, mask)  # [2B, T, 2H]
         logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
         return {"logits": logits, "attention": at_least_float32(attention)}
 
+    @overrides
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         See `Classifier`; removes padding from the attention: `premise_attention` has a row of weights over the
         hypothesis for each word of the premise, `hypothesis_attention` the reverse.
         """
-        attention = output_dict.pop("attention")
-        lengths = [
-            (len(p), len(h))
-            for p, h in zip(
-                output_dict["premise"], output_dict["hypothesis"], strict=True
-            )
-        ]
-        over_hypothesis, over_premise = attention.chunk(2)
-        output_dict["premise_attention"] = [
-            weights[:p, :h].tolist()
-            for weights, (p, h) in zip(over_hypothesis, lengths, strict=True)
-        ]
-        output_dict["hypothesis_attention"] = [
-            weights[:h, :p].tolist()
-            for weights, (p, h) in zip(over_premise, lengths, strict=True)
-        ]
+        over_hypothesis, over_premise = output_dict.pop("attention").chunk(2)
+        premises = output_dict["premise"]
+        hypotheses = output_dict["hypothesis"]
+        of_premises = []
+        of_hypotheses = []
+        for row, (premise, hypothesis) in enumerate(
+            zip(premises, hypotheses, strict=True)
+        ):
+            p = len(premise)
+            h = len(hypothesis)
+            of_premises.append(over_hypothesis[row, :p, :h].tolist())
+            of_hypotheses.append(over_premise[row, :h, :p].tolist())
+        output_dict["premise_attention"] = of_premises
+        output_dict["hypothesis_attention"] = of_hypotheses
         return super().make_output_human_readable(output_dict)
 
+    @overrides
     def get_regularization_penalty(self) -> Tensor | None:
         """See `TaskModel`; with ELMo also the penalty on weight matrices."""
         configured = super().get_regularization_penalty()
         if not self.weight_l2:
             return configured
-        penalty = (
-            self.weight_l2
-            * torch.stack(
-                [matrix.square().sum() for matrix in self.weight_matrices()]
-            ).sum()
-        )
-        return penalty if configured is None else penalty + configured
+        squares = [matrix.square().sum() for matrix in self.weight_matrices()]
+        penalty = self.weight_l2 * torch.stack(squares).sum()
+        if configured is None:
+            return penalty
+        return penalty + configured
 
     def weight_matrices(self) -> list[nn.Parameter]:
         """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
@@ -138,39 +144,44 @@ class EntailmentModel(Classifier):
             self.composition,
             self.classifier,
         )
-        return [
-            weights
-            for layer in layers
-            for weights in layer.parameters()
-            if weights.dim() > 1
-        ]
+        found = []
+        for layer in layers:
+            for weights in layer.parameters():
+                if weights.dim() > 1:
+                    found.append(weights)
+        return found
 
 
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
     """One text field of 2B sentences, padded to the longest: the B premises, then the B hypotheses."""
-    return {
-        key: {
-            name: _stack_tensors(name, tensor, hypothesis[key][name])
-            for name, tensor in of_indexer.items()
-        }
-        for key, of_indexer in premise.items()
-    }
+    stacked: TextFieldTensors = {}
+    for key, tensors in premise.items():
+        stacked[key] = {}
+        for name, tensor in tensors.items():
+            other = hypothesis[key][name]
+            stacked[key][name] = _stack_tensors(name, tensor, other)
+    return stacked
 
 
 def _stack_tensors(name: str, first: Tensor, second: Tensor) -> Tensor:
     if name == KEY:  # zeros in a word's slots would be characters
         slots = max(first.shape[2], second.shape[2])
-        first, second = fit_slots(first, slots), fit_slots(second, slots)
-    widths = [
-        max(sizes) for sizes in zip(first.shape[1:], second.shape[1:], strict=True)
-    ]
-    stacked = first.new_zeros(len(first) + len(second), *widths)  # [2B, T, ...]
-    for rows, tensor in (
-        (stacked[: len(first)], first),
-        (stacked[len(first) :], second),
-    ):
-        rows[tuple(slice(size) for size in tensor.shape)] = tensor
+        first = fit_slots(first, slots)
+        second = fit_slots(second, slots)
+    sizes = [len(first) + len(second)]
+    for axis in range(1, first.dim()):
+        sizes.append(max(first.shape[axis], second.shape[axis]))
+    stacked = first.new_zeros(sizes)  # [2B, T, ...]
+    _fill(stacked[: len(first)], first)
+    _fill(stacked[len(first) :], second)
     return stacked
+
+
+def _fill(rows: Tensor, tensor: Tensor) -> None:
+    """Copies a tensor into the first places of a larger one."""
+    for axis, size in enumerate(tensor.shape):
+        rows = rows.narrow(axis, 0, size)
+    rows.copy_(tensor)
 
 
 def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -179,14 +190,12 @@ def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     its mask [2B, T] are of B sentences, then of the B sentences paired with them. Returns the weighted sums [2B, T, D]
     and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
     """
-    other, other_mask = (
-        part.roll(len(h) // 2, 0) for part in (h, mask)
-    )  # the two halves swapped
+    half = len(h) // 2
+    other = h.roll(half, 0)  # [2B, T, D]: the two halves swapped
+    other_mask = mask.roll(half, 0)[:, None]  # [2B, 1, T]
     scores = h @ other.transpose(1, 2)  # [2B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
-    weights = masked_softmax(
-        scores, other_mask[:, None], memory_efficient=True
-    )  # [2B, T, T]
+    weights = masked_softmax(scores, other_mask, memory_efficient=True)
     return weights @ other, weights
 
 
@@ -196,8 +205,7 @@ def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
     [2B, T] -> [B, 4D], the premise's average and maximum, then the hypothesis's.
     """
     words = mask[:, :, None]
-    mean = masked_mean(composed, words, 1).to(
-        composed.dtype
-    )  # AllenNLP returns at least float32
+    mean = masked_mean(composed, words, 1)  # [2B, D], at least float32
+    mean = mean.to(composed.dtype)
     pooled = torch.cat([mean, masked_max(composed, words, 1)], -1)  # [2B, 2D]
     return torch.cat(pooled.chunk(2), -1)  # [B, 4D]

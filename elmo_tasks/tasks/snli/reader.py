@@ -1,12 +1,13 @@
 """SNLI reader: pairs in the official JSON lines -> instances (paper, appendix A.3)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from sys import intern
 from typing import Any, Literal, Optional, get_args
 
 from allennlp.data import DatasetReader, Field, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField
+from overrides import overrides
 from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError
@@ -52,10 +53,11 @@ class SnliReader(TaskReader):
     ) -> None:
         super().__init__(**kwargs)
         self._fields = _FIELDS[tokenization]
-        self._words = (
-            BlankSpacyTokenizer().words if tokenization == "sentence" else leaves
-        )
+        self._words: Callable[[str], list[str]] = leaves
+        if tokenization == "sentence":
+            self._words = BlankSpacyTokenizer().words
 
+    @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a line is invalid, and if there is no pair."""
         file = str(file_path)
@@ -65,15 +67,17 @@ class SnliReader(TaskReader):
             file,
         )
         for line, pair in self.shard_iterable(pairs):
-            texts = [
-                validate(TEXT, pair.get(field), repr(field), file=file, line=line)
-                for field in self._fields
-            ]
-            premise, hypothesis = map(self._words, texts)
+            sentences = []
+            for field in self._fields:
+                value = pair.get(field)
+                text = validate(TEXT, value, repr(field), file=file, line=line)
+                sentences.append(self._words(text))
+            premise, hypothesis = sentences
             yield self.text_to_instance(
                 premise, hypothesis, pair.get("gold_label"), file=file, line=line
             )
 
+    @overrides(check_signature=False)
     def text_to_instance(
         self,
         premise: Sequence[str],
@@ -121,25 +125,19 @@ def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
         if not text.strip():
             continue
-        pair = validate(
-            _RECORD,
-            parse_json(text, file=file, line=line),
-            "the pair",
-            file=file,
-            line=line,
-        )
-        label = validate(
-            _LABEL, pair.get("gold_label"), "'gold_label'", file=file, line=line
-        )
+        record = parse_json(text, file=file, line=line)
+        pair = validate(_RECORD, record, "the pair", file=file, line=line)
+        given = pair.get("gold_label")
+        label = validate(_LABEL, given, "'gold_label'", file=file, line=line)
         has_label = label is not None
-        first = first or (line, has_label)
-        if has_label != first[1]:
-            expected, got = ("a", "none") if first[1] else ("no", "one")
-            raise InputError(
-                f"expected {expected} 'gold_label' as on line {first[0]}, got {got}",
-                file=file,
-                line=line,
-                hint="label all pairs of a file or none",
-            )
+        if first is None:
+            first = (line, has_label)
+        first_line, first_has_label = first
+        if has_label != first_has_label:
+            problem = f"expected no 'gold_label' as on line {first_line}, got one"
+            if first_has_label:
+                problem = f"expected a 'gold_label' as on line {first_line}, got none"
+            hint = "label all pairs of a file or none"
+            raise InputError(problem, file=file, line=line, hint=hint)
         if label != NO_CONSENSUS:
             yield line, pair

@@ -13,8 +13,14 @@ from elmo_tasks.nn.initialization import glorot
 
 class ResidualSelfAttention(nn.Module):
     """
-    `y = x + ReLU(W [a; g; a * g] + b)` with `g = GRU(x)` and `a` its self-attention (paper, appendix A.4; Clark and
-    Gardner 2017, section 2). The GRU has `size` units per direction, x and y twice as many; variational `dropout` is
+    Self-attention whose output is added to its input (paper, appendix A.4; Clark and
+    Gardner 2017, section 2):
+
+        g = GRU(x)
+        a = self-attention of g
+        y = x + ReLU(W [a; g; a * g] + b)
+
+    The GRU has `size` units per direction, x and y twice as many; variational `dropout` is
     before and after it.
     """
 
@@ -44,9 +50,8 @@ class ChainedPointers(nn.Module):
         self.start_gru = Gru(input_size=2 * size, hidden_size=size)
         self.end_gru = Gru(input_size=4 * size, hidden_size=size)
         # The softmax is invariant to a bias.
-        self.start, self.end = (
-            glorot(nn.Linear(2 * size, 1, bias=False)) for _ in range(2)
-        )
+        self.start = glorot(nn.Linear(2 * size, 1, bias=False))
+        self.end = glorot(nn.Linear(2 * size, 1, bias=False))
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """x [B, T, D] and its mask [B, T], bool -> start and end logits, [B, T] each."""
@@ -66,9 +71,7 @@ class Spans(NamedTuple):
     starts: Tensor  # [B, N], the first token of each span
     ends: Tensor  # [B, N], the last token, inclusive
     scores: Tensor  # [B, N], the sum of both logits; -inf if a passage has fewer than N spans
-    probabilities: (
-        Tensor  # [B, N], the softmax over the scores of all spans within the limit
-    )
+    probabilities: Tensor  # [B, N], the softmax over the scores of all spans
 
 
 def best_spans(
@@ -81,18 +84,17 @@ def best_spans(
 ) -> Spans:
     """
     The `count` best spans of at most `max_length` tokens, from start and end logits [B, T] and the mask [B, T] of
-    tokens, which padding follows.
+    tokens, which padding follows. The softmax is over the spans within that length.
     """
     length = start_logits.shape[1]
     max_length = min(max_length, length)  # a longer span takes memory and fits nowhere
     ends = end_logits.masked_fill(~mask, -torch.inf)  # [B, T]
     beyond = ends.new_full((len(ends), max_length - 1), -torch.inf)
-    reach = torch.cat([ends, beyond], 1).unfold(
-        1, max_length, 1
-    )  # [B, T, W], W the width less 1
+    padded = torch.cat([ends, beyond], 1)
+    reach = padded.unfold(1, max_length, 1)  # [B, T, W], W the width less 1
     scores = (start_logits[:, :, None] + reach).flatten(1)  # [B, T * W]
     top, places = scores.topk(min(count, length * max_length), dim=1)  # [B, N]
-    first, width = places // max_length, places % max_length
-    return Spans(
-        first, first + width, top, (top - scores.logsumexp(1, keepdim=True)).exp()
-    )
+    first = places // max_length
+    width = places % max_length
+    probabilities = (top - scores.logsumexp(1, keepdim=True)).exp()  # [B, N]
+    return Spans(first, first + width, top, probabilities)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
+from overrides import overrides
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -25,8 +26,9 @@ class SquadEmAndF1(Metric):
     supports_distributed = True
 
     def __init__(self) -> None:
-        self._exact, self._f1, self._count = 0.0, 0.0, 0
+        self.reset()
 
+    @overrides(check_signature=False)
     def __call__(
         self, predictions: Sequence[str], gold_labels: Sequence[Sequence[str]]
     ) -> None:
@@ -34,13 +36,16 @@ class SquadEmAndF1(Metric):
         Adds a batch of B answers, and for each question one or more gold answers. Raises `ValueError` if the numbers
         differ or a question has no gold answer; nothing is counted then.
         """
-        pairs = list(zip(predictions, gold_labels, strict=True))
-        exact = sum(best(exact_match, predicted, golds) for predicted, golds in pairs)
-        overlap = sum(best(f1, predicted, golds) for predicted, golds in pairs)
+        exact = 0.0
+        overlap = 0.0
+        for predicted, golds in zip(predictions, gold_labels, strict=True):
+            exact += best(exact_match, predicted, golds)
+            overlap += best(f1, predicted, golds)
         self._exact += dist_reduce_sum(exact)
         self._f1 += dist_reduce_sum(overlap)
-        self._count += dist_reduce_sum(len(pairs))
+        self._count += dist_reduce_sum(len(predictions))
 
+    @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """Returns `em` and `f1`, between 0 and 1; 0 without questions."""
         count = max(1, self._count)
@@ -49,8 +54,11 @@ class SquadEmAndF1(Metric):
             self.reset()
         return scores
 
+    @overrides
     def reset(self) -> None:
-        self._exact, self._f1, self._count = 0.0, 0.0, 0
+        self._exact = 0.0
+        self._f1 = 0.0
+        self._count = 0
 
 
 def normalize(answer: str) -> str:
@@ -66,11 +74,13 @@ def exact_match(predicted: str, gold: str) -> float:
 
 def f1(predicted: str, gold: str) -> float:
     """The F1 of the normalised words of both; 0 without a common word, also if both are empty."""
-    predicted_words, gold_words = normalize(predicted).split(), normalize(gold).split()
+    predicted_words = normalize(predicted).split()
+    gold_words = normalize(gold).split()
     common = (Counter(predicted_words) & Counter(gold_words)).total()
     if common == 0:
         return 0.0
-    precision, recall = common / len(predicted_words), common / len(gold_words)
+    precision = common / len(predicted_words)
+    recall = common / len(gold_words)
     return 2 * precision * recall / (precision + recall)
 
 

@@ -10,6 +10,7 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import InputVariationalDropout
 from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
+from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
@@ -26,6 +27,7 @@ from elmo_tasks.tasks.squad.layers import (
     relu_layer,
 )
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
+from elmo_tasks.tasks.squad.official import best_text
 from elmo_tasks.tasks.task_model import SoftmaxModel
 from elmo_tasks.training.pass_loss import loss_sums
 
@@ -66,10 +68,10 @@ class SquadModel(SoftmaxModel):
         super().__init__(vocab, input_encoder, **kwargs)
         width = self.input_encoder.encoder.get_output_dim()
         if width % 2:
-            raise InputError(
-                f"expected an encoder with an even output size, for two directions, got {width}"
-            )
-        self.max_span_length, self.n_best = max_span_length, n_best
+            wanted = "an encoder with an even output size, for two directions"
+            raise InputError(f"expected {wanted}, got {width}")
+        self.max_span_length = max_span_length
+        self.n_best = n_best
         self.attention = BiAttention(self.input_encoder.get_output_dim())
         self.merge = relu_layer(4 * self.input_encoder.get_output_dim(), width)
         self.self_attention = ResidualSelfAttention(size=width // 2, dropout=dropout)
@@ -77,6 +79,7 @@ class SquadModel(SoftmaxModel):
         self.pointers = ChainedPointers(size=width // 2)
         self._em_and_f1 = SquadEmAndF1()
 
+    @overrides(check_signature=False)
     def forward(
         self,
         passage: TextFieldTensors,
@@ -98,9 +101,8 @@ class SquadModel(SoftmaxModel):
         with gold answers count in the metric, also with `NO_SPAN`.
         """
         self.require_gold(span_start)
-        return self.answer(
-            self.score(passage, question), passage, metadata, span_start, span_end
-        )
+        scores = self.score(passage, question)
+        return self.answer(scores, passage, metadata, span_start, span_end)
 
     def score(
         self, passage: TextFieldTensors, question: TextFieldTensors, **_: Any
@@ -108,13 +110,11 @@ class SquadModel(SoftmaxModel):
         """`start_logits` and `end_logits` [B, T]."""
         passage_h, _, mask = self.input_encoder(passage)  # [B, T, D]
         question_h, _, question_mask = self.input_encoder(question)  # [B, U, D]
-        attended = self.attention(
-            passage_h, mask, question_h, question_mask
-        )  # [B, T, 4D]
+        attended = self.attention(passage_h, mask, question_h, question_mask)
         x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
-        starts, ends = map(
-            at_least_float32, self.pointers(self.dropout(x), mask)
-        )  # [B, T]
+        starts, ends = self.pointers(self.dropout(x), mask)  # [B, T] each
+        starts = at_least_float32(starts)
+        ends = at_least_float32(ends)
         lowest = min_value_of_dtype(starts.dtype)
         return {
             "start_logits": starts.masked_fill(~mask, lowest),
@@ -131,51 +131,53 @@ class SquadModel(SoftmaxModel):
         **_: Any,
     ) -> dict[str, Any]:
         """The outputs of `forward`, from what `score` returns; updates the metric."""
-        mask, starts, ends = (
-            get_text_field_mask(passage),
-            scores["start_logits"],
-            scores["end_logits"],
-        )
+        mask = get_text_field_mask(passage)  # [B, T]
+        starts = scores["start_logits"]
+        ends = scores["end_logits"]
         output: dict[str, Any] = dict(scores)
-        output |= {key: [one[key] for one in metadata] for key in ("id", "question")}
+        for key in ("id", "question"):
+            output[key] = [one[key] for one in metadata]
         if not self.training:
             best = best_spans(
                 starts, ends, mask, max_length=self.max_span_length, count=self.n_best
             )
             output["spans"] = _answers(best, metadata)
-            known = [
-                (spans, one["answers"])
-                for spans, one in zip(output["spans"], metadata, strict=True)
-            ]
-            scored = [
-                (spans[0]["text"] if spans else "", golds)
-                for spans, golds in known
-                if golds
-            ]
-            self._em_and_f1(
-                [text for text, _ in scored], [golds for _, golds in scored]
-            )
+            self._score(output["spans"], metadata)
         if span_start is not None and span_end is not None:
             output["loss"] = span_loss(starts, span_start) + span_loss(ends, span_end)
             count = (span_start >= 0).sum()
             output |= loss_sums(output["loss"] * count, count)
         return output
 
+    def _score(self, answers: list[list[dict[str, Any]]], metadata: Metadata) -> None:
+        """Updates the metric with the questions that have gold answers."""
+        texts = []
+        golds = []
+        for spans, one in zip(answers, metadata, strict=True):
+            if one["answers"]:
+                texts.append(best_text(spans))
+                golds.append(one["answers"])
+        self._em_and_f1(texts, golds)
+
+    @overrides(check_signature=False)
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Removes the logits; see `require_finite`."""
-        self.require_finite(output_dict["start_logits"], output_dict["end_logits"])
-        return {
-            name: value
-            for name, value in output_dict.items()
-            if not name.endswith("_logits")
-        }
+        starts = output_dict.pop("start_logits")
+        ends = output_dict.pop("end_logits")
+        self.require_finite(starts, ends)
+        return output_dict
 
+    @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         Returns `em` and `f1`, between 0 and 1, in evaluation mode; with `reset` also the parameters of ELMo's mix.
         """
-        scores = {} if self.training else self._em_and_f1.get_metric(reset)
-        return scores | self.input_encoder.describe() if reset else scores
+        scores: dict[str, float] = {}
+        if not self.training:
+            scores |= self._em_and_f1.get_metric(reset)
+        if reset:
+            scores |= self.input_encoder.describe()
+        return scores
 
 
 def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
@@ -183,27 +185,28 @@ def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     The mean cross-entropy of the gold tokens [B, 1], indices or `NO_SPAN`, under logits [B, T]; 0 if no question has
     one.
     """
-    known = gold.squeeze(-1) >= 0  # [B]
-    losses = nn.functional.cross_entropy(
-        logits, gold.squeeze(-1).clamp(min=0), reduction="none"
-    )  # [B]
+    gold = gold.squeeze(-1)  # [B]
+    known = gold >= 0  # [B]
+    indices = gold.clamp(min=0)
+    losses = nn.functional.cross_entropy(logits, indices, reduction="none")  # [B]
     return torch.where(known, losses, 0.0).sum() / known.sum().clamp(min=1)
 
 
 def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
     """The spans of each question: fewer than `n_best` in a short passage, none if scores are NaN."""
-    found: list[list[dict[str, Any]]] = [[] for _ in metadata]
-    for answers, one, *row in zip(
-        found, metadata, *(part.tolist() for part in best), strict=True
-    ):
+    starts = best.starts.tolist()
+    ends = best.ends.tolist()
+    scores = best.scores.tolist()
+    probabilities = best.probabilities.tolist()
+    found = []
+    for row, one in enumerate(metadata):
         passage = Sentence([], one["passage"], one["offsets"])
-        for first, last, score, probability in zip(*row, strict=True):
+        answers = []
+        for place, score in enumerate(scores[row]):
             if score > -torch.inf:
-                answers.append(
-                    {
-                        **passage.located(first, last + 1),
-                        "score": score,
-                        "probability": probability,
-                    }
-                )
+                answer = passage.located(starts[row][place], ends[row][place] + 1)
+                answer["score"] = score
+                answer["probability"] = probabilities[row][place]
+                answers.append(answer)
+        found.append(answers)
     return found

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from allennlp.evaluation import Evaluator
 from pydantic import BaseModel, FailFast, TypeAdapter
@@ -30,9 +30,8 @@ class Question(NamedTuple):
     id: str  # unique in its file
     text: str
     context: str
-    answers: tuple[
-        GoldAnswer, ...
-    ]  # one or more, possibly equal; none if the question has no answer
+    answers: tuple[GoldAnswer, ...]
+    """One or more, possibly equal; none if the question has no answer."""
 
 
 class _Answer(BaseModel):
@@ -70,24 +69,34 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     """
     seen: set[str] = set()
     text = StringIO()  # takes less memory than a list of lines
-    text.writelines(
-        f"{line}\n"
-        for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None)
-    )
-    articles = validate(
-        _FILE, parse_json(text.getvalue(), file=file), "the file", file=file
-    ).data
-    paragraphs = (one for article in articles for one in article.paragraphs)
-    for paragraph, asked in ((one, asked) for one in paragraphs for asked in one.qas):
-        if asked.id in seen:
-            raise InputError(f"question {shown(asked.id)}: duplicate id", file=file)
-        seen.add(asked.id)
-        golds = tuple(
-            GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers
-        )
-        yield Question(asked.id, asked.question, paragraph.context, golds)
+    for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
+        text.write(f"{line}\n")
+    content = parse_json(text.getvalue(), file=file)
+    for article in validate(_FILE, content, "the file", file=file).data:
+        for paragraph in article.paragraphs:
+            for asked in paragraph.qas:
+                if asked.id in seen:
+                    problem = f"question {shown(asked.id)}: duplicate id"
+                    raise InputError(problem, file=file)
+                seen.add(asked.id)
+                yield _question(asked, paragraph.context)
     if not seen:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
+
+
+def _question(asked: _Question, context: str) -> Question:
+    answers = []
+    for answer in asked.answers:
+        answers.append(GoldAnswer(answer.text, answer.answer_start))
+    return Question(asked.id, asked.question, context, tuple(answers))
+
+
+def best_text(spans: list[dict[str, Any]]) -> str:
+    """The answer that is scored, of a question's answers, best first: none is empty."""
+    if not spans:
+        return ""
+    text: str = spans[0]["text"]
+    return text
 
 
 @Evaluator.register("elmo_tasks_squad")
@@ -97,7 +106,5 @@ class SquadEvaluator(OfficialEvaluator):
     answers = "spans"
 
     def text(self, answers: Answers) -> str:
-        best = {
-            known["id"]: spans[0]["text"] if spans else "" for known, spans in answers
-        }
+        best = {known["id"]: best_text(spans) for known, spans in answers}
         return json.dumps(best, ensure_ascii=False) + "\n"

@@ -3,6 +3,7 @@
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
+from overrides import overrides
 
 from elmo_tasks.formats.json_values import TEXT, validate
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, metadata_of
@@ -25,15 +26,19 @@ class SquadPredictor(JsonLinesPredictor):
     gold_fields = ("span_start", "span_end")
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        identifier = metadata_of(instance)[
-            "id"
-        ]  # AllenNLP would convert it to a string
-        named = {} if identifier is None else {"id": identifier}
+        found: JsonDict = {}
+        # AllenNLP would convert it to a string.
+        identifier = metadata_of(instance)["id"]
+        if identifier is not None:
+            found["id"] = identifier
+        found["question"] = outputs["question"]
         spans = outputs["spans"]
-        return {**named, "question": outputs["question"], **spans[0], "n_best": spans}
+        found |= spans[0]
+        found["n_best"] = spans
+        return found
 
+    @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        passage, question = (
-            validate(TEXT, json_dict.get(key), repr(key)) for key in self.keys
-        )
+        passage = validate(TEXT, json_dict.get("passage"), "'passage'")
+        question = validate(TEXT, json_dict.get("question"), "'question'")
         return self._dataset_reader.text_to_instance(question, passage)

@@ -4,11 +4,13 @@ import logging
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from allennlp.data import DatasetReader, Field, Instance, Token, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import IndexField, MetadataField, TextField
+from overrides import overrides
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.tasks.reader import TaskReader, text_field
@@ -31,6 +33,7 @@ class Passage(TextField):
         super().__init__(tokens)
         self.offsets = offsets_of(tokens)
 
+    @overrides
     def index(self, vocab: Vocabulary) -> None:
         if self._indexed_tokens is None:
             super().index(vocab)
@@ -52,12 +55,14 @@ class SquadReader(TaskReader):
         super().__init__(**kwargs)
         self._tokenizer = SquadTokenizer()
 
+    @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` as `read_questions` does, and for a question without an answer."""
-        file, read = str(file_path), 0
+        file = str(file_path)
+        read = 0
         lost: list[str] = []  # the ids of the questions
         questions = self.shard_iterable(read_questions(file))
-        for context, asked in groupby(questions, key=lambda question: question.context):
+        for context, asked in groupby(questions, key=attrgetter("context")):
             passage = Passage(self._tokenizer.tokenize(context))
             for one in asked:
                 if not one.answers:
@@ -86,6 +91,7 @@ class SquadReader(TaskReader):
             )
             logger.warning(text, file, len(lost), read, lost[0])
 
+    @overrides(check_signature=False)
     def text_to_instance(
         self,
         question: str,
@@ -104,7 +110,9 @@ class SquadReader(TaskReader):
         """
         text = passage_field or Passage(self._tokenizer.tokenize(passage))
         asked = text_field(self._tokenizer.tokenize(question), "question")
-        golds = None if answers is None else [answer.text for answer in answers]
+        golds: list[str] | None = None
+        if answers is not None:
+            golds = [answer.text for answer in answers]
         metadata = {
             "id": id,
             "passage": passage,
@@ -118,13 +126,21 @@ class SquadReader(TaskReader):
             "metadata": MetadataField(metadata),
         }
         if answers is not None:
-            spans = (align(answer, passage, text.offsets) for answer in answers)
-            start, end = next(filter(None, spans), (NO_SPAN, NO_SPAN))
-            fields |= {
-                "span_start": IndexField(start, text),
-                "span_end": IndexField(end, text),
-            }
+            start, end = _first_span(answers, passage, text.offsets)
+            fields["span_start"] = IndexField(start, text)
+            fields["span_end"] = IndexField(end, text)
         return Instance(fields)
+
+
+def _first_span(
+    answers: Sequence[GoldAnswer], passage: str, offsets: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """The tokens of the first answer that aligns, see `align`; else `NO_SPAN` twice."""
+    for answer in answers:
+        span = align(answer, passage, offsets)
+        if span is not None:
+            return span
+    return NO_SPAN, NO_SPAN
 
 
 def align(
@@ -137,6 +153,9 @@ def align(
     end = answer.start + len(answer.text)
     if answer.start < 0 or passage[answer.start : end] != answer.text:
         return None
-    first = bisect_right(offsets, answer.start, key=lambda offset: offset[1])
-    last = bisect_left(offsets, end, key=lambda offset: offset[0]) - 1
-    return (first, last) if first <= last else None
+    # The first token that ends after the answer's start, the last that begins before its end.
+    first = bisect_right(offsets, answer.start, key=itemgetter(1))
+    last = bisect_left(offsets, end, key=itemgetter(0)) - 1
+    if first > last:
+        return None
+    return first, last

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from allennlp.data.tokenizers import Token, Tokenizer
+from overrides import overrides
 
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
@@ -27,13 +28,18 @@ class SquadTokenizer(Tokenizer):
     def __init__(self) -> None:
         self._words = BlankSpacyTokenizer()
 
+    @overrides
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text`; none for white space."""
-        return [token for word in self._words.tokenize(text) for token in _parts(word)]
+        tokens: list[Token] = []
+        for word in self._words.tokenize(text):
+            tokens.extend(_parts(word))
+        return tokens
 
 
 def _parts(word: Token) -> Iterator[Token]:
-    text, place = word.ensure_text(), word.idx
+    text = word.ensure_text()
+    place = word.idx
     if _CONTRACTION.fullmatch(text):
         yield word
         return

@@ -13,7 +13,8 @@ from elmo_tasks.formats.brackets import brackets_from_spans
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
-_NONE, _UNKNOWN = "-", "?"
+_NONE = "-"
+_UNKNOWN = "?"
 
 
 @Evaluator.register("elmo_tasks_srl")
@@ -23,19 +24,25 @@ class SrlEvaluator(OfficialEvaluator):
     `perl srl-eval.pl FILE.gold FILE` scores them. See `OfficialEvaluator`.
     """
 
-    answers, gold_suffix = "tags", ".gold"
+    answers = "tags"
+    gold_suffix = ".gold"
 
     def text(self, answers: Answers) -> str:
-        ordered = sorted(
-            answers, key=lambda one: (*_sentence(one), one[0]["predicate"])
-        )
-        return "".join(
-            _rows(list(group)) for _, group in groupby(ordered, key=_sentence)
-        )
+        ordered = sorted(answers, key=_predicate)
+        sentences = []
+        for _, propositions in groupby(ordered, key=_sentence):
+            sentences.append(_rows(list(propositions)))
+        return "".join(sentences)
 
 
 def _sentence(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int]:
-    return answer[0]["file"], answer[0]["line"]
+    known, _ = answer
+    return known["file"], known["line"]
+
+
+def _predicate(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int, int]:
+    known, _ = answer
+    return known["file"], known["line"], known["predicate"]
 
 
 def _rows(propositions: Answers) -> str:
@@ -45,15 +52,12 @@ def _rows(propositions: Answers) -> str:
     """
     length = len(propositions[0][1])
     lemmas = [_NONE] * length
-    for known, _ in propositions:
-        lemmas[known["predicate"]] = (
-            _UNKNOWN if known["lemma"] == _NONE else "_".join(known["lemma"].split())
-        )
-    columns = [
-        brackets_from_spans(spans_from_tags(tags), length=length)
-        for _, tags in propositions
-    ]
-    return (
-        "".join(f"{' '.join(row)}\n" for row in zip(lemmas, *columns, strict=True))
-        + "\n"
-    )
+    columns = [lemmas]
+    for known, tags in propositions:
+        lemma = _UNKNOWN
+        if known["lemma"] != _NONE:
+            lemma = "_".join(known["lemma"].split())
+        lemmas[known["predicate"]] = lemma
+        columns.append(brackets_from_spans(spans_from_tags(tags), length=length))
+    lines = [" ".join(row) + "\n" for row in zip(*columns, strict=True)]
+    return "".join(lines) + "\n"

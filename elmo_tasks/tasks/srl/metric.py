@@ -35,17 +35,14 @@ def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
     Raises `ValueError` if a tag is invalid.
     """
     arguments: list[tuple[str, list[tuple[int, int]]]] = []
+    last: dict[str, list[tuple[int, int]]] = {}  # the spans of the last argument X
     for start, end, label in spans_from_tags(tags):
         plain = label.removeprefix(CONTINUATION)
-        spans = None
-        if label != plain:
-            spans = next(
-                (spans for name, spans in reversed(arguments) if name == plain), None
-            )
-        if spans is None:
-            arguments.append((plain, [(start, end)]))
+        if label != plain and plain in last:
+            last[plain].append((start, end))
         else:
-            spans.append((start, end))
+            last[plain] = [(start, end)]
+            arguments.append((plain, last[plain]))
     return [Argument(label, tuple(spans)) for label, spans in arguments]
 
 

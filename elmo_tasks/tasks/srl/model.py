@@ -7,6 +7,7 @@ import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import sequence_cross_entropy_with_logits
+from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.formats.spans import split_tag
@@ -22,23 +23,34 @@ from elmo_tasks.training.pass_loss import loss_sums
 
 class BioViterbi:
     """
-    Finds the legal BIO sequence with the greatest sum of scores: each I-X follows B-X or I-X. As all other tags may
-    follow any tag, a step takes linear time in the number of tags. (AllenNLP's `viterbi_decode`, in quadratic time,
-    rounds the scores when it is given constraints on the first tag.) `tags` are K tags in the order of their ids.
+    Finds the legal BIO sequence with the greatest sum of scores: each I-X follows B-X or I-X.
+
+    With `best_t(k)` the greatest sum of a legal sequence that ends in tag k at word t:
+
+        best_t(I-X) = score_t(I-X) + max(best_(t-1)(B-X), best_(t-1)(I-X))
+        best_t(k) = score_t(k) + max_j best_(t-1)(j), for all other tags
+
+    So a step takes linear time in the number of tags. (AllenNLP's `viterbi_decode`, in
+    quadratic time, rounds the scores when it is given constraints on the first tag.)
+    `tags` are K tags in the order of their ids.
     """
 
     def __init__(self, tags: Sequence[str]) -> None:
         ids = {tag: place for place, tag in enumerate(tags)}
-        parts = [split_tag(tag) for tag in tags]
+        inside = []
+        begin = []
+        for place, tag in enumerate(tags):
+            letter, label = split_tag(tag)
+            inside.append(letter == "I")
+            begin.append(ids.get(f"B-{label}", place))
         self._own = torch.arange(len(tags))  # [K]
-        self._inside = torch.tensor([letter == "I" for letter, _ in parts])  # [K]
-        self._begin = torch.tensor(
-            [ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)]
-        )  # [K]
+        self._inside = torch.tensor(inside)  # [K]
+        self._begin = torch.tensor(begin)  # [K], ids
 
     def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
         """The ids of each row's best tags, from scores [B, T, K] and the mask [B, T], words first."""
-        scores, mask = scores.detach().cpu(), mask.cpu()
+        scores = scores.detach().cpu()
+        mask = mask.cpu()
         best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]
         origins: list[Tensor] = []
         for step in range(1, scores.shape[1]):
@@ -50,20 +62,17 @@ class BioViterbi:
         for origin in reversed(origins):
             paths.append(origin.gather(1, paths[-1][:, None])[:, 0])
         whole = torch.stack(paths[::-1], 1).tolist()  # [B, T]
-        return [
-            path[:length]
-            for path, length in zip(whole, mask.sum(1).tolist(), strict=True)
-        ]
+        lengths = mask.sum(1).tolist()
+        return [path[:end] for path, end in zip(whole, lengths, strict=True)]
 
     def _move(self, best: Tensor) -> tuple[Tensor, Tensor]:
         """For each tag the best score of a sequence that it may follow, and the last tag of that: both [B, K]."""
         greatest, where = best.max(1, keepdim=True)  # [B, 1]
         begun = best[:, self._begin]  # [B, K]
         inner = torch.where(begun > best, self._begin, self._own)
-        return (
-            torch.where(self._inside, torch.maximum(begun, best), greatest),
-            torch.where(self._inside, inner, where),
-        )
+        moved = torch.where(self._inside, torch.maximum(begun, best), greatest)
+        origin = torch.where(self._inside, inner, where)
+        return moved, origin
 
 
 @Model.register("elmo_tasks_srl")
@@ -102,7 +111,8 @@ class SrlTagger(Tagger, SoftmaxModel):
         nn.init.zeros_(self.score_tags.bias)
         self._sum_token_losses = sum_token_losses
         self._viterbi = BioViterbi(self.tags)
-        self.f1, self._skipped = SrlF1(), Skipped()
+        self.f1 = SrlF1()
+        self._skipped = Skipped()
 
     def answer(
         self,
@@ -115,6 +125,7 @@ class SrlTagger(Tagger, SoftmaxModel):
             self._skipped(metadata)
         return super().answer(scores, tokens, metadata, tags)
 
+    @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         The scores of a `Tagger`, and at the end of an evaluation `sentences_skipped`, the number of those without a
@@ -126,10 +137,10 @@ class SrlTagger(Tagger, SoftmaxModel):
         return scores
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
-        return [
-            [self.tags[tag] for tag in path]
-            for path in self._viterbi(logits.log_softmax(2), mask)
-        ]
+        decoded = []
+        for path in self._viterbi(logits.log_softmax(2), mask):
+            decoded.append([self.tags[tag] for tag in path])
+        return decoded
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Tokens whose gold tag is not in the vocabulary are left out."""
@@ -139,9 +150,8 @@ class SrlTagger(Tagger, SoftmaxModel):
             return sequence_cross_entropy_with_logits(
                 logits, tags, known, average="batch"
             )
-        losses = nn.functional.cross_entropy(
-            logits.transpose(1, 2), tags, reduction="none"
-        )  # [B, T]
+        by_tag = logits.transpose(1, 2)  # [B, tags, T]
+        losses = nn.functional.cross_entropy(by_tag, tags, reduction="none")  # [B, T]
         return losses.where(known, 0.0).sum(1).mean()
 
     def sums(self, loss: Tensor, tags: Tensor, mask: Tensor) -> dict[str, Tensor]:

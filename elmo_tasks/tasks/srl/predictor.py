@@ -1,5 +1,8 @@
 """SRL predictor: raw text or tokens -> a frame for each predicate."""
 
+from collections.abc import Sequence
+from itertools import islice
+
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
@@ -32,52 +35,55 @@ class SrlPredictor(SentencePredictor):
     This look-up takes the noun `plan` for the verb, and misses verbs that are not in the training data.
     """
 
-    keys = (*SentencePredictor.keys, "predicates")
+    keys = SentencePredictor.keys + ("predicates",)
     gold_fields = ("tags",)
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
         """`words`, and `words times predicates`: each predicate is another pass of the model over the words."""
         self._require_keys(json_dict)
         sentence = self.read(json_dict)
-        words, predicates = len(sentence.words), self._predicates(sentence, json_dict)
+        words = len(sentence.words)
+        predicates = self._predicates(sentence, json_dict)
         return {"words": words, "words times predicates": words * len(predicates)}
 
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The frames of several inputs. Raises `InputError` if a predicate is not one of the tokens."""
-        sentences = [self.read(one) for one in inputs]
-        found: list[JsonDict] = [
-            {"tokens": sentence.words, "frames": []} for sentence in sentences
-        ]
-        pairs = [
-            (row, place)
-            for row, (sentence, one) in enumerate(zip(sentences, inputs, strict=True))
-            for place in self._predicates(sentence, one)
-        ]
-        frames: dict[int, JsonDict] = {}
-        for numbers in batches_by_length(
-            [len(sentences[row].words) for row, _ in pairs], max_tokens=MAX_TOKENS
-        ):
-            batch = [
-                self._instance(sentences[pairs[number][0]], pairs[number][1])
-                for number in numbers
-            ]
-            outputs = self.predict_batch_instance(batch)
-            frames.update(
-                (number, output["frames"][0])
-                for number, output in zip(numbers, outputs, strict=True)
-            )
-        for number, (row, _) in enumerate(pairs):
-            found[row]["frames"].append(frames[number])
+        pairs = []
+        counts = []  # of the predicates of each input
+        found: list[JsonDict] = []
+        for one in inputs:
+            sentence = self.read(one)
+            predicates = self._predicates(sentence, one)
+            pairs += [(sentence, place) for place in predicates]
+            counts.append(len(predicates))
+            found.append({"tokens": sentence.words})
+        frames = iter(self._frames(pairs))
+        for output, count in zip(found, counts, strict=True):
+            output["frames"] = list(islice(frames, count))
         return found
+
+    def _frames(self, pairs: Sequence[tuple[Sentence, int]]) -> list[JsonDict]:
+        """The frame of each sentence and predicate, in batches of sentences of a length."""
+        lengths = [len(sentence.words) for sentence, _ in pairs]
+        frames: dict[int, JsonDict] = {}
+        for numbers in batches_by_length(lengths, max_tokens=MAX_TOKENS):
+            batch = []
+            for number in numbers:
+                sentence, predicate = pairs[number]
+                batch.append(self._instance(sentence, predicate))
+            outputs = self.predict_batch_instance(batch)
+            for number, output in zip(numbers, outputs, strict=True):
+                (frames[number],) = output["frames"]
+        return [frames[number] for number in range(len(pairs))]
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """One frame."""
-        known, tags = metadata_of(instance), outputs["tags"]
+        known = metadata_of(instance)
+        tags = outputs["tags"]
         sentence: Sentence = known.get("sentence") or Sentence(known["words"])
-        arguments = [
-            {"label": label, **sentence.located(start, end)}
-            for start, end, label in spans_from_tags(tags)
-        ]
+        arguments = []
+        for start, end, label in spans_from_tags(tags):
+            arguments.append({"label": label} | sentence.located(start, end))
         verb = sentence.words[known["predicate"]]
         frame = {
             "predicate": known["predicate"],
@@ -89,13 +95,11 @@ class SrlPredictor(SentencePredictor):
 
     def _predicates(self, sentence: Sentence, json_dict: JsonDict) -> list[int]:
         if "predicates" in json_dict:
-            return sorted(
-                set(validate(_PREDICATES, json_dict["predicates"], "'predicates'"))
-            )
+            given = validate(_PREDICATES, json_dict["predicates"], "'predicates'")
+            return sorted(set(given))
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
-        return [
-            place for place, word in enumerate(sentence.words) if word.lower() in known
-        ]
+        words = enumerate(sentence.words)
+        return [place for place, word in words if word.lower() in known]
 
     def _instance(self, sentence: Sentence, predicate: int) -> Instance:
         instance = self._dataset_reader.text_to_instance(sentence.words, predicate)

@@ -5,6 +5,7 @@ from typing import Any
 
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.ontonotes import (
@@ -36,17 +37,20 @@ class PredicateIndexer(TokenIndexer):
     def __init__(self, *, token_min_padding_length: Padding = 0) -> None:
         super().__init__(token_min_padding_length)
 
+    @overrides
     def count_vocab_items(
         self, token: Token, counter: dict[str, dict[str, int]]
     ) -> None:
         if token.type_id:
             counter[PREDICATES][token.ensure_text().lower()] += 1
 
+    @overrides
     def tokens_to_indices(
         self, tokens: list[Token], vocabulary: Vocabulary
     ) -> dict[str, list[Any]]:
-        return {"tokens": [2 if token.type_id else 1 for token in tokens]}
+        return {"tokens": [1 + bool(token.type_id) for token in tokens]}
 
+    @overrides
     def get_empty_token_list(self) -> dict[str, list[Any]]:
         return {"tokens": []}
 
@@ -72,6 +76,7 @@ class SrlReader(DocumentReader):
     def default_indexers(self) -> dict[str, TokenIndexer]:
         return super().default_indexers() | {"predicate": PredicateIndexer()}
 
+    @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or no sentence has a predicate."""
         for sentence, frame, skipped in self.shard_iterable(
@@ -89,7 +94,8 @@ class SrlReader(DocumentReader):
 
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame, int]]:
         """The predicates of a file, each with the number of sentences that it counts as left out."""
-        found, skipped = [], []
+        found = []
+        skipped = []
         for document in self.documents(path):
             for sentence in document.sentences:
                 try:
@@ -103,17 +109,18 @@ class SrlReader(DocumentReader):
                         found.append((sentence, frame))
         report_skipped(skipped, "sentences", path=path, kept=len(found))
         if not found:
-            problem = (
-                "expected predicates, got none"
-                + " whose part of speech begins with V" * self._verbs_only
-            )
+            problem = "expected predicates, got none"
+            if self._verbs_only:
+                problem += " whose part of speech begins with V"
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
             raise InputError(problem, file=path, hint=hint)
         counted = counted_first(len(skipped), len(found))
-        return [
-            (*predicate, count) for predicate, count in zip(found, counted, strict=True)
-        ]
+        predicates = []
+        for (sentence, frame), count in zip(found, counted, strict=True):
+            predicates.append((sentence, frame, count))
+        return predicates
 
+    @overrides(check_signature=False)
     def text_to_instance(
         self,
         tokens: Sequence[str],
@@ -135,18 +142,17 @@ class SrlReader(DocumentReader):
         """
         words = list(tokens)
         if not 0 <= predicate < len(words):
-            problem = f"expected a predicate among {len(words)} words, counted from 0, got {predicate}"
-            raise InputError(problem, file=file, line=line)
+            problem = f"expected a predicate among {len(words)} words, counted from 0"
+            raise InputError(f"{problem}, got {predicate}", file=file, line=line)
         known = {
             "words": words,
             "predicate": predicate,
             "lemma": lemma or words[predicate].lower(),
             SKIPPED: skipped,
         }
-        marked = [
-            shared_token(word, type_id=int(place == predicate))
-            for place, word in enumerate(words)
-        ]
+        marked = []
+        for place, word in enumerate(words):
+            marked.append(shared_token(word, type_id=int(place == predicate)))
         return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 
@@ -161,6 +167,7 @@ def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
     """
     tags = [OUTSIDE] * length
     for start, end, label in sorted(spans, key=_is_argument):
-        if all(tag == OUTSIDE for tag in tags[start:end]):
-            tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
+        if set(tags[start:end]) <= {OUTSIDE}:
+            tags[start:end] = [f"I-{label}"] * (end - start)
+            tags[start] = f"B-{label}"
     return tags

@@ -28,21 +28,25 @@ def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
     """
     affinity = inputs @ inputs.transpose(1, 2)  # [B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
-    weights = masked_softmax(
-        affinity, mask[:, None], memory_efficient=True
-    )  # [B, T, T]
+    weights = masked_softmax(affinity, mask[:, None], memory_efficient=True)
     return weighted_sum(inputs, weights)  # [B, T, D]
 
 
 class MultiPooling(nn.Module):
     """
-    A text's vector from those of its tokens, of width D: maximum, minimum, mean, and a sum weighted by self-attention.
-    Unlike in AllenNLP's model, the values of padding have no effect. `dropout` is on that vector.
+    A text's vector from those of its tokens `x_t`, of width D (McCann et al. 2017, section
+    4):
+
+        [max_t x_t; min_t x_t; mean_t x_t; sum_t softmax_t(w . x_t + b) x_t]
+
+    Unlike in AllenNLP's model, the values of padding have no effect. `dropout` is on that
+    vector.
     """
 
     def __init__(self, input_dim: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.score, self.dropout = nn.Linear(input_dim, 1), nn.Dropout(dropout)
+        self.score = nn.Linear(input_dim, 1)
+        self.dropout = nn.Dropout(dropout)
 
     def get_output_dim(self) -> int:
         """Width of the text's vector: 4D."""
@@ -52,19 +56,14 @@ class MultiPooling(nn.Module):
         """Tokens [B, T, D] and their mask [B, T], at least one per text -> [B, 4D]."""
         tokens = mask[:, :, None]  # [B, T, 1]
         inputs = inputs.masked_fill(~tokens, 0.0)
-        weights = masked_softmax(
-            self.score(inputs)[:, :, 0], mask, memory_efficient=True
-        )  # [B, T]
-        maximum, minimum = (
-            masked_max(inputs, tokens, dim=1),
-            -masked_max(-inputs, tokens, dim=1),
-        )  # [B, D]
-        mean = masked_mean(inputs, tokens, dim=1).to(
-            inputs.dtype
-        )  # [B, D], AllenNLP returns at least float32
-        return self.dropout(
-            torch.cat([maximum, minimum, mean, weighted_sum(inputs, weights)], 1)
-        )
+        scores = self.score(inputs)[:, :, 0]  # [B, T]
+        weights = masked_softmax(scores, mask, memory_efficient=True)  # [B, T]
+        maximum = masked_max(inputs, tokens, dim=1)  # [B, D]
+        minimum = -masked_max(-inputs, tokens, dim=1)  # [B, D]
+        mean = masked_mean(inputs, tokens, dim=1)  # [B, D], at least float32
+        mean = mean.to(inputs.dtype)
+        attended = weighted_sum(inputs, weights)  # [B, D]
+        return self.dropout(torch.cat([maximum, minimum, mean, attended], 1))
 
 
 class Head(nn.Module, Registrable):
@@ -116,11 +115,7 @@ class ReluHead(Head):
         dropout: list[Probability],
     ) -> None:
         hidden = FeedForward(
-            input_dim,
-            len(hidden_sizes),
-            hidden_sizes,
-            [nn.ReLU() for _ in hidden_sizes],
-            dropout,
+            input_dim, len(hidden_sizes), hidden_sizes, nn.ReLU(), dropout
         )
         super().__init__(nn.Sequential(hidden, nn.Linear(hidden_sizes[-1], classes)))
 
@@ -148,7 +143,6 @@ class MaxoutHead(Head):
         dropout: list[Probability],
         pool_size: Depth = 4,
     ) -> None:
-        sizes = [*hidden_sizes, classes]
-        super().__init__(
-            Maxout(input_dim, len(sizes), sizes, pool_size, [*dropout, 0.0])
-        )
+        sizes = hidden_sizes + [classes]
+        rates = dropout + [0.0]
+        super().__init__(Maxout(input_dim, len(sizes), sizes, pool_size, rates))

@@ -58,7 +58,6 @@ class SentimentClassifier(Classifier):
         """`logits` [B, K] of B texts of T words."""
         h, _, mask = self.input_encoder(tokens)
         attended = biattend(h, mask)  # [B, T, D]
-        integrated = self.integrator(
-            torch.cat([h, h - attended, h * attended], -1), mask
-        )  # [B, T, E]
+        compared = torch.cat([h, h - attended, h * attended], -1)  # [B, T, 3D]
+        integrated = self.integrator(compared, mask)  # [B, T, E]
         return {"logits": at_least_float32(self.head(self.pool(integrated, mask)))}

@@ -3,6 +3,7 @@
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
+from overrides import overrides
 
 from elmo_tasks.formats.trees import NAMES
 from elmo_tasks.tasks.predictor import SentencePredictor
@@ -23,14 +24,14 @@ class SstPredictor(SentencePredictor):
     gold_fields = ("label",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        probabilities = {
-            name: outputs["probabilities"][label] for label, name in NAMES.items()
-        }
+        by_label = outputs["probabilities"]
+        probabilities = {name: by_label[label] for label, name in NAMES.items()}
         return {
             "tokens": outputs["words"],
             "label": NAMES[outputs["label"]],
             "probabilities": probabilities,
         }
 
+    @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(self.read(json_dict).words)

@@ -1,15 +1,16 @@
 """SST reader: trees -> labelled phrases or sentences (paper, appendix A.8)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from allennlp.data import DatasetReader, Field, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import not_empty
-from elmo_tasks.formats.trees import NAMES, read_trees
+from elmo_tasks.formats.trees import NAMES, Phrase, SentimentTree, read_trees
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
@@ -36,21 +37,27 @@ class SstReader(TaskReader):
         super().__init__(**kwargs)
         self._min_phrase_length = min_phrase_length
 
+    @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or has no instance."""
         file = str(file_path)
-        shortest = self._min_phrase_length
-        chosen = (
-            (tree, phrase)
-            for tree in read_trees(file)
-            for phrase in (tree.phrases if shortest else [tree.root])
-            if phrase.length >= (shortest or 0)
-        )
-        problem = f"expected phrases of {shortest} words, got none"
-        for tree, phrase in self.shard_iterable(not_empty(chosen, problem, file)):
+        problem = f"expected phrases of {self._min_phrase_length} words, got none"
+        chosen = not_empty(self._phrases(file), problem, file)
+        for tree, phrase in self.shard_iterable(chosen):
             words = tree.words[phrase.start : phrase.end]
             yield self.text_to_instance(words, phrase.label, file=file, line=tree.line)
 
+    def _phrases(self, file: str) -> Iterator[tuple[SentimentTree, Phrase]]:
+        """The sentences of a file, or its phrases that are long enough."""
+        for tree in read_trees(file):
+            if self._min_phrase_length is None:
+                yield tree, tree.root
+                continue
+            for phrase in tree.phrases:
+                if phrase.length >= self._min_phrase_length:
+                    yield tree, phrase
+
+    @overrides(check_signature=False)
     def text_to_instance(
         self,
         tokens: Sequence[str],
@@ -69,10 +76,7 @@ class SstReader(TaskReader):
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if label is not None:
             if label not in NAMES:
-                raise InputError(
-                    f"expected one of the labels {', '.join(NAMES)}, got {label!r}",
-                    file=file,
-                    line=line,
-                )
+                problem = f"expected one of the labels {', '.join(NAMES)}"
+                raise InputError(f"{problem}, got {label!r}", file=file, line=line)
             fields["label"] = LabelField(label)
         return Instance(fields)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from allennlp.training.metrics import Metric
+from overrides import overrides
 
 from elmo_tasks.formats.spans import Span, spans_from_tags
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
@@ -26,14 +27,13 @@ class TagF1(LabelledF1):
         """The words of a sentence with their tags."""
         return [Span(position, position + 1, tag) for position, tag in enumerate(tags)]
 
+    @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on for each tag."""
         scores = super().get_metric(reset)
-        by_tag = {
-            name: value for name, value in scores.items() if name.startswith("f1-")
-        }
-        return {
-            "accuracy": scores["f1"],
-            "f1": sum(by_tag.values()) / max(1, len(by_tag)),
-            **by_tag,
-        }
+        by_tag = {}
+        for name, value in scores.items():
+            if name.startswith("f1-"):
+                by_tag[name] = value
+        mean = sum(by_tag.values()) / max(1, len(by_tag))
+        return {"accuracy": scores["f1"], "f1": mean} | by_tag

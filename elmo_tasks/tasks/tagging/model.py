@@ -64,34 +64,39 @@ class ColumnTagger(Tagger):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        self.tags = complete_labels(
-            vocab, span_tags(complete_labels(vocab)) if legal else ()
-        )
+        self.tags = complete_labels(vocab)
+        allowed: list[tuple[int, int]] | None = None
+        if legal:
+            self.tags = complete_labels(vocab, span_tags(self.tags))
+            allowed = allowed_transitions("BIOUL", dict(enumerate(self.tags)))
         self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
-        allowed = (
-            allowed_transitions("BIOUL", dict(enumerate(self.tags))) if legal else None
-        )
-        self.crf = (
-            ConditionalRandomField(len(self.tags), allowed, not legal) if crf else None
-        )
-        self.f1 = EntityF1() if spans else TagF1()
+        self.crf: ConditionalRandomField | None = None
+        if crf:
+            self.crf = ConditionalRandomField(len(self.tags), allowed, not legal)
+        self.f1 = TagF1()
+        if spans:
+            self.f1 = EntityF1()
         self._sum_losses = sum_losses
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         if self.crf is not None:
-            return [
-                [self.tags[tag] for tag in path]
-                for path, _ in self.crf.viterbi_tags(logits, mask)
-            ]
-        rows = zip(logits.argmax(-1).tolist(), mask.sum(1).tolist(), strict=True)
-        return [[self.tags[tag] for tag in row[:length]] for row, length in rows]
+            paths = [path for path, _ in self.crf.viterbi_tags(logits, mask)]
+        else:
+            best = logits.argmax(-1).tolist()  # [B, T]
+            lengths = mask.sum(1).tolist()
+            paths = [row[:end] for row, end in zip(best, lengths, strict=True)]
+        decoded = []
+        for path in paths:
+            decoded.append([self.tags[tag] for tag in path])
+        return decoded
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Without words whose tag is unknown; with a CRF, without sentences that have one."""
         known = self.known(tags, mask)  # [B, T]
         if self.crf is None:
             kept = known.flatten().nonzero().squeeze(1)  # of B T
-            logits, tags = logits.flatten(0, 1), tags.flatten()
+            logits = logits.flatten(0, 1)
+            tags = tags.flatten()
         else:
             kept = known.any(1).nonzero().squeeze(1)  # of B
         if not len(kept):
@@ -100,7 +105,9 @@ class ColumnTagger(Tagger):
             loss = functional.cross_entropy(logits[kept], tags[kept], reduction="sum")
         else:
             loss = -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept])
-        return loss * process_count() if self._sum_losses else loss / known.sum()
+        if self._sum_losses:
+            return loss * process_count()
+        return loss / known.sum()
 
     def known(self, tags: Tensor, mask: Tensor) -> Tensor:
         known = super().known(tags, mask)  # [B, T]
@@ -133,11 +140,25 @@ class NerTagger(ColumnTagger):
         sum_losses: bool = True,
         **kwargs: Any,
     ) -> None:
-        preset = {"crf": crf, "spans": spans, "legal": legal, "sum_losses": sum_losses}
-        super().__init__(vocab, input_encoder, **preset, **kwargs)
+        super().__init__(
+            vocab,
+            input_encoder,
+            crf=crf,
+            spans=spans,
+            legal=legal,
+            sum_losses=sum_losses,
+            **kwargs,
+        )
 
 
 def span_tags(seen: list[str]) -> list[str]:
     """All BIOUL tags of the types that these tags have."""
-    types = sorted({split_tag(tag)[1] for tag in seen if tag != OUTSIDE})
-    return [OUTSIDE, *(join_tag(letter, type_) for type_ in types for letter in "BILU")]
+    types = set()
+    for tag in seen:
+        if tag != OUTSIDE:
+            _, type_ = split_tag(tag)
+            types.add(type_)
+    tags = [OUTSIDE]
+    for type_ in sorted(types):
+        tags += [join_tag(letter, type_) for letter in "BILU"]
+    return tags

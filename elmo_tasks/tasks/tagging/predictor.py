@@ -6,6 +6,7 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
+from overrides import overrides
 
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
@@ -29,25 +30,24 @@ class TaggerPredictor(SentencePredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns."""
-        words = [
-            token.ensure_text() for token in cast(TextField, instance["tokens"]).tokens
-        ]
+        field = cast(TextField, instance["tokens"])
+        words = [token.ensure_text() for token in field.tokens]
         sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(words)
         result: JsonDict = {"tokens": words, "tags": outputs["tags"][: len(words)]}
         if sentence.text is not None:
             result["offsets"] = [list(offsets) for offsets in sentence.offsets]
         if getattr(self._dataset_reader, "spans", False):
-            result["entities"] = [
-                {**sentence.located(start, end), "type": label}
-                for start, end, label in spans_from_tags(result["tags"])
-            ]
+            entities = []
+            for start, end, label in spans_from_tags(result["tags"]):
+                entities.append(sentence.located(start, end) | {"type": label})
+            result["entities"] = entities
         return result
 
+    @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         sentence = self.read(json_dict)
-        instance = self._dataset_reader.text_to_instance(
-            [Token(word) for word in sentence.words]
-        )
+        tokens = [Token(word) for word in sentence.words]
+        instance = self._dataset_reader.text_to_instance(tokens)
         metadata_of(instance)["sentence"] = sentence
         return instance
 

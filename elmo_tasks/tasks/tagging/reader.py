@@ -5,6 +5,7 @@ from typing import Annotated, Any, Optional, Union
 
 from allennlp.data import DatasetReader, Instance, Token
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.columns import read_columns
@@ -52,7 +53,8 @@ class ColumnReader(TaskReader):
     `read_columns` or `detect_scheme` raises; if a line has no such column.
     """
 
-    characters, widest_filter = FirstCharacters(marked=True), 3
+    characters = FirstCharacters(marked=True)
+    widest_filter = 3
 
     corpus_hint: Optional[str] = None
     """Where to get the corpus, for errors."""
@@ -70,41 +72,48 @@ class ColumnReader(TaskReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._tag, self._word, self.spans = tag, word, spans
+        self._tag = tag
+        self._word = word
+        self.spans = spans
         self._comments = comments
         self.language = language
         if language != "en":
             blank_pipeline(language)
 
+    @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         file = str(file_path)
         sentences = list(self._sentences(file))
-        if self.spans:
-            detect_scheme(
-                [(line, tags) for _, tags, line in sentences], file=file
-            )  # to_bioul also reads mixed schemes
+        if self.spans:  # to_bioul also reads mixed schemes
+            tags_of_lines = [(line, tags) for _, tags, line in sentences]
+            detect_scheme(tags_of_lines, file=file)
         for words, tags, line in self.shard_iterable(sentences):
-            yield self.text_to_instance(
-                words, to_bioul(tags) if self.spans else tags, file=file, line=line
-            )
+            if self.spans:
+                tags = to_bioul(tags)
+            yield self.text_to_instance(words, tags, file=file, line=line)
 
     def _sentences(
         self, file: str
     ) -> Iterator[tuple[Sequence[str], Sequence[str], int]]:
         """Words, tags, and the line of the first word, 0 if unknown."""
         if isinstance(self._tag, str):
-            yield from ((*sentence, 0) for sentence in read_tagged(file, tag=self._tag))
+            for tagged in read_tagged(file, tag=self._tag):
+                yield tagged.words, tagged.tags, 0
             return
         for sentence in read_columns(
             file, corpus_hint=self.corpus_hint, comments=self._comments
         ):
+            columns = sentence.columns
             try:
-                columns = sentence.columns[self._word], sentence.columns[self._tag]
+                words = columns[self._word]
+                tags = columns[self._tag]
             except IndexError:
-                problem = f"expected columns {self._word} and {self._tag}, counted from 0, got {len(sentence.columns)}"
+                wanted = f"columns {self._word} and {self._tag}, counted from 0"
+                problem = f"expected {wanted}, got {len(columns)}"
                 raise InputError(problem, file=file, line=sentence.line) from None
-            yield *columns, sentence.line
+            yield words, tags, sentence.line
 
+    @overrides(check_signature=False)
     def text_to_instance(
         self,
         tokens: Sequence[str | Token],
@@ -120,16 +129,13 @@ class ColumnReader(TaskReader):
         vocabulary), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given. Raises
         `InputError` if there is no token, or not one tag for each.
         """
-        made = [word if isinstance(word, Token) else Token(word) for word in tokens]
-        return Instance(
-            tagged_fields(
-                made,
-                tags,
-                {"words": [token.text for token in made]},
-                file=file,
-                line=line,
-            )
-        )
+        made = []
+        for word in tokens:
+            if not isinstance(word, Token):
+                word = Token(word)
+            made.append(word)
+        known = {"words": [token.text for token in made]}
+        return Instance(tagged_fields(made, tags, known, file=file, line=line))
 
 
 @DatasetReader.register("elmo_tasks_ner")
