@@ -1,4 +1,7 @@
-"""Text files -> tokenized sentences: once in order, or in endless shuffled passes within bounded memory."""
+"""
+Text files -> tokenized sentences: once in order, or in endless shuffled passes within
+bounded memory.
+"""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,26 +14,23 @@ from elmo_tasks.formats.text_files import list_files, not_empty, open_text
 from elmo_tasks.formats.text_sets import require_complete
 
 _OPEN_FILES = 32
-_SHUFFLED_LINES = 200_000  # in memory, over all open files
+"""Files that `shuffled_sentences` reads side by side."""
+
+_SHUFFLED_LINES = 200_000
+"""Lines in memory, over all open files."""
 
 
 def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     """
-    The files that paths and globs (`**` is recursive) match, sorted and without duplicates; several patterns are a list
-    or separated by commas. Raises `InputError` if a pattern matches no file, or `bilm prepare` has not finished.
+    The files that paths and globs (`**` is recursive) match, sorted and without
+    duplicates; several patterns are a list or separated by commas. Raises `InputError`
+    if a pattern matches no file, or `bilm prepare` has not finished.
     """
-    entries = [patterns] if isinstance(patterns, str) else patterns
-    parts = [
-        part.strip()
-        for entry in entries
-        for part in ([entry] if Path(entry).is_file() else entry.split(","))
-    ]
-    found = {
-        path.resolve(): path
-        for part in parts
-        if part
-        for path in map(Path, list_files(located(part)))
-    }
+    found = {}
+    for pattern in _single_patterns(patterns):
+        for name in list_files(located(pattern)):
+            path = Path(name)
+            found[path.resolve()] = path
     if not found:
         raise InputError(
             "expected a text file, got no name",
@@ -40,15 +40,34 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     return sorted(found.values())
 
 
+def _single_patterns(patterns: str | Sequence[str]) -> list[str]:
+    """Each path or glob by itself; the name of an existing file may have commas."""
+    if isinstance(patterns, str):
+        patterns = [patterns]
+    single = []
+    for entry in patterns:
+        parts = [entry] if Path(entry).is_file() else entry.split(",")
+        single += [part.strip() for part in parts]
+    return [pattern for pattern in single if pattern]
+
+
 def share_of_files(files: Sequence[Path], index: int, count: int) -> list[Path]:
-    """The part `index` of `count` parts of about equal sizes in bytes, none of which is empty if there are enough."""
+    """
+    The part `index` of `count` parts of about equal sizes in bytes, none of which is
+    empty if there are enough.
+    """
     parts: list[list[Path]] = [[] for _ in range(count)]
     sizes = [0] * count
-    for file in sorted(files, key=lambda file: (-file.stat().st_size, file)):
+    for file in sorted(sorted(files), key=_size, reverse=True):
         smallest = sizes.index(min(sizes))
         parts[smallest].append(file)
-        sizes[smallest] += file.stat().st_size
+        sizes[smallest] += _size(file)
     return sorted(parts[index])
+
+
+def _size(file: Path) -> int:
+    """In bytes."""
+    return file.stat().st_size
 
 
 def read_sentences(
@@ -58,36 +77,49 @@ def read_sentences(
     block_lines: int = _SHUFFLED_LINES,
 ) -> Iterator[list[str]]:
     """
-    The tokens of each line that has any, of plain or gzip text with one tokenized sentence per line. With `rng`, lines
-    are shuffled within blocks of `block_lines`, so that memory does not grow with the file. Raises `InputError` if a
-    file is unreadable or has no sentence.
+    The tokens of each line that has any, of plain or gzip text with one tokenized
+    sentence per line. With `rng`, lines are shuffled within blocks of `block_lines`, so
+    that memory does not grow with the file. Raises `InputError` if a file is unreadable
+    or has no sentence.
     """
     for file in files:
-        lines = (line for _, line in open_text(file))
-        sentences = filter(
-            None,
-            map(
-                str.split,
-                lines if rng is None else shuffled_in_blocks(lines, block_lines, rng),
-            ),
-        )
+        sentences = _sentences(file, rng, block_lines)
         yield from not_empty(sentences, "no sentence in this file", file)
+
+
+def _sentences(
+    file: str | Path, rng: random.Random | None, block_lines: int
+) -> Iterator[list[str]]:
+    lines: Iterator[str] = (line for _, line in open_text(file))
+    if rng is not None:
+        lines = shuffled_in_blocks(lines, block_lines, rng)
+    for line in lines:
+        words = line.split()
+        if words:
+            yield words
 
 
 def shuffled_in_blocks(
     lines: Iterator[str], size: int, rng: random.Random
 ) -> Iterator[str]:
-    """The same lines, shuffled within blocks of `size`; never reads more than a block ahead."""
-    while block := list(islice(lines, size)):
+    """
+    The same lines, shuffled within blocks of `size`; never reads more than a block
+    ahead.
+    """
+    block = list(islice(lines, size))
+    while block:
         rng.shuffle(block)
-        while (
-            block
-        ):  # popped, so that the block's memory is freed while the next one is read
+        # Popped, so that nothing of a block is in memory when the next one is read.
+        while block:
             yield block.pop()
+        block = list(islice(lines, size))
 
 
 def check_text(files: Iterable[Path]) -> None:
-    """Raises `InputError` for the first file that is unreadable or has no sentence, before hours of work."""
+    """
+    Raises `InputError` for the first file that is unreadable or has no sentence, before
+    hours of work.
+    """
     for file in files:
         next(read_sentences([file]))
 
@@ -103,41 +135,44 @@ def shuffled_sentences(
     """
     Every sentence once, in an order that depends on seed and cycle.
 
-    Files are read side by side, so that a short training, or the end of a long one, sees each in proportion: shards may
-    differ, ours are novels and encyclopedia articles. The next file is sampled in proportion to the files' bytes.
+    Files are read side by side, so that a short training, or the end of a long one,
+    sees each in proportion: shards may differ, ours are novels and encyclopedia
+    articles. The next file is sampled in proportion to the files' bytes.
     """
     rng = random.Random(f"{seed} {cycle} files")
     waiting = list(files)
     rng.shuffle(waiting)
     block_lines = max(1, _SHUFFLED_LINES // min(len(files), _OPEN_FILES))
-    opened: list[tuple[Iterator[list[str]], int]] = []
+    opened: list[Iterator[list[str]]] = []
+    sizes: list[int] = []  # of the opened files, in bytes
     while opened or waiting:
         while waiting and len(opened) < _OPEN_FILES:
             file = waiting.pop()
             own_rng = random.Random(f"{seed} {cycle}")
-            opened.append(
-                (
-                    read_sentences([file], rng=own_rng, block_lines=block_lines),
-                    file.stat().st_size,
-                )
-            )
-        (index,) = rng.choices(range(len(opened)), [size for _, size in opened])
-        sentence = next(opened[index][0], None)
+            opened.append(read_sentences([file], rng=own_rng, block_lines=block_lines))
+            sizes.append(_size(file))
+        [index] = rng.choices(range(len(opened)), sizes)
+        sentence = next(opened[index], None)
         if sentence is None:
             del opened[index]
+            del sizes[index]
         else:
             yield sentence
 
 
 class EndlessSentences(Iterator[list[str]]):
-    """The sentences of cycle 0, 1 and so on, without end, each cycle in another order."""
+    """
+    The sentences of cycle 0, 1 and so on, without end, each cycle in another order.
+    """
 
     def __init__(self, files: Sequence[Path], *, seed: int) -> None:
-        self._files, self._seed = list(files), seed
+        self._files = list(files)
+        self._seed = seed
         self._start(0)
 
     def _start(self, cycle: int) -> None:
-        self.cycle, self.taken = cycle, 0
+        self.cycle = cycle
+        self.taken = 0
         self._iterator = shuffled_sentences(self._files, seed=self._seed, cycle=cycle)
 
     def move_to(self, *, cycle: int, taken: int) -> None:

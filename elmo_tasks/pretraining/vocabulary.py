@@ -1,9 +1,11 @@
-"""Words -> ids of the softmax: the targets of pre-training, in the official format of `vocabulary.txt`."""
+"""
+Words -> ids of the softmax: the targets of pre-training, in the official format of
+`vocabulary.txt`.
+"""
 
 import logging
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
 
 from elmo_tasks.bilm.characters import (
@@ -20,8 +22,11 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN_WORD = "<UNK>"
 
-LONGEST_WORD = MAX_CHARACTERS - 2  # in bytes, of those that are not truncated
-TRUNCATED = 0.001  # a larger share of truncated words is worth a warning
+LONGEST_WORD = MAX_CHARACTERS - 2
+"""Bytes of the longest word that is not truncated: begin and end take a slot each."""
+
+TRUNCATED = 0.001
+"""A larger share of truncated words is worth a warning."""
 
 SPECIALS = (BEGIN_OF_SENTENCE, END_OF_SENTENCE, UNKNOWN_WORD)
 """The first three words of every vocabulary, in this order."""
@@ -31,23 +36,23 @@ UNKNOWN = SPECIALS.index(UNKNOWN_WORD)
 
 class WordVocabulary:
     """
-    The classes of the softmax: three special tokens, then words by descending frequency.
+    The classes of the softmax: three special tokens, then words by descending
+    frequency.
 
-    The order matters: the log-uniform sampler takes an id for a frequency rank. Raises `ValueError` if the special
-    tokens (`<S>`, `</S>`, `<UNK>`) are not first or a word is repeated.
+    The order matters: the log-uniform sampler takes an id for a frequency rank. Raises
+    `ValueError` if the special tokens (`<S>`, `</S>`, `<UNK>`) are not first or a word
+    is repeated.
     """
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
-        self.ids = {word: id_ for id_, word in enumerate(words)}
-        if tuple(words[:3]) != SPECIALS:
-            raise ValueError(
-                f"expected the first words to be {SPECIALS}, got {tuple(words[:3])}"
-            )
-        if len(self.ids) != len(words):
-            raise ValueError(
-                f"expected distinct words, got {len(words) - len(self.ids)} duplicates"
-            )
+        self.ids = {word: number for number, word in enumerate(words)}
+        first = tuple(words[: len(SPECIALS)])
+        if first != SPECIALS:
+            raise ValueError(f"expected the first words to be {SPECIALS}, got {first}")
+        duplicates = len(words) - len(self.ids)
+        if duplicates:
+            raise ValueError(f"expected distinct words, got {duplicates} duplicates")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -66,42 +71,37 @@ class WordVocabulary:
         min_count: Size | None = None,
     ) -> "WordVocabulary":
         """
-        The vocabulary of plain or gzip text, one tokenized sentence per line: its most frequent words besides the
-        special tokens, at most `size` or those with a frequency of at least `min_count`; ties in code point order.
-        Words that begin with a byte order mark are left out, which `from_file` would reject.
-        Memory grows with the number of distinct words only. Raises `InputError` if both limits are given, a file is
-        unreadable, or there is no word.
+        The vocabulary of plain or gzip text, one tokenized sentence per line: its most
+        frequent words besides the special tokens, at most `size` or those with a
+        frequency of at least `min_count`; ties in code point order. Words that begin
+        with a byte order mark are left out, which `from_file` would reject. Memory
+        grows with the number of distinct words only. Raises `InputError` if both limits
+        are given, a file is unreadable, or there is no word.
         """
         if size is not None and min_count is not None:
             raise InputError(
-                f"expected size or min_count of the vocabulary, got both ({size} and {min_count})"
+                "expected size or min_count of the vocabulary, "
+                f"got both ({size} and {min_count})"
             )
-        paths = list(files)
-        lines = (line for path in paths for _, line in open_text(path))
-        counts = Counter(chain.from_iterable(map(str.split, lines)))
-        if not counts:
-            raise InputError(
-                "no sentence to count words in", file=paths[0] if paths else None
-            )
+        counts = _counted(list(files))
         _report_truncated(counts)
-        marked = [word for word in counts if word.startswith(MARK)]
-        for word in (*SPECIALS, *marked):
-            counts.pop(word, None)
-        frequent = [
-            (-count, word)
-            for word, count in counts.items()
-            if count >= (min_count or 1)
-        ]
-        return cls([*SPECIALS, *(word for _, word in sorted(frequent)[:size])])
+        frequent = []
+        for word, count in counts.items():
+            is_usual = word not in SPECIALS and not word.startswith(MARK)
+            if is_usual and count >= (min_count or 1):
+                frequent.append((-count, word))
+        frequent.sort()
+        return cls(list(SPECIALS) + [word for _, word in frequent[:size]])
 
     @classmethod
     def from_file(cls, path: str | Path) -> "WordVocabulary":
         """
-        Read the official `vocabulary.txt`: one word per line, `<S>`, `</S>` and `<UNK>` first. Raises `InputError` with
-        the line if it is something else. Blank lines at the end are ignored.
+        Read the official `vocabulary.txt`: one word per line, `<S>`, `</S>` and `<UNK>`
+        first. Raises `InputError` with the line if it is something else. Blank lines at
+        the end are ignored.
         """
         line_of: dict[str, int] = {}
-        blank = 0  # the first line of those that may be at the end
+        blank = 0  # the first of the blank lines read so far, which may end the file
         for line, text in open_text(path, keep_marks=True):
             word = text.strip(" \t")
             if not word:
@@ -109,7 +109,8 @@ class WordVocabulary:
                 continue
             if blank:
                 raise InputError("expected one word, got ''", file=path, line=blank)
-            if problem := _problem(word, line, line_of):
+            problem = _problem(word, line, line_of)
+            if problem is not None:
                 raise InputError(problem, file=path, line=line)
             line_of[word] = line
         if len(line_of) < len(SPECIALS):
@@ -118,32 +119,51 @@ class WordVocabulary:
         return cls(list(line_of))
 
     def save(self, path: str | Path) -> None:
-        write_text(path, "".join(f"{word}\n" for word in self.words))
+        """Write the official `vocabulary.txt`, a word a line."""
+        lines = [f"{word}\n" for word in self.words]
+        write_text(path, "".join(lines))
+
+
+def _counted(paths: list[str | Path]) -> Counter[str]:
+    """How often each word is in these texts. Raises `InputError` if there is none."""
+    counts: Counter[str] = Counter()
+    for path in paths:
+        for _, line in open_text(path):
+            counts.update(line.split())
+    if not counts:
+        first = paths[0] if paths else None
+        raise InputError("no sentence to count words in", file=first)
+    return counts
 
 
 def _report_truncated(counts: Counter[str]) -> None:
-    share = (
-        sum(
-            n
-            for word, n in counts.items()
-            if len(word.encode("utf-8", "ignore")) > LONGEST_WORD
-        )
-        / counts.total()
-    )
-    message = "%.2f %% of the words have more than %d bytes; a larger max_characters_per_token reads the rest, too"
+    """Log the share of the words that the character encoder truncates."""
+    truncated = 0
+    for word, count in counts.items():
+        if len(word.encode("utf-8", "ignore")) > LONGEST_WORD:
+            truncated += count
+    share = truncated / counts.total()
+    level = logging.INFO if share < TRUNCATED else logging.WARNING
     logger.log(
-        logging.INFO if share < TRUNCATED else logging.WARNING,
-        message,
+        level,
+        "%.2f %% of the words have more than %d bytes; "
+        "a larger max_characters_per_token reads the rest, too",
         100 * share,
         LONGEST_WORD,
     )
 
 
 def _problem(word: str, line: int, line_of: dict[str, int]) -> str | None:
+    """What is wrong with the word on a line; `None` if nothing is."""
     if line <= len(SPECIALS) and word != SPECIALS[line - 1]:
-        return f"expected {SPECIALS[line - 1]}, got {word!r}: the first three lines are {', '.join(SPECIALS)}"
+        return (
+            f"expected {SPECIALS[line - 1]}, got {word!r}: "
+            f"the first three lines are {', '.join(SPECIALS)}"
+        )
     if len(word.split()) != 1:
         return f"expected one word, got {word!r}"
     if word.startswith(MARK):
         return f"expected a word, got a byte order mark before it: {word!r:.60}"
-    return f"{word!r} is already on line {line_of[word]}" if word in line_of else None
+    if word in line_of:
+        return f"{word!r} is already on line {line_of[word]}"
+    return None
