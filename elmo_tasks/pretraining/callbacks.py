@@ -1,4 +1,7 @@
-"""Callbacks: the progress of a training; perplexity before and after fine-tuning (paper, appendix A.1, Table 7)."""
+"""
+Callbacks: the progress of a training; perplexity before and after fine-tuning (paper,
+appendix A.1, Table 7).
+"""
 
 import json
 import logging
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.training.callbacks import TrainerCallback
+from overrides import overrides
 from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
@@ -19,15 +23,20 @@ from elmo_tasks.settings import Count, PathLike, Size, checked
 
 logger = logging.getLogger(__name__)
 
+_VALIDATION = "validation_"
+"""AllenNLP's prefix of the metrics of a validation."""
+
 
 @TrainerCallback.register("elmo_tasks_lm_progress")
 class LmProgress(TrainerCallback):
     """
-    Logs steps, tokens, training loss, speed and time left; writes `curve.jsonl`, which a resumed run continues.
+    Logs steps, tokens, training loss, speed and time left; writes `curve.jsonl`, which
+    a resumed run continues.
 
-    A line of `curve.jsonl`: `step`, `tokens` (seen, per direction), `seconds` (of the whole run), `training_loss` (nats
-    per token over the epoch, of the sampled softmax if there is one) and the validation metrics. In distributed
-    training, they are those of all processes.
+    A line of `curve.jsonl`: `step`, `tokens` (seen, per direction), `seconds` (of the
+    whole run), `training_loss` (nats per token over the epoch, of the sampled softmax
+    if there is one) and the validation metrics. In distributed training, they are those
+    of all processes.
 
     `every` is the number of steps between two log lines.
     """
@@ -36,10 +45,13 @@ class LmProgress(TrainerCallback):
     def __init__(self, serialization_dir: PathLike, every: Size = 50) -> None:
         super().__init__(serialization_dir)
         self.every = every
-        self.steps = self.tokens = 0
+        self.steps = 0
+        self.tokens = 0
         self._points: list[dict[str, Any]] = []
-        self._seconds_before, self._started = 0.0, time.perf_counter()
+        self._seconds_before = 0.0
+        self._started = time.perf_counter()
 
+    @overrides
     def on_batch(
         self,
         trainer: Any,
@@ -54,10 +66,12 @@ class LmProgress(TrainerCallback):
         if not is_training:
             return
         self.steps += 1
-        self.tokens += sum(outputs["tokens"] for outputs in batch_outputs)
+        for outputs in batch_outputs:
+            self.tokens += outputs["tokens"]
         if is_primary and self.steps % self.every == 0:
             self._log(trainer, math.log(batch_metrics["perplexity"]))
 
+    @overrides
     def on_epoch(
         self,
         trainer: Any,
@@ -66,12 +80,10 @@ class LmProgress(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        prefix = "validation_"
-        found = {
-            name.removeprefix(prefix): value
-            for name, value in metrics.items()
-            if name.startswith(prefix)
-        }
+        found = {}
+        for name, value in metrics.items():
+            if name.startswith(_VALIDATION):
+                found[name.removeprefix(_VALIDATION)] = value
         if not found:
             return
         loss = math.log(metrics["training_perplexity"])
@@ -79,19 +91,22 @@ class LmProgress(TrainerCallback):
             "step": self.steps,
             "tokens": self.tokens,
             "seconds": round(self._seconds(), 1),
+            "training_loss": round(loss, 5),
         }
-        self._points.append(point | {"training_loss": round(loss, 5)} | found)
+        self._points.append(point | found)
         if is_primary:
             logger.info(
                 "validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(found)
             )
-            lines = "".join(f"{json.dumps(point)}\n" for point in self._points)
-            write_text(Path(self.serialization_dir) / CURVE, lines)
+            lines = [f"{json.dumps(each)}\n" for each in self._points]
+            write_text(Path(self.serialization_dir) / CURVE, "".join(lines))
 
+    @overrides
     def on_end(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
         """Closes the corpus: Python reports files that are still open when it exits."""
         trainer.data_loader.release()
 
+    @overrides
     def state_dict(self) -> dict[str, Any]:
         return {
             "steps": self.steps,
@@ -100,8 +115,10 @@ class LmProgress(TrainerCallback):
             "points": list(self._points),
         }
 
+    @overrides
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.steps, self.tokens = state_dict["steps"], state_dict["tokens"]
+        self.steps = state_dict["steps"]
+        self.tokens = state_dict["tokens"]
         self._seconds_before = state_dict["seconds"]
         self._points = list(state_dict["points"])
 
@@ -109,9 +126,9 @@ class LmProgress(TrainerCallback):
         return self._seconds_before + time.perf_counter() - self._started
 
     def _log(self, trainer: Any, loss: float) -> None:
-        total = trainer._num_epochs * math.ceil(
-            len(trainer.data_loader) / trainer._num_gradient_accumulation_steps
-        )
+        batches = len(trainer.data_loader)
+        steps = math.ceil(batches / trainer._num_gradient_accumulation_steps)
+        total = trainer._num_epochs * steps
         meter = "step {n_fmt} of {total_fmt}, time left {remaining}"
         step = tqdm.format_meter(self.steps, total, self._seconds(), bar_format=meter)
         speed = self.tokens / self._seconds()
@@ -127,14 +144,16 @@ class LmProgress(TrainerCallback):
 @TrainerCallback.register("elmo_tasks_tuning")
 class Tuning(TrainerCallback):
     """
-    Measures the perplexity (geometric mean of the directions, exact softmax) of the whole validation text before the
-    first step and after the last one, and exports the tuned biLM.
+    Measures the perplexity (geometric mean of the directions, exact softmax) of the
+    whole validation text before the first step and after the last one, and exports the
+    tuned biLM.
 
-    With `softmax_epochs`, a new softmax is trained alone in the first epochs: the biLM is frozen until they are over.
-    Not in distributed training.
+    With `softmax_epochs`, a new softmax is trained alone in the first epochs: the biLM
+    is frozen until they are over. Not in distributed training.
 
-    In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
-    `exported`, as `elmo-tasks bilm export` writes it. In distributed training only the primary process does.
+    In the run's folder: `perplexities.json` with `perplexity_before` (unless the
+    softmax is new) and `perplexity`; `exported`, as `elmo-tasks bilm export` writes it.
+    In distributed training only the primary process does.
     """
 
     @checked
@@ -142,20 +161,28 @@ class Tuning(TrainerCallback):
         super().__init__(serialization_dir)
         self._softmax_epochs = softmax_epochs
 
+    @overrides
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        """Called after the trainer has restored its checkpoint; a resumed run has already measured."""
-        model, folder = trainer.model, Path(self.serialization_dir)
+        """
+        Called after the trainer has restored its checkpoint; a resumed run has already
+        measured.
+        """
+        model = trainer.model
+        folder = Path(self.serialization_dir)
         self.on_epoch(trainer, {}, trainer._start_after_epochs_completed - 1)
         if not is_primary or (folder / PERPLEXITIES).is_file():
             return
         save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
-        before = {"perplexity_before": _measure(trainer)} if model.knows_words else {}
+        before = {}
+        if model.knows_words:
+            before["perplexity_before"] = _measure(trainer)
         logger.info(
             "before fine-tuning: perplexity %s",
             before.get("perplexity_before", "unknown, the softmax is new"),
         )
         write_text(folder / PERPLEXITIES, json.dumps(before, indent=1))
 
+    @overrides
     def on_epoch(
         self,
         trainer: Any,
@@ -166,10 +193,10 @@ class Tuning(TrainerCallback):
     ) -> None:
         """Called after an epoch: freezes the biLM for the next, or no longer."""
         if self._softmax_epochs:
-            trainer.model.language_model.bilm.requires_grad_(
-                epoch + 1 >= self._softmax_epochs
-            )
+            is_trained = epoch + 1 >= self._softmax_epochs
+            trainer.model.language_model.bilm.requires_grad_(is_trained)
 
+    @overrides
     def on_end(
         self,
         trainer: Any,
@@ -177,24 +204,31 @@ class Tuning(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Called after the trainer has loaded the best weights; also after an error, and then does nothing."""
+        """
+        Called after the trainer has loaded the best weights; also after an error, and
+        then does nothing.
+        """
         if not is_primary or metrics is None:
             return
-        model, folder = trainer.model, Path(self.serialization_dir)
-        found = json.loads((folder / PERPLEXITIES).read_text("utf-8")) | {
-            "perplexity": _measure(trainer)
-        }
+        model = trainer.model
+        folder = Path(self.serialization_dir)
+        found = json.loads((folder / PERPLEXITIES).read_text("utf-8"))
+        found["perplexity"] = _measure(trainer)
         write_text(folder / PERPLEXITIES, json.dumps(found, indent=1))
         logger.info("after fine-tuning: %s", found)
         if found["perplexity"] > found.get("perplexity_before", found["perplexity"]):
             logger.warning(
-                "fine-tuning increased the perplexity of this text: lower the learning rate"
+                "fine-tuning increased the perplexity of this text: "
+                "lower the learning rate"
             )
         (folder / EXPORTED).mkdir(exist_ok=True)
         write_exported(model.language_model, model.vocab.to_words(), folder / EXPORTED)
 
 
 def _measure(trainer: Any) -> float:
-    model, files = trainer.model, trainer._validation_data_loader.files
-    *_, (_, report) = perplexity(model.language_model, model.vocab.to_words(), files)
+    """The perplexity of the whole validation text."""
+    model = trainer.model
+    files = trainer._validation_data_loader.files
+    reports = list(perplexity(model.language_model, model.vocab.to_words(), files))
+    _, report = reports[-1]  # over all files, if there are several
     return report.geometric

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 from allennlp.training.metrics import Metric
+from overrides import overrides
 from tqdm import tqdm
 
 from elmo_tasks.bilm.bilm import DIRECTIONS, States
@@ -17,19 +18,28 @@ from elmo_tasks.pretraining.stream import LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import Size, checked
 
-ROWS, UNROLL = 32, 20
-"""Rows carry their states through the text, as in training; each starts from zeros."""
+ROWS = 32
+"""Rows of a batch: each starts from zeros and carries its states, as in training."""
+
+UNROLL = 20
+"""Tokens of a row in a batch."""
+
+_LARGEST_EXPONENT = 709.0
+"""Beyond, `exp` overflows a float."""
 
 
 class PerplexityReport(NamedTuple):
-    """Perplexities: `exp` of a direction's mean negative log-likelihood per token, and their means."""
+    """
+    The perplexity of each direction, `exp(m)` of the mean negative log-likelihood m of
+    its targets, and the means of both.
+    """
 
     forward: float
     backward: float
-    geometric: float  # which bilm-tf prints
-    arithmetic: float  # the paper mentions an average
-    unknown_share: float  # of `<UNK>` among the targets of both directions
-    tokens: int  # targets of both directions, sentence ends included
+    geometric: float  # `exp((m_forward + m_backward) / 2)`, which bilm-tf prints
+    arithmetic: float  # `(forward + backward) / 2`; the paper mentions an average
+    unknown_share: float  # share of `<UNK>` among the targets of both directions
+    tokens: int  # number of targets of both directions, sentence ends included
 
 
 class Perplexity(Metric):
@@ -38,31 +48,40 @@ class Perplexity(Metric):
     def __init__(self) -> None:
         self.reset()
 
+    @overrides
     def reset(self) -> None:
         self._unknown = 0
-        self._nll, self._targets = [0.0, 0.0], [0, 0]  # of both directions
+        self._nll = [0.0, 0.0]  # of each direction
+        self._targets = [0, 0]  # of each direction
 
+    @overrides(check_signature=False)  # AllenNLP's takes predictions and gold labels
     def __call__(self, output: LmOutput, unknown: int) -> None:
         """
-        Count a batch, of whose targets `unknown` are `<UNK>`. Raises `InputError` if a negative log-likelihood is not
-        finite; the batch is then not counted.
+        Count a batch, of whose targets `unknown` are `<UNK>`. Raises `InputError` if a
+        negative log-likelihood is not finite; the batch is then not counted.
         """
+        # In one tensor: reading its values waits for the device once.
         numbers = torch.cat([output.nll.double(), output.counts]).tolist()
-        nll, targets = numbers[:2], [int(count) for count in numbers[2:]]
+        nll = numbers[:2]
+        targets = numbers[2:]
         for name, value in zip(DIRECTIONS, nll, strict=True):
             if not math.isfinite(value):
                 raise InputError(
                     f"expected a finite {name} negative log-likelihood, got {value}",
-                    hint="the training diverged or the weights are damaged: lower the learning rate",
+                    hint="the training diverged or the weights are damaged: "
+                    "lower the learning rate",
                 )
         self._unknown += unknown
-        self._nll = [total + own for total, own in zip(self._nll, nll, strict=True)]
-        self._targets = [
-            total + own for total, own in zip(self._targets, targets, strict=True)
-        ]
+        for direction in range(len(DIRECTIONS)):
+            self._nll[direction] += nll[direction]
+            self._targets[direction] += int(targets[direction])
 
+    @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """`perplexity` (the geometric mean), that of each direction, and `unknown`; empty before the first token."""
+        """
+        `perplexity` (the geometric mean), that of each direction, and `unknown`; empty
+        before the first token.
+        """
         if not all(self._targets):
             return {}
         report = self.report()
@@ -76,41 +95,46 @@ class Perplexity(Metric):
         }
 
     def report(self) -> PerplexityReport:
-        """The perplexities of what was counted, at least one token in each direction."""
-        means = [
-            nll / targets for nll, targets in zip(self._nll, self._targets, strict=True)
-        ]
-        (forward, backward), geometric = map(_exp, means), _exp(sum(means) / 2)
+        """
+        The perplexities of what was counted, at least one token in each direction.
+        """
+        forward_mean = self._nll[0] / self._targets[0]
+        backward_mean = self._nll[1] / self._targets[1]
+        forward = _exp(forward_mean)
+        backward = _exp(backward_mean)
         tokens = sum(self._targets)
         return PerplexityReport(
-            forward,
-            backward,
-            geometric,
-            (forward + backward) / 2,
-            self._unknown / tokens,
-            tokens,
+            forward=forward,
+            backward=backward,
+            geometric=_exp((forward_mean + backward_mean) / 2),
+            arithmetic=(forward + backward) / 2,
+            unknown_share=self._unknown / tokens,
+            tokens=tokens,
         )
 
 
 def _exp(value: float) -> float:
-    return math.inf if value >= 709.0 else math.exp(value)  # beyond, a float overflows
+    return math.inf if value >= _LARGEST_EXPONENT else math.exp(value)
 
 
 def first_sentences(
     files: Iterable[str | Path], *, max_tokens: int | None = None
 ) -> Iterator[list[str]]:
     """
-    The sentences of the files in order; with `max_tokens`, whole sentences from the start of each file until its share
-    of so many predictions is reached. Raises `InputError` as `read_sentences` does.
+    The sentences of the files in order; with `max_tokens`, whole sentences from the
+    start of each file until its share of so many predictions is reached. Raises
+    `InputError` as `read_sentences` does.
     """
     paths = list(files)
-    share = None if max_tokens is None else max(1, max_tokens // len(paths))
+    share = math.inf
+    if max_tokens is not None:
+        share = max(1, max_tokens // len(paths))
     for path in paths:
         predictions = 0
         for sentence in read_sentences([path]):
             yield sentence
             predictions += len(sentence) + 1
-            if share is not None and predictions >= share:
+            if predictions >= share:
                 break
 
 
@@ -126,28 +150,35 @@ def perplexity(
     max_tokens: Size | None = None,
 ) -> Iterator[tuple[str, PerplexityReport]]:
     """
-    Perplexity by file, then over all files (`all`) if there are several. Each file starts from zero states, and stops
-    at the first sentence end after `max_tokens` predictions per direction. The model is set to evaluation mode. Raises
-    `InputError` if a file is unreadable or has no sentence.
+    Perplexity by file, then over all files (`all`) if there are several. Each file
+    starts from zero states, and stops at the first sentence end after `max_tokens`
+    predictions per direction. The model is set to evaluation mode. Raises `InputError`
+    if a file is unreadable or has no sentence.
     """
     model.eval()
     paths = [Path(file) for file in files]
     check_text(paths)
     total = Perplexity()
     for path in paths:
-        counts = Perplexity()
-        forward, backward = (
-            first_sentences([path], max_tokens=max_tokens) for _ in range(2)
-        )
-        states: States = {}
+        forward = first_sentences([path], max_tokens=max_tokens)
+        backward = first_sentences([path], max_tokens=max_tokens)
         stream = LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll)
-        for batch in tqdm(
-            stream, desc=path.name, unit=" batches", disable=None, leave=False
-        ):
-            output = model(batch.to(model.softmax.bias.device), states)
-            states = output.states
-            counts(output, batch.unknown)
-            total(output, batch.unknown)
+        counts = Perplexity()
+        for output, unknown in _outputs(model, stream, path.name):
+            counts(output, unknown)
+            total(output, unknown)
         yield str(path), counts.report()
     if len(paths) > 1:
         yield "all", total.report()
+
+
+def _outputs(
+    model: BiLanguageModel, stream: LmStream, name: str
+) -> Iterator[tuple[LmOutput, int]]:
+    """The output of each batch, and the number of its targets that are `<UNK>`."""
+    device = model.softmax.bias.device
+    states: States = {}
+    for batch in tqdm(stream, desc=name, unit=" batches", disable=None, leave=False):
+        output = model(batch.to(device), states)
+        states = output.states
+        yield output, batch.unknown

@@ -1,4 +1,7 @@
-"""A trained language model -> files: the official biLM, and what perplexity and fine-tuning need besides."""
+"""
+A trained language model -> files: the official biLM, and what perplexity and
+fine-tuning need besides.
+"""
 
 import json
 import logging
@@ -37,9 +40,22 @@ logger = logging.getLogger(__name__)
 
 TUNED_TYPE = "elmo_tasks_tuned_bilm"
 MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
-"""Registered models whose runs can be exported; the config of the second names the biLM that it started from."""
+"""
+Registered models whose runs can be exported; the config of the second names the biLM
+that it started from.
+"""
 
 _PREFIX = "language_model."
+"""Of the parameters in the weights of a run."""
+
+_UNUSABLE = (
+    RuntimeError,
+    OSError,
+    ValueError,
+    pickle.UnpicklingError,
+    AttributeError,
+)
+"""Errors of loading weights that are damaged or of another model."""
 
 
 class TrainedModel(NamedTuple):
@@ -54,11 +70,13 @@ def export_run(
     run: str | Path, out_dir: str | Path, *, mantissa_bits: int | None = None
 ) -> Path:
     """
-    Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and `softmax.hdf5` (`softmax/W` [V, P],
-    `softmax/b` [V]) of a run's folder, finished or not, all or none; other files of the folder are kept. Returns the
-    file of the weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23) after the leading one, which
-    makes the files smaller. Raises `InputError` if the run has no usable weights, or the folder cannot be written, or
-    has files of these names that are not those of a biLM.
+    Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and
+    `softmax.hdf5` (`softmax/W` [V, P], `softmax/b` [V]) of a run's folder, finished or
+    not, all or none; other files of the folder are kept. Returns the file of the
+    weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23) after the
+    leading one, which makes the files smaller. Raises `InputError` if the run has no
+    usable weights, or the folder cannot be written, or has files of these names that
+    are not those of a biLM.
     """
     trained = _load_run(Path(run))
     _require_exported(Path(out_dir))
@@ -70,7 +88,10 @@ def export_run(
 
 
 def _require_exported(folder: Path) -> None:
-    """Raises `InputError` if a folder has files with the names of a language model's, and no language model."""
+    """
+    Raises `InputError` if a folder has files with the names of a language model's, and
+    no language model.
+    """
     present = [name for name in LANGUAGE_MODEL if (folder / name).exists()]
     is_exported = False
     with suppress(InputError):
@@ -79,7 +100,8 @@ def _require_exported(folder: Path) -> None:
         is_exported = not weights.exists() or bool(h5py.is_hdf5(weights))
     if present and not is_exported:
         raise InputError(
-            f"expected a folder without {', '.join(present)}, or one with an exported biLM",
+            f"expected a folder without {', '.join(present)}, "
+            "or one with an exported biLM",
             file=folder,
             hint="name another",
         )
@@ -97,63 +119,69 @@ def write_exported(
         folder / OPTIONS_FILE, folder / WEIGHT_FILE, mantissa_bits=mantissa_bits
     )
     vocabulary.save(folder / VOCABULARY_FILE)
-    arrays = {
-        name: tensor.detach().float().cpu().numpy()
-        for name, tensor in _softmax_arrays(model.softmax).items()
-    }
+    arrays = {}
+    for name, parameter in _stored_parameters(model.softmax).items():
+        arrays[name] = parameter.detach().float().cpu().numpy()
     write_hdf5(arrays, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
 
 
 def load_trained(place: str | Path) -> TrainedModel:
     """
-    The language model of an exported folder, also as `hf://owner/name`, of a run's folder, its best weights; in
-    evaluation mode and trainable. Raises `InputError` if it is none of these, has no weights yet, or a file
-    is missing, damaged, or does not match the others.
+    The language model of an exported folder, also as `hf://owner/name`, of a run's
+    folder, its best weights; in evaluation mode and trainable. Raises `InputError` if
+    it is none of these, has no weights yet, or a file is missing, damaged, or does not
+    match the others.
     """
     if str(place).startswith("hf://"):
-        place = [local_path(f"{place}/{name}") for name in LANGUAGE_MODEL][0].parent
+        files = [local_path(f"{place}/{name}") for name in LANGUAGE_MODEL]
+        place = files[0].parent
     folder = Path(place)
-    is_exported = not (folder / CONFIG).is_file() and any(
-        (folder / name).is_file() for name in LANGUAGE_MODEL
-    )
-    return _load_exported(folder) if is_exported else _load_run(folder)
+    present = [name for name in LANGUAGE_MODEL if (folder / name).is_file()]
+    if present and not (folder / CONFIG).is_file():
+        return _load_exported(folder)
+    return _load_run(folder)
 
 
 def _load_exported(folder: Path) -> TrainedModel:
-    if missing := [name for name in LANGUAGE_MODEL if not (folder / name).is_file()]:
+    missing = [name for name in LANGUAGE_MODEL if not (folder / name).is_file()]
+    if missing:
         raise InputError(
             f"expected an exported language model, missing: {', '.join(missing)}",
             file=folder,
         )
-    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE).requires_grad_(
-        True
-    )
+    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
+    bilm.requires_grad_(True)
     vocabulary = WordVocabulary.from_file(folder / VOCABULARY_FILE)
     softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
     _load_softmax(softmax, folder / SOFTMAX_FILE)
-    return TrainedModel(
-        BiLanguageModel(bilm, softmax).eval(), vocabulary, folder / WEIGHT_FILE
-    )
+    model = BiLanguageModel(bilm, softmax).eval()
+    return TrainedModel(model, vocabulary, folder / WEIGHT_FILE)
 
 
 def _load_run(folder: Path) -> TrainedModel:
     weights = folder / BEST
     if not weights.is_file():
-        problem = f"expected the folder of a run with {BEST}, which is there after its first validation"
-        raise InputError(problem, file=folder)
+        raise InputError(
+            f"expected the folder of a run with {BEST}, "
+            "which is there after its first validation",
+            file=folder,
+        )
     options = _options(folder)
     vocabulary = WordVocabulary.from_file(folder / VOCABULARY / "words.txt")
-    model = BiLanguageModel(
-        BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)
-    ).eval()
+    softmax = OutputSoftmax(len(vocabulary), options.projection_dim)
+    model = BiLanguageModel(BiLM(options), softmax).eval()
     _load_weights(model, weights)
     return TrainedModel(model, vocabulary, weights)
 
 
 def _options(folder: Path) -> BiLMOptions:
+    """
+    The structure of a run's biLM, from its config or the options that it has kept.
+    """
     try:
         model = json.loads((folder / CONFIG).read_text("utf-8"))["model"]
-        kind, options = model["type"], model.get("options", {})
+        kind = model["type"]
+        options = model.get("options", {})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"it has no model: {error}", file=folder / CONFIG) from None
     if kind not in MODEL_TYPES:
@@ -161,45 +189,42 @@ def _options(folder: Path) -> BiLMOptions:
             f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=folder
         )
     if kind == TUNED_TYPE:
-        own = folder / OPTIONS_FILE
-        return BiLMOptions.from_file(
-            own if own.is_file() else Path(str(model.get("bilm"))) / OPTIONS_FILE
-        )
+        file = folder / OPTIONS_FILE
+        if not file.is_file():
+            file = Path(str(model.get("bilm"))) / OPTIONS_FILE
+        return BiLMOptions.from_file(file)
     return BiLMOptions.from_dict(options)
 
 
 def _load_weights(model: BiLanguageModel, weights: Path) -> None:
+    """Load the parameters of an AllenNLP model, which has ours as `language_model`."""
     try:
         check_tensor_file(weights)
         state = torch.load(weights, map_location="cpu", weights_only=True)
-        own = {
-            key.removeprefix(_PREFIX): value
-            for key, value in state.items()
-            if key.startswith(_PREFIX)
-        }
+        own = {}
+        for key, value in state.items():
+            if key.startswith(_PREFIX):
+                own[key.removeprefix(_PREFIX)] = value
         model.load_state_dict(own)
-    except (
-        *(RuntimeError, OSError, ValueError),
-        *(pickle.UnpicklingError, AttributeError),
-    ) as error:
+    except _UNUSABLE as error:
         raise InputError(
             f"it does not have this model's weights: {error}", file=weights
         ) from None
 
 
-def _softmax_arrays(softmax: OutputSoftmax) -> dict[str, torch.Tensor]:
+def _stored_parameters(softmax: OutputSoftmax) -> dict[str, torch.Tensor]:
+    """By their names in the official format: [V, P] and [V]."""
     return {"softmax/W": softmax.weight, "softmax/b": softmax.bias}
 
 
 @torch.no_grad()
 def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
     with reading(file, "the softmax cannot be read"), h5py.File(file, "r") as stored:
-        for name, parameter in _softmax_arrays(softmax).items():
+        for name, parameter in _stored_parameters(softmax).items():
             dataset = own_dataset(stored, name)
             shape = tuple(parameter.shape)
-            if (
-                dataset.shape != shape
-            ):  # checked before it is read: a damaged file may declare any size
+            # Checked before it is read: a damaged file may declare any size.
+            if dataset.shape != shape:
                 raise InputError(
                     f"expected {name} of shape {shape}, got {dataset.shape}", file=file
                 )
@@ -211,19 +236,21 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
 
 def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]:
     """
-    The biLM from which fine-tuning starts, and its language model if the softmax is known: of what `load_trained`
-    takes, or without a softmax a whole model published elsewhere (see `bilm_file`), or an object of `options_file` and
-    `weight_file`. Raises `InputError` if there is no biLM.
+    The biLM from which fine-tuning starts, and its language model if the softmax is
+    known: of what `load_trained` takes, or without a softmax a whole model published
+    elsewhere (see `bilm_file`), or an object of `options_file` and `weight_file`.
+    Raises `InputError` if there is no biLM.
     """
     if isinstance(source, dict):
         if source.keys() != {"options_file", "weight_file"}:
             raise InputError(
-                f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}"
+                "expected bilm with options_file and weight_file, "
+                f"got {', '.join(sorted(source))}"
             )
         return _open_bilm(source["options_file"], source["weight_file"]), None
     folder = Path(str(source))
-    ours = any((folder / name).is_file() for name in (CONFIG, SOFTMAX_FILE))
-    if not ours and is_whole_model(source):
+    is_ours = (folder / CONFIG).is_file() or (folder / SOFTMAX_FILE).is_file()
+    if not is_ours and is_whole_model(source):
         return _open_bilm(source, source), None
     trained = load_trained(folder)
     return trained.model.bilm, trained
@@ -231,9 +258,9 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
 
 def _open_bilm(options_file: str | Path, weight_file: str | Path) -> BiLM:
     """A biLM of paths, URLs or whole models."""
-    return BiLM.from_files(
-        bilm_file(options_file, "options_file"), bilm_file(weight_file, "weight_file")
-    )
+    options = bilm_file(options_file, "options_file")
+    weights = bilm_file(weight_file, "weight_file")
+    return BiLM.from_files(options, weights)
 
 
 @torch.no_grad()
@@ -241,9 +268,11 @@ def fill_softmax(
     softmax: OutputSoftmax, words: WordVocabulary, start: TrainedModel | None
 ) -> bool:
     """
-    Copy the rows of the softmax of `start` into a new one: for words in both vocabularies their row, for new words the
-    row of `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
-    Nothing is copied if there is no softmax. New words are logged. Returns whether both vocabularies are equal.
+    Copy the rows of the softmax of `start` into a new one: for words in both
+    vocabularies their row, for new words the row of `<UNK>`. `<UNK>` and the N new
+    words share its probability equally, so that the other words keep theirs: their bias
+    is `b_UNK - ln(N + 1)`. Nothing is copied if there is no softmax. New words are
+    logged. Returns whether both vocabularies are equal.
     """
     if start is None:
         logger.warning(
@@ -251,15 +280,15 @@ def fill_softmax(
             f"{len(words):,}",
         )
         return False
-    known, old = start.vocabulary, start.model.softmax
-    rows = torch.tensor(
-        [known.id(word) for word in words.words]
-    )  # [V], ids in the old softmax
+    known = start.vocabulary
+    old = start.model.softmax
+    old_ids = [known.id(word) for word in words.words]
+    rows = torch.tensor(old_ids)  # [V]
     softmax.weight.copy_(old.weight[rows])
     softmax.bias.copy_(old.bias[rows])
     if words.words == known.words:
         return True
-    new = sum(word not in known.ids for word in words.words)
+    new = len([word for word in words.words if word not in known.ids])
     softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
     counts = f"{len(words):,} words instead of {len(known):,}"
     logger.info("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")

@@ -1,4 +1,7 @@
-"""The joint objective of both directions (paper, section 3.1): token encoder and softmax are shared, LSTMs are not."""
+"""
+The joint objective of both directions (paper, section 3.1): token encoder and softmax
+are shared, LSTMs are not.
+"""
 
 from typing import NamedTuple
 
@@ -18,8 +21,9 @@ from elmo_tasks.settings import Probability, checked
 
 class LmOutput(NamedTuple):
     """
-    Each direction's sum of negative log-likelihoods over its unmasked positions, in nats (the sampled softmax in
-    training mode if there are negatives, else the exact one), their number, and the states for the next batch.
+    Each direction's sum of negative log-likelihoods over its unmasked positions, in
+    nats (the sampled softmax in training mode if there are negatives, else the exact
+    one), their number, and the states for the next batch.
     """
 
     nll: Tensor  # [2], forward and backward
@@ -28,7 +32,10 @@ class LmOutput(NamedTuple):
 
     @property
     def loss(self) -> Tensor:
-        """The mean of the two directions' mean negative log-likelihoods, which bilm-tf minimizes."""
+        """
+        The mean of the two directions' mean negative log-likelihoods, a scalar, which
+        bilm-tf minimizes: `(nll_forward / n_forward + nll_backward / n_backward) / 2`.
+        """
         return 0.5 * (self.nll / self.counts.clamp_min(1)).sum()
 
 
@@ -38,10 +45,12 @@ class BiLanguageModel(nn.Module):
 
     # Parameters
 
-    - `bilm`: provides token encoder and LSTM stacks; the states that it carries are not used.
-    - `dropout`: at the input of each LSTM layer and on the top output, in training mode only.
-    - `precision`: type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells and sums are
-      float32. `float32` gives way to the type of `torch.autocast`. In evaluation mode the biLM's own precision holds.
+    - `bilm`: provides the token encoder and the LSTM stacks.
+    - `dropout`: at the input of each LSTM layer and on the top output, in training mode
+      only.
+    - `precision`: type of the matrix products in training mode, `float32` or
+      `bfloat16`; parameters, cells and sums are float32. `float32` gives way to the
+      type of `torch.autocast`. In evaluation mode the biLM's own precision holds.
     """
 
     @checked
@@ -54,11 +63,17 @@ class BiLanguageModel(nn.Module):
         precision: Precision = "float32",
     ) -> None:
         super().__init__()
-        self.bilm, self.softmax = bilm, softmax
-        self.dropout, self.precision = dropout, PRECISIONS[precision]
+        self.bilm = bilm
+        self.softmax = softmax
+        self.dropout = dropout
+        self.precision = PRECISIONS[precision]
 
     def forward(self, batch: LmBatch, states: States | None = None) -> LmOutput:
-        """Continues from the states of the previous batch (default: zeros), also within a sentence."""
+        """
+        Continues from the states of the previous batch (default: zeros), also within a
+        sentence. The states of a direction are a pair for each layer: the cell, float32
+        `[B, cells]`, and the hidden state `[B, P]`.
+        """
         dtype = self._product_dtype
         with torch.autocast(batch.characters.device.type, enabled=False):
             return self._output(batch, states or {}, dtype)
@@ -66,20 +81,22 @@ class BiLanguageModel(nn.Module):
     def _output(
         self, batch: LmBatch, states: States, dtype: torch.dtype | None
     ) -> LmOutput:
-        """As `forward`, with matrix products in `dtype`, by default that of the parameters."""
+        """
+        As `forward`, with matrix products in `dtype`, by default that of the
+        parameters.
+        """
         tokens = self._encode(batch.characters, dtype)  # [U, P]
-        results = {
-            direction: self._run(
+        tops = []
+        finals: States = {}
+        for direction, inputs in zip(DIRECTIONS, batch.inputs, strict=True):
+            top, finals[direction] = self._run(
                 direction, tokens, inputs, states.get(direction), dtype
             )
-            for direction, inputs in zip(DIRECTIONS, batch.inputs, strict=True)
-        }
-        tops = (top for top, _ in results.values())
-        nll = [
-            self._nll(*of_direction, dtype)
-            for of_direction in zip(tops, batch.targets, batch.mask, strict=True)
-        ]
-        finals = {direction: final for direction, (_, final) in results.items()}
+            tops.append(top)
+        # After both directions: dropout and the sampled softmax share a generator.
+        nll = []
+        for top, targets, mask in zip(tops, batch.targets, batch.mask, strict=True):
+            nll.append(self._nll(top, targets, mask, dtype))
         return LmOutput(torch.stack(nll), batch.mask.sum((1, 2)), finals)
 
     def _encode(self, characters: Tensor, dtype: torch.dtype | None) -> Tensor:
@@ -95,10 +112,13 @@ class BiLanguageModel(nn.Module):
         states: list[State] | None,
         dtype: torch.dtype | None,
     ) -> tuple[Tensor, list[State]]:
-        """One direction over `inputs` [T, B]: its top output [T * B, P] and final states."""
+        """
+        One direction over `inputs` [T, B]: its top output [T * B, P] and final states.
+        """
         steps, rows = inputs.shape
         stack: LstmStack = getattr(self.bilm, f"{direction}_stack")
-        states = states or stack.initial_states(rows)
+        if not states:
+            states = stack.initial_states(rows)
         packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
         dropout = self.dropout if self.training else 0.0
         outputs, finals = stack(
@@ -114,7 +134,10 @@ class BiLanguageModel(nn.Module):
     def _nll(
         self, hidden: Tensor, targets: Tensor, mask: Tensor, dtype: torch.dtype | None
     ) -> Tensor:
-        """The sum over the unmasked positions [T, B]."""
+        """
+        The sum over the unmasked positions, a scalar, for `hidden` [T * B, P] and
+        `targets` and `mask` [T, B].
+        """
         words = targets.flatten()  # [T * B]
         if self.training:
             losses = self.softmax.loss(hidden, words, precision=dtype)
@@ -124,10 +147,13 @@ class BiLanguageModel(nn.Module):
 
     @property
     def _product_dtype(self) -> torch.dtype | None:
+        """The type of matrix products, if they differ from the float32 parameters."""
         if not self.training:
             dtype = PRECISIONS[self.bilm.precision]
         elif self.precision == torch.float32:
             dtype = product_type(self.softmax.weight)
         else:
             dtype = self.precision
-        return None if dtype == torch.float32 else dtype
+        if dtype == torch.float32:
+            return None
+        return dtype

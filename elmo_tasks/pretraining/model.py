@@ -1,4 +1,7 @@
-"""The bidirectional language model as an AllenNLP model: loss, carried states, perplexity (paper, section 3.1)."""
+"""
+The bidirectional language model as an AllenNLP model: loss, carried states, perplexity
+(paper, section 3.1).
+"""
 
 from typing import Annotated, Any, Union
 
@@ -6,6 +9,7 @@ import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
+from overrides import overrides
 
 from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.options import BiLMOptions
@@ -22,8 +26,9 @@ from elmo_tasks.training.distributed import process_count
 
 
 def _is_files(files: dict[str, str]) -> str | None:
-    names = "options_file", "weight_file"
-    return None if files.keys() == set(names) else f"the keys {' and '.join(names)}"
+    if files.keys() == {"options_file", "weight_file"}:
+        return None
+    return "the keys options_file and weight_file"
 
 
 Files = Annotated[dict[str, str], _is_files]
@@ -36,27 +41,32 @@ class BiLMModel(Model):
     """
     `BiLanguageModel` for AllenNLP's trainer.
 
-    It keeps the states between one batch and the next, those of a training apart from those of an evaluation: a batch
-    starts from the last ones, or from zeros if it is the first of its text. Trainer `elmo_tasks` keeps those of the
-    training in its checkpoints.
+    It keeps the states between one batch and the next, those of a training apart from
+    those of an evaluation: a batch starts from the last ones, or from zeros if it is
+    the first of its text. Trainer `elmo_tasks` keeps those of the training in its
+    checkpoints.
 
-    Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and `unknown`,
-    the share of `<UNK>` among the targets. They are weighted by tokens. Evaluation uses the exact softmax, training the
-    training loss, whose perplexity is not comparable if there are `negatives`.
+    Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`,
+    `backward_perplexity` and `unknown`, the share of `<UNK>` among the targets. They
+    are weighted by tokens. Evaluation uses the exact softmax, training the training
+    loss, whose perplexity is not comparable if there are `negatives`.
 
-    In distributed training each process has a share of the batch's rows and states. Losses are divided by the tokens of
-    the whole batch, and metrics count all of it, so that with dropout 0 the result is that of one process.
+    In distributed training each process has a share of the batch's rows and states.
+    Losses are divided by the tokens of the whole batch, and metrics count all of it, so
+    that with dropout 0 the result is that of one process.
 
     # Parameters
 
     - `options`: the structure of an official `options.json`.
-    - `negatives`: number of negatives of the sampled softmax. Default: the full softmax.
+    - `negatives`: number of negatives of the sampled softmax. Default: the full
+      softmax.
     - `dropout`: at the input of each LSTM layer and before the softmax.
     - `precision`: of the matrix products in training: `float32` or `bfloat16`.
-    - `loss_scale`: bilm-tf multiplies the loss by the number of unrolled steps, 20, which matters to clipping and
-      Adagrad.
+    - `loss_scale`: bilm-tf multiplies the loss by the number of unrolled steps, 20,
+      which matters to clipping and Adagrad.
 
-    Raises `InputError` if an option is impossible or the vocabulary is not `elmo_tasks_words`.
+    Raises `InputError` if an option is impossible or the vocabulary is not
+    `elmo_tasks_words`.
     """
 
     @checked
@@ -72,7 +82,8 @@ class BiLMModel(Model):
         super().__init__(vocab)
         if not isinstance(vocab, LmVocabulary):
             raise InputError(
-                f"model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, got {type(vocab).__name__}"
+                "model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, "
+                f"got {type(vocab).__name__}"
             )
         bilm = BiLM(BiLMOptions.from_dict(options))
         softmax = OutputSoftmax(
@@ -100,8 +111,8 @@ class BiLMModel(Model):
         loss_scale: Positive = 1.0,
     ) -> "BiLMModel":
         """
-        Continue training a biLM (see `load_start`): `elmo_tasks_tuned_bilm` (paper, appendix A.1). Its softmax is
-        used for the words that both vocabularies have.
+        Continue training a biLM (see `load_start`): `elmo_tasks_tuned_bilm` (paper,
+        appendix A.1). Its softmax is used for the words that both vocabularies have.
         """
         found, trained = load_start(bilm)
         model = cls(
@@ -113,10 +124,12 @@ class BiLMModel(Model):
         )
         return model
 
+    @overrides(check_signature=False)  # AllenNLP's forward takes any inputs
     def forward(self, batch: LmBatch) -> dict[str, Any]:
         """
-        Returns `loss` (scaled), `nll` (nats per token, mean of the directions) and `tokens` (targets of the forward
-        direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
+        Returns `loss` (scaled), `nll` (nats per token, mean of the directions) and
+        `tokens` (targets of the forward direction). The last two are those of the whole
+        batch, as is the mean of `loss` over processes.
         """
         output = self.language_model(batch, self._states_for(batch))
         if self.training:
@@ -129,16 +142,18 @@ class BiLMModel(Model):
         if process_count() > 1:
             counts = total.counts.to(counts.device)
         share = output._replace(counts=counts)
+        # DDP takes the mean of the processes' gradients, which are to be summed.
+        loss = share.loss * process_count() * self.loss_scale
         return {
-            "loss": share.loss
-            * process_count()
-            * self.loss_scale,  # DDP takes the mean of the processes' gradients
+            "loss": loss,
             "nll": total.loss,
             "tokens": int(total.counts[0]),
         }
 
     def _states_for(self, batch: LmBatch) -> States:
-        """Those with which a batch starts, on the device of the model; `{}` for zeros."""
+        """
+        The states that a batch starts from, on the model's device; `{}` for zeros.
+        """
         if batch.begins:
             return {}
         kept = self._training_states if self.training else self._evaluation_states
@@ -152,6 +167,7 @@ class BiLMModel(Model):
         """Restore what `carried_states` returned; `{}` for zeros."""
         self._training_states = states
 
+    @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         return self._perplexity.get_metric(reset)
 
@@ -167,8 +183,14 @@ def _moved(states: States, device: torch.device) -> States:
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:
     """Negative log-likelihoods, detached, and counts over all processes, on the CPU."""
+    # In one tensor: reading its values waits for the device once.
     own = torch.cat([output.nll.detach().double(), output.counts]).tolist()
-    numbers = torch.tensor([*own, unknown], dtype=torch.float64)
-    total = numbers if process_count() == 1 else dist_reduce_sum(numbers).cpu()
-    nll = total[:2].to(output.nll.dtype)
-    return LmOutput(nll, total[2:4].long(), output.states), int(total[4])
+    numbers = torch.tensor(own + [unknown], dtype=torch.float64)  # [5]
+    if process_count() > 1:
+        numbers = dist_reduce_sum(numbers).cpu()
+    total = LmOutput(
+        nll=numbers[:2].to(output.nll.dtype),
+        counts=numbers[2:4].long(),
+        states=output.states,
+    )
+    return total, int(numbers[4])
