@@ -1,4 +1,7 @@
-"""The text of the language model for AllenNLP's trainer: readers, vocabulary and data loader of a config."""
+"""
+The text of the language model for AllenNLP's trainer: readers, vocabulary and data
+loader of a config.
+"""
 
 import logging
 import tempfile
@@ -12,6 +15,7 @@ from allennlp.data import DatasetReader, Field, Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
@@ -45,30 +49,40 @@ from elmo_tasks.training.subsampling import every_instance
 logger = logging.getLogger(__name__)
 
 WORDS = "words"
-"""The vocabulary's namespace; its file in an archive, `vocabulary/words.txt`, is an official `vocabulary.txt`."""
+"""
+The vocabulary's namespace; its file in an archive, `vocabulary/words.txt`, is an
+official `vocabulary.txt`.
+"""
 
 
 @DatasetReader.register("elmo_tasks_lm")
 class LmReader(DatasetReader):
-    """Makes no instances: AllenNLP requires a reader in every config, but the data loader reads the text itself."""
+    """
+    Makes no instances: AllenNLP requires a reader in every config, but the data loader
+    reads the text itself.
+    """
 
     @checked
     def __init__(self, *, max_instances: Optional[Size] = None, **kwargs: Any) -> None:
         super().__init__(max_instances=max_instances, **kwargs)
 
     def text_files(self, data_path: Any) -> list[Path]:
-        """The text files, one tokenized sentence per line, of a config's data path. Raises `InputError`."""
+        """
+        The text files, one tokenized sentence per line, of a config's data path. Raises
+        `InputError`.
+        """
         return expand_files(data_path)
 
+    @overrides
     def _read(self, file_path: Any) -> Iterator[Instance]:
         return iter(())
 
 
 def file_or_files(values: Mapping[str, Any]) -> Iterator[Wrong]:
     """The rule of `LmVocabulary.from_corpus`."""
-    file, wanted = values["file"], "file, or files with size or min_count"
+    file = values["file"]
     if (values["files"] is None) == (file is None):
-        yield Wrong("files", wanted, values["files"])
+        yield Wrong("files", "file, or files with size or min_count", values["files"])
     if values["size"] is not None and values["min_count"] is not None:
         yield Wrong("min_count", "null with size", values["min_count"])
     for limit in ("size", "min_count"):
@@ -78,7 +92,10 @@ def file_or_files(values: Mapping[str, Any]) -> Iterator[Wrong]:
 
 @Vocabulary.register("elmo_tasks_words", constructor="from_corpus")
 class LmVocabulary(Vocabulary):
-    """A vocabulary with one namespace, `words`: the classes of the language model's softmax."""
+    """
+    A vocabulary with one namespace, `words`: the classes of the language model's
+    softmax.
+    """
 
     @classmethod
     @checked
@@ -92,34 +109,35 @@ class LmVocabulary(Vocabulary):
         reader: Optional[DatasetReader] = None,
     ) -> "LmVocabulary":
         """
-        Count the words of `files` (paths or globs of text, or what `reader` reads, such as `elmo_tasks_task_text`), up
-        to a maximum number (`size`) or with a minimum frequency (`min_count`); or load `file`, a `vocabulary.txt`.
-        Raises `InputError` if these do not go together, or a file cannot be read.
+        Count the words of `files` (paths or globs of text, or what `reader` reads, such
+        as `elmo_tasks_task_text`), up to a maximum number (`size`) or with a minimum
+        frequency (`min_count`); or load `file`, a `vocabulary.txt`. Raises `InputError`
+        if these do not go together, or a file cannot be read.
         """
         if file is not None:
             return cls.of(WordVocabulary.from_file(file))
-        return cls.of(
-            WordVocabulary.count(
-                text_files(reader, files or []), size=size, min_count=min_count
-            )
-        )
+        paths = text_files(reader, files or [])
+        return cls.of(WordVocabulary.count(paths, size=size, min_count=min_count))
 
     @classmethod
     def of_sample(cls) -> "LmVocabulary":
         """One for the check before a training, which counts no text."""
-        return cls.of(WordVocabulary([*SPECIALS]))
+        return cls.of(WordVocabulary(list(SPECIALS)))
 
     @classmethod
     def of(cls, words: WordVocabulary) -> "LmVocabulary":
+        """The words as AllenNLP's vocabulary, with the same ids."""
         vocabulary = cls(non_padded_namespaces=[WORDS])
         for word in words.words:
             vocabulary.add_token_to_namespace(word, WORDS)
         return vocabulary
 
+    @overrides
     def save_to_files(self, directory: str) -> None:
         """
-        As in AllenNLP, but atomic. Also called when a run is resumed, whose weights belong to the words of its start:
-        raises `InputError` if the folder has other words, and leaves them there.
+        As in AllenNLP, but atomic. Also called when a run is resumed, whose weights
+        belong to the words of its start: raises `InputError` if the folder has other
+        words, and leaves them there.
         """
         saved = Path(directory) / f"{WORDS}.txt"
         if saved.is_file():
@@ -128,35 +146,39 @@ class LmVocabulary(Vocabulary):
         self.to_words().save(saved)
 
     def to_words(self) -> WordVocabulary:
-        by_id = self.get_index_to_token_vocabulary(WORDS)
-        return WordVocabulary([by_id[i] for i in range(len(by_id))])
+        """The words in the order of their ids."""
+        word_of = self.get_index_to_token_vocabulary(WORDS)
+        return WordVocabulary([word_of[number] for number in range(len(word_of))])
 
 
 def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
-    return (
-        reader.text_files(data_path)
-        if isinstance(reader, LmReader)
-        else expand_files(data_path)
-    )
+    """The text files of a data path, which the config's reader may make."""
+    if isinstance(reader, LmReader):
+        return reader.text_files(data_path)
+    return expand_files(data_path)
 
 
 def _check_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> None:
-    pairs = enumerate(zip_longest(saved.words, found.words), start=1)
-    for line, (old, new) in pairs:
+    """Raises `InputError` at the first word that is not the one in the run's file."""
+    pairs = zip_longest(saved.words, found.words)
+    for line, (old, new) in enumerate(pairs, start=1):
         if old != new:
-            problem = (
-                f"expected the words that this run started with: {old!r}, got {new!r}"
+            raise InputError(
+                f"expected the words that this run started with: {old!r}, got {new!r}",
+                file=file,
+                line=line,
+                hint="restore the vocabulary's text or file, "
+                "or start a new run in another folder",
             )
-            hint = "restore the vocabulary's text or file, or start a new run in another folder"
-            raise InputError(problem, file=file, line=line, hint=hint)
 
 
 def length_of_pass(values: Mapping[str, Any]) -> Iterator[Wrong]:
     """The rule of `LmDataLoader`."""
-    if values["shuffle"] and values["max_tokens"] is not None:
-        yield Wrong("max_tokens", "null with shuffle true", values["max_tokens"])
-    if not values["shuffle"] and values["steps_per_epoch"] is not None:
-        steps = values["steps_per_epoch"]
+    most = values["max_tokens"]
+    steps = values["steps_per_epoch"]
+    if values["shuffle"] and most is not None:
+        yield Wrong("max_tokens", "null with shuffle true", most)
+    if not values["shuffle"] and steps is not None:
         yield Wrong("steps_per_epoch", "null with shuffle false", steps)
 
 
@@ -165,22 +187,25 @@ class LmDataLoader(DataLoader):
     """
     Batches of the official language-model stream (`LmStream`), with the key `batch`.
 
-    In training the stream is endless: an epoch is its next `steps_per_epoch` batches. In validation (`shuffle: false`)
-    every iteration is the same single pass, which predicts every token of the files once in
-    each direction.
+    In training the stream is endless: an epoch is its next `steps_per_epoch` batches.
+    In validation (`shuffle: false`) every iteration is the same single pass, which
+    predicts every token of the files once in each direction.
 
-    In distributed training each process has an equal share of the rows, and all shares together are the batches of one
-    process. Each process reads the whole text, to know which sentences the other rows take; but in training on several
-    nodes, each node reads a share of the files if there are enough, and its rows are filled from these.
+    In distributed training each process has an equal share of the rows, and all shares
+    together are the batches of one process. Each process reads the whole text, to know
+    which sentences the other rows take; but in training on several nodes, each node
+    reads a share of the files if there are enough, and its rows are filled from these.
 
     # Parameters
 
-    - `data_path`: paths or globs of the text, from `train_data_path` or `validation_data_path`; a corpus, if the reader
-      is `elmo_tasks_task_text`.
+    - `data_path`: paths or globs of the text, from `train_data_path` or
+      `validation_data_path`; a corpus, if the reader is `elmo_tasks_task_text`.
     - `batch_size`, `unroll`: B rows of T tokens per direction, over all processes.
     - `seed`: of the order of files and sentences. Default: the run's `pytorch_seed`.
-    - `steps_per_epoch`: default: the number of batches in one pass over the corpus, which is counted.
-    - `max_tokens`: in a single pass, stop after so many predictions, an equal share from the start of each file.
+    - `steps_per_epoch`: default: the number of batches in one pass over the corpus,
+      which is counted.
+    - `max_tokens`: in a single pass, stop after so many predictions, an equal share
+      from the start of each file.
 
     Raises `InputError` if a value is invalid, no file matches, or a file has no text.
     """
@@ -203,18 +228,22 @@ class LmDataLoader(DataLoader):
         self.endless = shuffle
         share, rest = divmod(batch_size, process_count())
         if rest:
-            problem = f"expected a batch_size that is a multiple of the {process_count()} processes, got {batch_size}"
-            raise InputError(f"data loader elmo_tasks_lm: {problem}")
+            raise InputError(
+                "data loader elmo_tasks_lm: expected a batch_size that is a multiple "
+                f"of the {process_count()} processes, got {batch_size}"
+            )
         self.reader = reader  # owns the files that it has written
         self.files = text_files(reader, data_path)
-        self._nodes = (
-            node_count() if self.endless and len(self.files) >= node_count() else 1
-        )
+        self._nodes = 1  # that share the files
+        if self.endless and len(self.files) >= node_count():
+            self._nodes = node_count()
         if self._nodes > 1:
             self.files = share_of_files(self.files, node_rank(), self._nodes)
             logger.info("this node reads %s", ", ".join(map(str, self.files)))
         check_text(self.files)
-        self.batch_size, self.unroll, self.max_tokens = batch_size, unroll, max_tokens
+        self.batch_size = batch_size
+        self.unroll = unroll
+        self.max_tokens = max_tokens
         self.seed = torch.initial_seed() if seed is None else seed
         rank = process_rank() % (process_count() // self._nodes)
         self._own = range(share * rank, share * (rank + 1))
@@ -225,7 +254,10 @@ class LmDataLoader(DataLoader):
 
     @classmethod
     def config_of_sample(cls, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The config of one with a small batch, for the check before a training; it does not count the text."""
+        """
+        The config of one with a small batch, for the check before a training; it does
+        not count the text.
+        """
         small = dict(config)
         for key, most in (("batch_size", 2), ("unroll", 20)):
             if isinstance(small.get(key), int):
@@ -234,14 +266,12 @@ class LmDataLoader(DataLoader):
             small["steps_per_epoch"] = 1
         return small
 
+    @overrides
     def __len__(self) -> int:
         if not self.endless:
             raise TypeError("the length of a single pass is not known in advance")
         if self._steps is None:
-            counted = all_gather_objects((node_rank(), count_predictions(self.files)))
-            predictions = (
-                sum(dict(counted).values()) if self._nodes > 1 else counted[0][1]
-            )
+            predictions = self._predictions_per_pass()
             self._steps = max(1, predictions // (self.batch_size * self.unroll))
             logger.info(
                 "%s predictions per pass: %s steps per epoch",
@@ -250,44 +280,74 @@ class LmDataLoader(DataLoader):
             )
         return self._steps
 
+    def _predictions_per_pass(self) -> int:
+        """Over the files of all nodes; the processes of a node read the same ones."""
+        own = count_predictions(self.files)
+        counted = all_gather_objects((node_rank(), own))
+        if self._nodes == 1:
+            _, predictions = counted[0]
+            return predictions
+        by_node = dict(counted)
+        return sum(by_node.values())
+
+    @overrides
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        skipped, self._to_skip = self._to_skip, 0
+        """
+        `{"batch": LmBatch}` each time, on the target device. After `resume` the first
+        ones are empty: AllenNLP's trainer counts these batches without using them.
+        """
+        skipped = self._to_skip
+        self._to_skip = 0
         if self.endless:
-            yield from (
-                {} for _ in range(skipped)
-            )  # the trainer counts these batches without using them
+            for _ in range(skipped):
+                yield {}
             for _ in range(len(self) - skipped):
                 yield {"batch": next(self._training_stream()).to(self._device)}
         else:
-            forward, backward = (
-                first_sentences(self.files, max_tokens=self.max_tokens)
-                for _ in range(2)
-            )
-            sizes: dict[str, Any] = {
-                "batch_size": self.batch_size,
-                "unroll": self.unroll,
-                "own": self._own,
-            }
-            for number, batch in enumerate(
-                LmStream(forward, backward, self._words, **sizes)
-            ):
-                yield {} if number < skipped else {"batch": batch.to(self._device)}
+            for number, batch in enumerate(self._single_pass()):
+                if number < skipped:
+                    yield {}
+                else:
+                    yield {"batch": batch.to(self._device)}
 
+    def _single_pass(self) -> LmStream:
+        forward = first_sentences(self.files, max_tokens=self.max_tokens)
+        backward = first_sentences(self.files, max_tokens=self.max_tokens)
+        return LmStream(
+            forward,
+            backward,
+            self._words,
+            batch_size=self.batch_size,
+            unroll=self.unroll,
+            own=self._own,
+        )
+
+    @overrides
     def iter_instances(self) -> Iterator[Instance]:
         return iter(())
 
+    @overrides(check_signature=False)  # AllenNLP's takes any vocabulary
     def index_with(self, vocab: LmVocabulary) -> None:
         self._words = vocab.to_words()
 
+    @overrides
     def set_target_device(self, device: torch.device) -> None:
         self._device = device
 
     def position(self) -> dict[str, Any]:
-        """The position of the training stream as plain data; empty for a single pass, where a count is enough."""
-        return self._training_stream().position() if self.endless else {}
+        """
+        The position of the training stream as plain data; empty for a single pass,
+        where a count is enough.
+        """
+        if not self.endless:
+            return {}
+        return self._training_stream().position()
 
     def resume(self, position: dict[str, Any], *, batches: int) -> None:
-        """Continue at `position` in an epoch, after `batches` empty batches, which a resumed trainer skips."""
+        """
+        Continue at `position` in an epoch, after `batches` empty batches, which a
+        resumed trainer skips.
+        """
         self._to_skip = batches
         if self.endless:
             self._training_stream().move_to(position)
@@ -313,31 +373,41 @@ class LmDataLoader(DataLoader):
 @DatasetReader.register("elmo_tasks_task_text")
 class TaskTextReader(LmReader):
     """
-    Writes the texts of the instances of a task's `reader` into temporary files, which are deleted with this one:
-    `fields` that are text fields or lists of them, sentence by sentence. A text that consecutive instances share, such
-    as a passage with several questions or a sentence with several verbs, is written once. In distributed training each
-    process writes the whole text.
+    Writes the texts of the instances of a task's `reader` into temporary files, which
+    are deleted with this one: `fields` that are text fields or lists of them, sentence
+    by sentence. A text that consecutive instances share, such as a passage with several
+    questions or a sentence with several verbs, is written once. In distributed training
+    each process writes the whole text.
     """
 
     @checked
     def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._task_reader, self._names = reader, fields
+        self._task_reader = reader
+        self._names = fields
         self._folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_text_")
         self._files: dict[str, Path] = {}
 
     def limit_to_sample(self, count: int) -> None:
-        """Take so many instances of a corpus at most, for the check before a training."""
+        """
+        Take so many instances of a corpus at most, for the check before a training.
+        """
         most = self._task_reader.max_instances
-        self._task_reader.max_instances = count if most is None else min(count, most)
+        if most is None or most > count:
+            self._task_reader.max_instances = count
 
+    @overrides
     def text_files(self, data_path: Any) -> list[Path]:
-        """One file with the texts of a corpus. Raises `InputError` if an instance lacks a field, or it has no text."""
+        """
+        One file with the texts of a corpus. Raises `InputError` if an instance lacks a
+        field, or it has no text.
+        """
         name = str(data_path)
         if name not in self._files:
             file = Path(self._folder.name) / f"text.{len(self._files)}.txt"
             with file.open("w", encoding="utf-8") as out:
-                out.writelines(f"{line}\n" for line in self._lines(data_path))
+                for line in self._lines(data_path):
+                    out.write(f"{line}\n")
             self._files[name] = file
         return [self._files[name]]
 
@@ -346,9 +416,8 @@ class TaskTextReader(LmReader):
         for instance in every_instance(self._task_reader, data_path):
             for name in self._names:
                 if name not in instance.fields:
-                    raise InputError(
-                        f"expected a field {name!r}, got {', '.join(sorted(instance.fields))}"
-                    )
+                    found = ", ".join(sorted(instance.fields))
+                    raise InputError(f"expected a field {name!r}, got {found}")
                 lines = list(_sentences(instance.fields[name], name))
                 if lines != last.get(name):
                     yield from lines
@@ -356,10 +425,12 @@ class TaskTextReader(LmReader):
 
 
 def _sentences(field: Field, name: str) -> Iterator[str]:
+    """The text of a text field, or those in a list; raises `InputError` for others."""
     if isinstance(field, TextField):
-        yield " ".join(
-            word for token in field.tokens for word in token.ensure_text().split()
-        )
+        words = []
+        for token in field.tokens:
+            words += token.ensure_text().split()
+        yield " ".join(words)
     elif isinstance(field, ListField):
         for part in field:
             yield from _sentences(part, name)
