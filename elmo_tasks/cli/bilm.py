@@ -13,8 +13,9 @@ from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import export_run, load_trained
 from elmo_tasks.pretraining.paragraphs import BLANK, LINE
-from elmo_tasks.pretraining.prepare import SPLITS, HeldOut, Written, prepare
+from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.pretraining.splits import SPLITS, HeldOut, Written
 from elmo_tasks.run_names import LANGUAGE_MODEL
 from elmo_tasks.settings import Range, Size, number
 

@@ -15,8 +15,10 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
-from elmo_tasks.pretraining.prepare import BLOCK, Prepared, Written, prepare
+from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.pretraining.splits import BLOCK, Written
+from elmo_tasks.pretraining.text_folder import Prepared
 from tests.killing import killed_at_event
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
