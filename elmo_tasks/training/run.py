@@ -34,7 +34,7 @@ from elmo_tasks.run_names import (
     VOCABULARY,
     WEIGHTS,
 )
-from elmo_tasks.training.archives import archived_config
+from elmo_tasks.training.archive_contents import archived_config
 from elmo_tasks.training.checks.training import VERIFIED, check_config, describe
 from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.folder import (

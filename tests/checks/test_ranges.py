@@ -20,7 +20,8 @@ from elmo_tasks.settings import (
     has_range,
     wrong_in,
 )
-from elmo_tasks.training.checks.schema import arguments_of, object_problems
+from elmo_tasks.training.checks.arguments import arguments_of
+from elmo_tasks.training.checks.schema import object_problems
 
 FREE = {
     "archive_file",

@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.tasks.squad.reader import GoldAnswer
-from elmo_tasks.training.archives import DATA_LOADERS, score
+from elmo_tasks.training.archive_contents import DATA_LOADERS
+from elmo_tasks.training.archives import score
 from elmo_tasks.training.pass_loss import loss_of_pass
 from tests.models import corpus, metadata
 from tests.tiny import ROOT, SAMPLES, SIZES, bilm_files, tiny_model, write_vectors

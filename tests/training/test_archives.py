@@ -16,7 +16,8 @@ from allennlp.predictors import Predictor
 from huggingface_hub.utils import reset_sessions
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.archives import archived_config, load_archive, unpacked
+from elmo_tasks.training.archive_contents import archived_config, unpacked
+from elmo_tasks.training.archives import load_archive
 from tests.fuzz.subjects import ARCHIVE as SOUND
 from tests.fuzz.subjects import with_member
 from tests.system import require_path

@@ -18,17 +18,22 @@ from allennlp.commands.train import TrainModel
 from allennlp.common import FromParams, Lazy, Params, Registrable, from_params
 from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
-from torch import nn
 
 from elmo_tasks.settings import (
     NAMES,
     Device,
-    Rule,
     Seed,
     expected,
     has_range,
     not_empty,
     wrong_values,
+)
+from elmo_tasks.training.checks.arguments import (
+    BARE,
+    arguments_of,
+    may_be_null,
+    passes_on_anything,
+    rules_of,
 )
 from elmo_tasks.training.checks.problem import (
     Problem,
@@ -38,8 +43,6 @@ from elmo_tasks.training.checks.problem import (
     shown,
     unknown,
 )
-from elmo_tasks.training.checks.ranges import RULES, package_of, with_ranges
-from elmo_tasks.training.inlined import with_inlined
 from elmo_tasks.training.seeds import SEED, SEEDS
 
 CONTAINERS: dict[Any, type] = {
@@ -52,7 +55,6 @@ CONTAINERS: dict[Any, type] = {
 }
 """Annotations whose parts AllenNLP constructs, and the type of the value in a config."""
 
-BARE = (object.__init__, nn.Module.__init__)
 Supplied = frozenset[str] | None
 """Arguments that code passes in addition to the config; `None` if unknown."""
 
@@ -109,12 +111,12 @@ def object_problems(
         *other_keys,
         *(["type"] if has_type else []),
     ]
-    accepts_any = constructor not in BARE and _passes_on_anything(cls, constructor)
+    accepts_any = constructor not in BARE and passes_on_anything(cls, constructor)
     for key, part in value.items():
         here = below(path, key)
         if key in parameters:
             parameter = parameters[key]
-            is_valid_null = part is None and _may_be_null(parameter, constructor)
+            is_valid_null = part is None and may_be_null(parameter, constructor)
             is_loaded = isinstance(part, dict) and "_pretrained" in part
             if not is_valid_null and not is_loaded:
                 of_part = _value_problems(here, part, parameter.annotation, supplied)
@@ -141,20 +143,6 @@ def object_problems(
             )
 
 
-def _may_be_null(parameter: Parameter, constructor: Any) -> bool:
-    """
-    Whether a constructor takes null. AllenNLP passes it on whatever the annotation says; its own classes take it for
-    false, and those of users may do so wherever an argument is optional.
-    """
-    if parameter.default is None or parameter.annotation in (Any, Parameter.empty):
-        return True
-    package = package_of(constructor)
-    if package == "allennlp":
-        return parameter.annotation is bool
-    is_required = parameter.default is Parameter.empty
-    return package != "elmo_tasks" and not is_required
-
-
 def _conflicts(
     path: str,
     value: Mapping[str, Any],
@@ -167,7 +155,7 @@ def _conflicts(
     for key, parameter in parameters.items():
         if parameter.default is not Parameter.empty:
             values.setdefault(key, parameter.default)
-    for rule in _rules(cls, constructor):
+    for rule in rules_of(cls, constructor):
         try:
             found = list(rule(values))
         except KeyError:  # a missing argument, which is another problem
@@ -175,75 +163,6 @@ def _conflicts(
         for wrong in found:
             got = shown(wrong.value) if wrong.key in value else "none"
             yield Problem(below(path, wrong.key), wrong.expected, got)
-
-
-def _rules(cls: Any, constructor: Callable[..., Any]) -> Iterator[Rule]:
-    """The rules of a constructor, and of those of the base classes that get its `kwargs`."""
-    constructors: list[Any] = [constructor]
-    if inspect.isfunction(constructor) and from_params.takes_kwargs(constructor):
-        constructors += [vars(base).get("__init__") for base in cls.__mro__[1:]]
-    for one in constructors:
-        if hasattr(one, "rule"):
-            yield one.rule
-    for base in cls.__mro__ if inspect.isclass(cls) else ():
-        if base in RULES:
-            yield RULES[base]
-
-
-def arguments_of(
-    cls: Any, constructor: Callable[..., Any]
-) -> dict[str, Parameter] | None:
-    """
-    The arguments that a config can set, as AllenNLP infers them; those of `inlined` arguments stand in their
-    place. `None` if the class reads its config in its own way.
-    """
-    if not hasattr(
-        cls, "from_params"
-    ):  # of PyTorch: AllenNLP passes the values as they are
-        try:
-            inferred = dict(inspect.signature(cls).parameters)
-        except (TypeError, ValueError):
-            return None
-        return {
-            name: parameter.replace(annotation=Parameter.empty)
-            for name, parameter in inferred.items()
-        }
-    own = (
-        getattr(cls.from_params, "__func__", None)
-        is not FromParams.from_params.__func__
-    )
-    if not inspect.isclass(cls) or (
-        own and not any(hasattr(cls, name) for name in ("config_problems", "inlined"))
-    ):
-        return None
-    if hasattr(cls, "config_keys"):
-        return {
-            key: Parameter(key, Parameter.KEYWORD_ONLY, default=None)
-            for key in cls.config_keys
-        }
-    if constructor in BARE:
-        return {}
-    inferred = from_params.infer_method_params(cls, constructor)
-    inferred = with_inlined(inferred, getattr(cls, "inlined", {}))
-    variable = Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL
-    settable = {
-        name: parameter
-        for name, parameter in inferred.items()
-        if name not in ("self", "cls") and parameter.kind not in variable
-    }
-    return with_ranges(cls, constructor, settable)
-
-
-def _passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
-    """Whether `**kwargs` reaches a class that AllenNLP does not construct, whose keys are unknown."""
-    if constructor is object.__init__:
-        return True
-    if not inspect.isroutine(constructor) or not from_params.takes_kwargs(constructor):
-        return False
-    base = next(
-        (base for base in cls.__mro__[1:] if issubclass(base, FromParams)), None
-    )
-    return base is None or _passes_on_anything(base, base.__init__)
 
 
 def _value_problems(

@@ -1,0 +1,100 @@
+"""The arguments of a constructor that a config can set, and what is known about them."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from inspect import Parameter
+from typing import Any
+
+from allennlp.common import FromParams, from_params
+from torch import nn
+
+from elmo_tasks.settings import (
+    Rule,
+)
+from elmo_tasks.training.checks.ranges import RULES, package_of, with_ranges
+from elmo_tasks.training.inlined import with_inlined
+
+BARE = (object.__init__, nn.Module.__init__)
+
+
+def may_be_null(parameter: Parameter, constructor: Any) -> bool:
+    """
+    Whether a constructor takes null. AllenNLP passes it on whatever the annotation says; its own classes take it for
+    false, and those of users may do so wherever an argument is optional.
+    """
+    if parameter.default is None or parameter.annotation in (Any, Parameter.empty):
+        return True
+    package = package_of(constructor)
+    if package == "allennlp":
+        return parameter.annotation is bool
+    is_required = parameter.default is Parameter.empty
+    return package != "elmo_tasks" and not is_required
+
+
+def rules_of(cls: Any, constructor: Callable[..., Any]) -> Iterator[Rule]:
+    """The rules of a constructor, and of those of the base classes that get its `kwargs`."""
+    constructors: list[Any] = [constructor]
+    if inspect.isfunction(constructor) and from_params.takes_kwargs(constructor):
+        constructors += [vars(base).get("__init__") for base in cls.__mro__[1:]]
+    for one in constructors:
+        if hasattr(one, "rule"):
+            yield one.rule
+    for base in cls.__mro__ if inspect.isclass(cls) else ():
+        if base in RULES:
+            yield RULES[base]
+
+
+def arguments_of(
+    cls: Any, constructor: Callable[..., Any]
+) -> dict[str, Parameter] | None:
+    """
+    The arguments that a config can set, as AllenNLP infers them; those of `inlined` arguments stand in their place.
+    `None` if the class reads its config in its own way.
+    """
+    if not hasattr(
+        cls, "from_params"
+    ):  # of PyTorch: AllenNLP passes the values as they are
+        try:
+            inferred = dict(inspect.signature(cls).parameters)
+        except (TypeError, ValueError):
+            return None
+        return {
+            name: parameter.replace(annotation=Parameter.empty)
+            for name, parameter in inferred.items()
+        }
+    own = (
+        getattr(cls.from_params, "__func__", None)
+        is not FromParams.from_params.__func__
+    )
+    if not inspect.isclass(cls) or (
+        own and not any(hasattr(cls, name) for name in ("config_problems", "inlined"))
+    ):
+        return None
+    if hasattr(cls, "config_keys"):
+        return {
+            key: Parameter(key, Parameter.KEYWORD_ONLY, default=None)
+            for key in cls.config_keys
+        }
+    if constructor in BARE:
+        return {}
+    inferred = from_params.infer_method_params(cls, constructor)
+    inferred = with_inlined(inferred, getattr(cls, "inlined", {}))
+    variable = Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL
+    settable = {
+        name: parameter
+        for name, parameter in inferred.items()
+        if name not in ("self", "cls") and parameter.kind not in variable
+    }
+    return with_ranges(cls, constructor, settable)
+
+
+def passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
+    """Whether `**kwargs` reaches a class that AllenNLP does not construct, whose keys are unknown."""
+    if constructor is object.__init__:
+        return True
+    if not inspect.isroutine(constructor) or not from_params.takes_kwargs(constructor):
+        return False
+    base = next(
+        (base for base in cls.__mro__[1:] if issubclass(base, FromParams)), None
+    )
+    return base is None or passes_on_anything(base, base.__init__)
