@@ -4,8 +4,9 @@ import importlib.util
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
 from elmo_tasks.training.checks.files import DATA_PATHS
-from elmo_tasks.training.checks.problem import below, items
+from elmo_tasks.training.checks.problem import below, get, items
 from elmo_tasks.training.run_folder import RunFolder
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
@@ -50,6 +51,7 @@ def unpacked(file: str | Path) -> Iterator[Path]:
 
 
 def _gather(source: Path, folder: Path) -> None:
+    """Unpacks an archive, or makes links to the files of a run's folder. Raises `InputError` if a part is missing."""
     if source.is_dir():
         for path in _archived(source):
             require_regular(path)
@@ -61,17 +63,22 @@ def _gather(source: Path, folder: Path) -> None:
                 place.symlink_to(path.absolute())
     else:
         unpack(source, folder, ARCHIVED, file=source)
-    sound = {
-        CONFIG: (folder / CONFIG).is_file(),
-        VOCABULARY: (folder / VOCABULARY).is_dir(),
-    }
-    if lacking := [name for name, is_there in sound.items() if not is_there]:
-        raise InputError(
-            f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT
-        )
-    for name in (CONFIG, META):
-        if (folder / name).is_file() and (folder / name).stat().st_size > _MOST_JSON:
-            problem = f"expected a {name} of at most {_MOST_JSON:,} bytes"
+    _require_sound(folder, source)
+
+
+def _require_sound(folder: Path, source: Path) -> None:
+    """Raises `InputError` if what `source` has unpacked to lacks a part, or has more than a model needs."""
+    lacking = []
+    if not (folder / CONFIG).is_file():
+        lacking.append(CONFIG)
+    if not (folder / VOCABULARY).is_dir():
+        lacking.append(VOCABULARY)
+    if lacking:
+        problem = f"the archive lacks {', '.join(lacking)}"
+        raise InputError(problem, file=source, hint=HINT)
+    for path in (folder / CONFIG, folder / META):
+        if path.is_file() and path.stat().st_size > _MOST_JSON:
+            problem = f"expected a {path.name} of at most {_MOST_JSON:,} bytes"
             raise InputError(f"{problem} in the archive, got more", file=source)
     if source.is_file():
         _require_few_words(folder / VOCABULARY, source)
@@ -79,10 +86,11 @@ def _gather(source: Path, folder: Path) -> None:
 
 def _require_few_words(vocabulary: Path, source: Path) -> None:
     """Raises `InputError` for a vocabulary of more lines than the archive has bytes: each takes AllenNLP 100 bytes."""
-    most, lines = max(_FEW_WORDS, source.stat().st_size), 0
+    most = max(_FEW_WORDS, source.stat().st_size)
+    lines = 0
     for file in vocabulary.iterdir():
         with file.open("rb") as opened:
-            while part := opened.read(2**20):
+            for part in iter(partial(opened.read, 2**20), b""):
                 lines += part.count(b"\n")
     if lines > most:
         problem = f"expected vocabularies of at most {most:,} words, got {lines:,}"
@@ -94,8 +102,9 @@ def _archived(run: Path) -> Iterator[Path]:
     vocabulary = RunFolder(run).vocabulary()
     for pattern in ARCHIVED:
         for path in run.glob(pattern):
-            is_foreign = path.parent == run / VOCABULARY and path not in vocabulary
-            if not path.name.startswith(".") and not is_foreign:
+            if path.name.startswith("."):
+                continue
+            if path.parent != run / VOCABULARY or path in vocabulary:
                 yield path
 
 
@@ -107,42 +116,43 @@ def archived_config(content: bytes, file: str | Path) -> str:
     try:
         config = dict(json.loads(content))
     except (ValueError, TypeError, RecursionError) as error:
-        raise InputError(
-            f"the archive's {CONFIG} is no JSON object: {error}",
-            file=file,
-            hint=HINT,
-        ) from None
-    registered = {name for names in Registrable._registry.values() for name in names}
-    for path, key, value in _leaves("", "", config):
-        if path not in DATA_PATHS and _names_code(key, value, registered):
-            raise InputError(
-                f"the archive's {CONFIG} names code to run, {path}: {value!r}",
-                file=file,
-                hint="expected a registered name; --include-package registers more",
-            )
-    for loader in (config.get(name) for name in DATA_LOADERS):
-        if isinstance(
-            loader, dict
-        ):  # `evaluate` names the data, and starts no processes that an archive asks for
+        problem = f"the archive's {CONFIG} is no JSON object: {error}"
+        raise InputError(problem, file=file, hint=HINT) from None
+    _require_no_code(config, file)
+    for name in DATA_LOADERS:
+        loader = config.get(name)
+        if isinstance(loader, dict):
+            # `evaluate` names the data, and starts no processes that an archive asks for.
             loader.pop("data_path", None)
             loader.pop("num_workers", None)
-    if isinstance(model := config.get("model"), dict) and isinstance(
-        elmo := model.get("elmo"), dict
-    ):
+    elmo = get(config, "model.elmo")
+    if isinstance(elmo, dict):
         elmo.pop("cache_dir", None)
     return json.dumps(config, indent=1)
+
+
+def _require_no_code(config: Mapping[str, Any], file: str | Path) -> None:
+    """Raises `InputError` if the config of an archive names code to run."""
+    registered = set[str]()
+    for names in Registrable._registry.values():
+        registered.update(names)
+    for path, key, value in _leaves("", "", config):
+        if path not in DATA_PATHS and _names_code(key, value, registered):
+            problem = f"the archive's {CONFIG} names code to run, {path}: {value!r}"
+            hint = "expected a registered name; --include-package registers more"
+            raise InputError(problem, file=file, hint=hint)
 
 
 def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     """Path, key and value of everything in a config; the items of a list have the key of the list."""
     yield path, key, value
     for name, part in items(value):
-        yield from _leaves(
-            below(path, name), name if isinstance(name, str) else key, part
-        )
+        key_of_part = name if isinstance(name, str) else key
+        yield from _leaves(below(path, name), key_of_part, part)
 
 
 def _names_code(key: str, value: Any, registered: set[str]) -> bool:
+    """Whether AllenNLP would import, or the hub's library run, what a key of a config names."""
     if key in ("_pretrained", "trust_remote_code"):
         return bool(value)
     if not isinstance(value, str) or value in registered - {"from_archive"}:

@@ -29,6 +29,19 @@ from elmo_tasks.training.vocabulary import require_namespaces
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
 
+UNFIT = (
+    RuntimeError,
+    MemoryError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+)
+"""Errors of AllenNLP and PyTorch while they construct a model and load its weights."""
+
+DAMAGED = (*UNFIT, OSError, EOFError)
+"""Errors of PyTorch while it reads a damaged file."""
+
 _SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
 
 
@@ -66,9 +79,8 @@ def data_loader(
     """
     The archive's data loader for validation, on all instances of another file, perhaps with batches of another size.
     """
-    params = (
-        archive.config.get("validation_data_loader") or archive.config["data_loader"]
-    ).duplicate()
+    given = archive.config.get("validation_data_loader")
+    params = (given or archive.config["data_loader"]).duplicate()
     params.params.pop("batches_per_epoch", None)
     if batch_size is not None:
         _set_batch_size(params, batch_size)
@@ -105,7 +117,8 @@ def score(
     predictions, if a file is given. Raises `InputError` if the config, with its overrides, has invalid values.
     """
     config = archive.config.duplicate()
-    if problems := evaluation_problems(config.as_dict(quiet=True)):
+    problems = evaluation_problems(config.as_dict(quiet=True))
+    if problems:
         listed = "; ".join(map(str, problems))
         raise InputError(f"the model's config, with its overrides: {listed}")
     prepare_environment(config)
@@ -148,39 +161,46 @@ def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
     The size of the weights of the archive `file`, and the number of their tensors. Raises `InputError` unless they are
     a state dictionary.
     """
+    name = f"the archive's {weights.name}"
     try:
-        check_tensor_file(weights)
-        state = torch.load(
-            weights, map_location="cpu", mmap=is_zip(weights), weights_only=True
-        )
-        if not isinstance(state, Mapping) or not all(
-            isinstance(key, str) for key in state
-        ):
-            raise TypeError(f"expected tensors by name, got {type(state).__name__}")
+        state = _read_state(weights)
         if Path(file).is_file():
-            for source in sources_in(state):
-                source.require_bounded(Path(file).stat().st_size)
+            _require_bounded_sources(state, Path(file).stat().st_size)
         return weights.stat().st_size, len(state)
     except InputError as error:
-        raise InputError(f"the archive's {weights.name}: {error}", file=file) from None
+        raise InputError(f"{name}: {error}", file=file) from None
     except FileNotFoundError:
-        raise InputError(f"the archive lacks {WEIGHTS}", file=file, hint=HINT) from None
-    except (
-        UnpicklingError
-    ) as error:  # PyTorch's advice is to read the file without its protection
-        raise InputError(
-            f"the archive's {weights.name} is damaged, or has more than tensors",
-            file=file,
-            hint=HINT,
-        ) from error
-    except (
-        *(RuntimeError, OSError, EOFError, MemoryError),
-        *(TypeError, ValueError, LookupError, AttributeError),
-    ) as error:
+        problem = f"the archive lacks {WEIGHTS}"
+        raise InputError(problem, file=file, hint=HINT) from None
+    except UnpicklingError as error:
+        # PyTorch's advice is to read the file without its protection.
+        problem = f"{name} is damaged, or has more than tensors"
+        raise InputError(problem, file=file, hint=HINT) from error
+    except DAMAGED as error:
         reason = str(error).split("\n")[0] or type(error).__name__
-        raise InputError(
-            f"the archive's {weights.name} is damaged: {reason}", file=file, hint=HINT
-        ) from error
+        problem = f"{name} is damaged: {reason}"
+        raise InputError(problem, file=file, hint=HINT) from error
+
+
+def _read_state(weights: Path) -> Mapping[str, Any]:
+    """The state dictionary in a file, whose tensors may be read later."""
+    check_tensor_file(weights)
+    state = torch.load(
+        weights, map_location="cpu", mmap=is_zip(weights), weights_only=True
+    )
+    if not isinstance(state, Mapping) or not _has_names(state):
+        raise TypeError(f"expected tensors by name, got {type(state).__name__}")
+    return state
+
+
+def _has_names(state: Mapping[Any, Any]) -> bool:
+    return all(isinstance(key, str) for key in state)
+
+
+def _require_bounded_sources(state: Mapping[str, Any], packed: int) -> None:
+    """Raises `InputError` if a biLM in the state claims to be far larger than an archive of so many bytes."""
+    for source in sources_in(state):
+        source.require_bounded(packed)
 
 
 @contextmanager
@@ -190,16 +210,16 @@ def explained(file: str | Path) -> Iterator[None]:
         yield
     except (InputError, torch.OutOfMemoryError):
         raise
-    except (
-        *(RuntimeError, MemoryError, TypeError),
-        *(ValueError, LookupError, AttributeError),
-    ) as error:
-        first, *rest = map(str.strip, str(error).split("\n"))
-        problem = (
-            f"no model can be built from the archive: {type(error).__name__}: {first}"
-        )
+    except UNFIT as error:
+        lines = [line.strip() for line in str(error).split("\n")]
+        kind = type(error).__name__
+        problem = f"no model can be built from the archive: {kind}: {lines[0]}"
         hint = "ELMO_TASKS_TRACEBACK=1 shows the traceback"
-        if first.startswith(STATE_PREFIXES):
-            problem = f"the weights do not fit the configuration: {rest[0] if rest else first}"
-            hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
+        if lines[0].startswith(STATE_PREFIXES):
+            what = lines[1] if len(lines) > 1 else lines[0]
+            problem = f"the weights do not fit the configuration: {what}"
+            hint = (
+                "overrides (-o) of a trained model must change neither its sizes "
+                "nor the place of ELMo"
+            )
         raise InputError(problem, file=file, hint=hint) from error

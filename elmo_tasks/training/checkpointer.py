@@ -2,16 +2,17 @@
 
 import logging
 import zipfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy
 import torch
 from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.trainer import TrainerCheckpoint
 from numpy._core import multiarray
+from overrides import overrides
 
 from elmo_tasks.files import atomic_write
 from elmo_tasks.run_names import CHECKPOINT, DAMAGED, TRAINING_STATES
@@ -43,6 +44,30 @@ def damage(path: Path) -> str | None:
     return None if broken is None else f"the file is damaged (checksum of {broken})"
 
 
+def damages(files: Iterable[Path]) -> list[str]:
+    """What is wrong with files written by `torch.save`, a text for each damaged one."""
+    found = []
+    for path in files:
+        problem = damage(path)
+        if problem is not None:
+            found.append(f"{path}: {problem}")
+    return found
+
+
+def _save(state: Any, path: Path) -> None:
+    with atomic_write(path) as aside, aside.open("wb") as file:
+        torch.save(state, file)
+
+
+class _WithState(NamedTuple):
+    """In place of a trainer, whose state is computed once."""
+
+    state: TrainerCheckpoint
+
+    def get_checkpoint_state(self) -> TrainerCheckpoint:
+        return self.state
+
+
 class AtomicCheckpointer(Checkpointer):
     """
     AllenNLP's checkpointer, which leaves an undamaged checkpoint whenever the run is killed.
@@ -58,31 +83,28 @@ class AtomicCheckpointer(Checkpointer):
         made.__dict__.update(vars(other))
         return made
 
+    @overrides
     def save_checkpoint(self, trainer: Any) -> None:
         state = trainer.get_checkpoint_state()
         if state is None:  # another process writes it
-            self._count_from(
-                (trainer._epochs_completed, trainer._batches_in_epoch_completed)
-            )
+            epochs = trainer._epochs_completed
+            self._count_from((epochs, trainer._batches_in_epoch_completed))
             return
-        point = (
-            state.trainer_state["epochs_completed"],
-            state.trainer_state["batches_in_epoch_completed"],
-        )
-        for part, path in zip(
-            (state.trainer_state, state.model_state), self._files(point), strict=True
-        ):
-            with atomic_write(path) as aside, aside.open("wb") as file:
-                torch.save(part, file)
-        super().save_checkpoint(
-            SimpleNamespace(get_checkpoint_state=lambda: state)
-        )  # removes older ones
+        epochs = state.trainer_state["epochs_completed"]
+        batches = state.trainer_state["batches_in_epoch_completed"]
+        of_trainer, of_model = self._files((epochs, batches))
+        _save(state.trainer_state, of_trainer)
+        _save(state.model_state, of_model)
+        # AllenNLP's method writes no file that is there, and removes older checkpoints.
+        super().save_checkpoint(_WithState(state))
 
+    @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         self._set_damaged_aside()
         with torch.serialization.safe_globals(NUMPY_SCALARS):
             return super().load_checkpoint()
 
+    @overrides
     def _remove_checkpoint(
         self, epochs_completed: int, batches_in_epoch_completed: int
     ) -> None:
@@ -90,27 +112,26 @@ class AtomicCheckpointer(Checkpointer):
         point = (epochs_completed, batches_in_epoch_completed)
         for path in Path(self._serialization_dir).iterdir():
             found = CHECKPOINT.fullmatch(path.name)
-            if found and (int(found["epochs"]), int(found["batches"])) == point:
+            if found is None:
+                continue
+            if (int(found["epochs"]), int(found["batches"])) == point:
                 path.unlink(missing_ok=True)
 
     def _set_damaged_aside(self) -> None:
+        """Renames the files of the newest checkpoints until one is undamaged."""
         self._remove_incomplete()
         points = sorted(self._find_all_checkpoints())
         while points:
             point = points.pop()
             files = self._files(point)
-            problems = [
-                f"{path}: {problem}" for path in files if (problem := damage(path))
-            ]
+            problems = damages(files)
             if not problems:
                 self._count_from(point)
                 return
-            previous = self._files(points[-1])[1].name if points else None
-            instead = (
-                f"using the previous one, {previous}"
-                if previous
-                else "the run starts from scratch"
-            )
+            instead = "the run starts from scratch"
+            if points:
+                _, of_model = self._files(points[-1])
+                instead = f"using the previous one, {of_model.name}"
             logger.warning("damaged checkpoint: %s; %s", "; ".join(problems), instead)
             for path in files:
                 with suppress(FileNotFoundError):
@@ -118,16 +139,15 @@ class AtomicCheckpointer(Checkpointer):
 
     def _files(self, point: Point) -> tuple[Path, Path]:
         """The trainer's file and the model's, which is written last and completes the checkpoint."""
-        return Path(self._training_state_path(*point)), Path(
-            self._model_state_path(*point)
-        )
+        of_trainer = Path(self._training_state_path(*point))
+        of_model = Path(self._model_state_path(*point))
+        return of_trainer, of_model
 
     def _count_from(self, point: Point) -> None:
         """Makes `save_every_num_batches` save at the same batches as in an uninterrupted run."""
-        (
-            self._last_save_num_epochs_completed,
-            self._last_save_num_batches_in_epoch_completed,
-        ) = point
+        epochs, batches = point
+        self._last_save_num_epochs_completed = epochs
+        self._last_save_num_batches_in_epoch_completed = batches
 
     def _remove_incomplete(self) -> None:
         """Deletes the trainer's file if the run was killed before it wrote the model's."""

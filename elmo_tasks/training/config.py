@@ -27,28 +27,27 @@ def find_config(name: str, scale: str | None = None) -> str:
     Raises `InputError` if there is none of this name, or a path has a scale.
     """
     is_file = os.path.exists(name) and not os.path.isdir(name)
-    if not name or is_file or Path(name).name != name or Path(name).suffix:
-        if scale is not None:
-            hint = "the folder of a config says its scale"
-            raise InputError(
-                f"--scale: expected the name of a config with it, got the path {name}",
-                hint=hint,
-            )
-        return name
-    return find_embedded(name, scale or SCALES[0])
+    is_path = Path(name).name != name or Path(name).suffix != ""
+    if name and not is_file and not is_path:
+        return find_embedded(name, scale or SCALES[0])
+    if scale is not None:
+        problem = f"expected the name of a config with it, got the path {name}"
+        hint = "the folder of a config says its scale"
+        raise InputError(f"--scale: {problem}", hint=hint)
+    return name
 
 
 def find_embedded(name: str, folder: str) -> str:
     """A file in a folder of `training_config`. Raises `InputError` if there is none."""
     file = configs_root() / folder / f"{name}.jsonnet"
-    if not file.is_file():
-        near = nearest(name, [path.stem for path in file.parent.glob("*.jsonnet")])
-        hint = (f"nearest: {near}; " if near else "") + "`elmo-tasks configs` lists all"
-        raise InputError(
-            f"expected a file, or a name in training_config/{folder}, got {name}",
-            hint=hint,
-        )
-    return str(file)
+    if file.is_file():
+        return str(file)
+    hint = "`elmo-tasks configs` lists all"
+    near = nearest(name, [path.stem for path in file.parent.glob("*.jsonnet")])
+    if near is not None:
+        hint = f"nearest: {near}; {hint}"
+    problem = f"expected a file, or a name in training_config/{folder}, got {name}"
+    raise InputError(problem, hint=hint)
 
 
 def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
@@ -66,15 +65,13 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
     config = _require_object(evaluate(file), "", path)
     if not overrides:
         return Params(config)
-    changes = _require_object(
-        json.loads(evaluate_snippet("-o", overrides, ext_vars=_variables())), " in -o"
-    )
+    evaluated = evaluate_snippet("-o", overrides, ext_vars=_variables())
+    changes = _require_object(json.loads(evaluated), " in -o")
     try:
         return Params(with_overrides(config, changes))
     except (ValueError, TypeError, AttributeError, LookupError) as error:
-        raise InputError(
-            f"the overrides (-o) do not fit the config: {error}"
-        ) from error
+        problem = f"the overrides (-o) do not fit the config: {error}"
+        raise InputError(problem) from error
 
 
 def evaluate(
@@ -87,22 +84,20 @@ def evaluate(
     `code` has the Jsonnet of other external variables. Raises `InputError` if it needs the data root and there is none;
     `RuntimeError` for Jsonnet's errors.
     """
-    path, given = os.path.abspath(local_path(os.fspath(file))), _variables() | variables
+    path = os.path.abspath(local_path(os.fspath(file)))
+    given = _variables() | variables
     if not os.path.exists(path):
         raise FileNotFoundError(f"file {file} not found")
     try:
-        return mapped(
-            json.loads(evaluate_file(path, ext_vars=given, ext_codes=code or {})),
-            _normalized,
-        )
+        evaluated = evaluate_file(path, ext_vars=given, ext_codes=code or {})
     except RuntimeError as error:
-        if (
-            DATA_VARIABLE in given
-            or f"undefined external variable: {DATA_VARIABLE}" not in str(error)
-        ):
+        needs_root = f"undefined external variable: {DATA_VARIABLE}" in str(error)
+        if DATA_VARIABLE in given or not needs_root:
             raise
-        hint = f"it names the folder of {', '.join(files_needed(path, code, **variables))}; see `elmo-tasks data`"
+        needed = ", ".join(files_needed(path, code, **variables))
+        hint = f"it names the folder of {needed}; see `elmo-tasks data`"
         raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
+    return mapped(json.loads(evaluated), _normalized)
 
 
 def files_needed(
@@ -111,18 +106,14 @@ def files_needed(
     **variables: str,
 ) -> list[str]:
     """What a Jsonnet file names below the data root."""
-    root = "/DATA/"
-    given = variables | {DATA_VARIABLE: root[:-1]}
-    found = json.loads(
-        evaluate_file(os.fspath(file), ext_vars=given, ext_codes=code or {})
-    )
-    return sorted(
-        {
-            text.removeprefix(root)
-            for _, text in strings("", found)
-            if text.startswith(root)
-        }
-    )
+    root = "/DATA"
+    given = variables | {DATA_VARIABLE: root}
+    evaluated = evaluate_file(os.fspath(file), ext_vars=given, ext_codes=code or {})
+    needed = set()
+    for _, text in strings("", json.loads(evaluated)):
+        if text.startswith(f"{root}/"):
+            needed.add(text.removeprefix(f"{root}/"))
+    return sorted(needed)
 
 
 def scale_of(file: str | os.PathLike[str]) -> str | None:
@@ -130,38 +121,33 @@ def scale_of(file: str | os.PathLike[str]) -> str | None:
     if not Path(file).is_file():
         return None
     code = f"std.get(import {json.dumps(os.path.abspath(file))}, 'scale')"
-    return (
-        found
-        if (found := json.loads(evaluate_snippet("", code, ext_vars=_variables())))
-        in SCALES
-        else None
-    )
+    found = json.loads(evaluate_snippet("", code, ext_vars=_variables()))
+    if found not in SCALES:
+        return None
+    return str(found)
 
 
 def _variables() -> dict[str, str]:
+    """The external variables of a config: those of the environment, in which the data root is absolute."""
+    found = dict(_environment_variables())
+    found.pop(DATA_VARIABLE, None)
     root = data_root()
-    others = {
-        name: value
-        for name, value in _environment_variables().items()
-        if name != DATA_VARIABLE
-    }
-    return others | ({} if root is None else {DATA_VARIABLE: str(root)})
+    if root is not None:
+        found[DATA_VARIABLE] = str(root)
+    return found
 
 
 def _normalized(value: Any) -> Any:
     """The value; an absolute path without `/../`."""
-    return (
-        os.path.normpath(value)
-        if isinstance(value, str) and value.startswith("/") and "/../" in value
-        else value
-    )
+    if isinstance(value, str) and value.startswith("/") and "/../" in value:
+        return os.path.normpath(value)
+    return value
 
 
 def _require_object(value: Any, place: str, file: Path | None = None) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(
-            f"expected a JSON object{place}, got {json.dumps(value)}", file=file
-        )
+        problem = f"expected a JSON object{place}, got {json.dumps(value)}"
+        raise InputError(problem, file=file)
     return value
 
 
@@ -169,13 +155,16 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     """What differs between two configs, a line for each key: `model.elmo.mix: "weighted" -> "last"`."""
     old = Params(dict(before)).as_flat_dict()
     new = Params(dict(after)).as_flat_dict()
-    pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
-    return [
-        f"{key}: {_shown(one)} -> {_shown(other)}"
-        for key, (one, other) in pairs.items()
-        if one != other
-    ]
+    found = []
+    for key in old | new:
+        one = old.get(key, ...)
+        other = new.get(key, ...)
+        if one != other:
+            found.append(f"{key}: {_shown(one)} -> {_shown(other)}")
+    return found
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is ... else json.dumps(value, ensure_ascii=False)
+    if value is ...:
+        return "nothing"
+    return json.dumps(value, ensure_ascii=False)

@@ -9,6 +9,7 @@ from typing import Any
 
 from allennlp.models import Model
 from allennlp.training.callbacks import TrainerCallback
+from overrides import overrides
 
 from elmo_tasks.files import write_text
 from elmo_tasks.run_names import CONFUSION
@@ -22,6 +23,7 @@ class Confusion(TrainerCallback):
 
     _counts: Counter[tuple[str, str]] = Counter()
 
+    @overrides
     def on_batch(
         self,
         trainer: Any,
@@ -33,10 +35,10 @@ class Confusion(TrainerCallback):
     ) -> None:
         """Counts the labels of a validation batch."""
         if not is_training:
-            self._counts = self._counts + Counter(
-                label_pairs(trainer.model, batch_inputs[0], batch_outputs[0])
-            )
+            pairs = label_pairs(trainer.model, batch_inputs[0], batch_outputs[0])
+            self._counts = self._counts + Counter(pairs)
 
+    @overrides
     def on_epoch(
         self,
         trainer: Any,
@@ -52,10 +54,8 @@ class Confusion(TrainerCallback):
             rows: dict[str, dict[str, int]] = {}
             for (gold, predicted), count in sorted(counts.items()):
                 rows.setdefault(gold, {})[predicted] = count
-            write_text(
-                Path(self.serialization_dir) / CONFUSION,
-                json.dumps(rows, indent=1, ensure_ascii=False),
-            )
+            text = json.dumps(rows, indent=1, ensure_ascii=False)
+            write_text(Path(self.serialization_dir) / CONFUSION, text)
 
 
 def label_pairs(
@@ -66,20 +66,19 @@ def label_pairs(
     nothing for other models.
     """
     if "label" in batch and "probabilities" in outputs and hasattr(model, "labels"):
-        for gold, predicted in zip(
-            batch["label"].tolist(),
-            outputs["probabilities"].argmax(1).tolist(),
-            strict=True,
-        ):
+        golds = batch["label"].tolist()
+        best = outputs["probabilities"].argmax(1).tolist()
+        for gold, predicted in zip(golds, best, strict=True):
             yield model.labels[gold], model.labels[predicted]
-    elif {"tags", "metadata"} <= batch.keys() and "tags" in outputs:
+    elif "tags" in batch and "metadata" in batch and "tags" in outputs:
         for sentence, tags in zip(batch["metadata"], outputs["tags"], strict=True):
-            yield from (
-                (_kind(gold), _kind(predicted))
-                for gold, predicted in zip(sentence["tags"], tags, strict=True)
-            )
+            for gold, predicted in zip(sentence["tags"], tags, strict=True):
+                yield _kind(gold), _kind(predicted)
 
 
 def _kind(tag: str) -> str:
+    """The type of a tag that encodes a span, such as PER of B-PER; another tag itself."""
     found = _SPAN_TAG.fullmatch(tag)
-    return found[1] if found else tag
+    if found is None:
+        return tag
+    return found[1]

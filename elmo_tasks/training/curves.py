@@ -8,6 +8,11 @@ from typing import Any
 from elmo_tasks.files import atomic_write
 from elmo_tasks.run_names import CURVES, epoch_metrics
 
+STYLE: dict[Any, Any] = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "lines.marker": ".",
+}
 _MIX = re.compile(r"(training|validation)_elmo_(input|output)_(s\d+|gamma)")
 
 
@@ -19,41 +24,48 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     """
     import matplotlib  # it takes a second
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
-    files = epoch_metrics(folder)
-    epochs: list[dict[str, Any]] = [
-        json.loads(path.read_text("utf-8")) for path in files.values()
-    ]
-    chosen = [metrics] if isinstance(metrics, str) else metrics
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    epochs: dict[int, dict[str, Any]] = {}
+    for epoch, path in epoch_metrics(folder).items():
+        epochs[epoch + 1] = json.loads(path.read_text("utf-8"))
     panels = [
         {"training_loss": "training loss"},
         {"validation_loss": "validation loss"},
-        {
-            f"validation_{name.lstrip('+-')}": f"validation {name.lstrip('+-')}"
-            for name in chosen
-        },
+        _scores(metrics),
     ]
-    mixes = _mixes(epochs[-1] if epochs else {})
+    mixes = _mixes(epochs[max(epochs)] if epochs else {})
     if mixes:
         panels.append(mixes)
-    with matplotlib.rc_context(
-        {"axes.spines.right": False, "axes.spines.top": False, "lines.marker": "."}
-    ):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4 * len(panels), 3), layout="constrained")
         for axis, labels in zip(figure.subplots(1, len(panels)), panels, strict=True):
-            for name, label in labels.items():
-                if any(name in epoch for epoch in epochs):
-                    axis.plot(
-                        [number + 1 for number in files],
-                        [it.get(name) for it in epochs],
-                        label=label,
-                    )
-                    axis.legend(fontsize="small")
-            axis.set_xlabel("epoch")
-            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+            _draw(axis, labels, epochs)
     with atomic_write(folder / CURVES) as aside:
         figure.savefig(aside, format="png", dpi=120)
+
+
+def _draw(axis: Any, labels: dict[str, str], epochs: dict[int, dict[str, Any]]) -> None:
+    """Draws metrics, given with their labels, over the epochs, counted from 1."""
+    from matplotlib.ticker import MaxNLocator
+
+    for name, label in labels.items():
+        values = [found.get(name) for found in epochs.values()]
+        if any(value is not None for value in values):
+            axis.plot(list(epochs), values, label=label)
+            axis.legend(fontsize="small")
+    axis.set_xlabel("epoch")
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _scores(metrics: list[str]) -> dict[str, str]:
+    """The validation metrics that choose the best epoch, and their labels."""
+    found = {}
+    for name in metrics:
+        plain = name.lstrip("+-")
+        found[f"validation_{plain}"] = f"validation {plain}"
+    return found
 
 
 def _mixes(metrics: dict[str, Any]) -> dict[str, str]:
@@ -63,6 +75,7 @@ def _mixes(metrics: dict[str, Any]) -> dict[str, str]:
     """
     found: dict[str, dict[str, str]] = {"validation": {}, "training": {}}
     for name in metrics:
-        if match := _MIX.fullmatch(name):
+        match = _MIX.fullmatch(name)
+        if match is not None:
             found[match[1]][name] = f"ELMo {match[2]} {match[3]}"
     return found["validation"] or found["training"]

@@ -33,9 +33,8 @@ def node_rank() -> int:
 
 
 def _processes_per_node() -> int:
-    return min(
-        process_count(), int(os.environ.get("LOCAL_WORLD_SIZE", process_count()))
-    )
+    stated = os.environ.get("LOCAL_WORLD_SIZE", process_count())
+    return min(process_count(), int(stated))
 
 
 def from_first_process(value: _Value) -> _Value:

@@ -38,18 +38,14 @@ def exclusive(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout:
+        problem = "another process is training in this folder"
         hint = "wait for it, or give -s another folder"
-        raise InputError(
-            "another process is training in this folder", file=folder, hint=hint
-        ) from None
+        raise InputError(problem, file=folder, hint=hint) from None
     except (NotImplementedError, OSError) as error:
         if not folder.is_dir():
             raise
-        logger.warning(
-            "%s cannot be locked (%s): do not train in this folder twice at once",
-            folder,
-            error,
-        )
+        risk = "do not train in this folder twice at once"
+        logger.warning("%s cannot be locked (%s): %s", folder, error, risk)
     try:
         yield
     finally:
@@ -65,7 +61,8 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
     Raises `InputError`, and changes nothing, as `require_usable` does.
     """
     require_usable(folder, params, recover=recover, force=force)
-    run, config = RunFolder(folder), folder / CONFIG
+    run = RunFolder(folder)
+    config = folder / CONFIG
     if force and not recover and run.is_run():
         others = run.remove()
         if others:
@@ -88,7 +85,8 @@ def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) 
     if recover:
         _require_resumable(run, params)
     elif force and run.is_run():
-        if others := run.in_the_way():
+        others = run.in_the_way()
+        if others:
             problem = f"expected files and folders of a run, got {_few(others)}"
             hint = "move what is no run's, or give -s another folder"
             raise InputError(problem, file=folder, hint=hint)
@@ -102,60 +100,56 @@ def _require_empty(run: RunFolder, *, force: bool) -> None:
     if present == [META] and run.has_meta():
         return  # of a run that was killed before it wrote its config
     if present:
-        raise InputError(
-            f"expected an empty folder, got {_few(present)}",
-            file=run.path,
-            hint=RESUME if run.is_run() else "give -s another",
-        )
+        problem = f"expected an empty folder, got {_few(present)}"
+        hint = RESUME if run.is_run() else "give -s another"
+        raise InputError(problem, file=run.path, hint=hint)
 
 
 def _require_resumable(run: RunFolder, params: Params) -> None:
     """Raises `InputError` if the folder has other files than a run of this config, or the beginning of one."""
-    config, given = run.path / CONFIG, params.as_dict(quiet=True)
+    config = run.path / CONFIG
     others = set(run.names_of_runs()) - {CONFIG, META}
     stored = _stored(config)
     if stored is not None:
-        require_same(stored, given, config)
+        require_same(stored, params.as_dict(quiet=True), config)
     elif config.exists():
         _require_beginning(config, params)
     has_other_meta = (run.path / META).exists() and not run.has_meta()
     is_begun = not others or run.is_run() or (stored and run.has_checkpoint())
     if has_other_meta or not is_begun:
-        raise InputError(
-            f"expected a run with {CONFIG}, got {_few(run.names())}", file=run.path
-        )
+        problem = f"expected a run with {CONFIG}, got {_few(run.names())}"
+        raise InputError(problem, file=run.path)
 
 
 def _require_beginning(config: Path, params: Params) -> None:
     """Raises `InputError` unless a file is the beginning of the config: AllenNLP was killed while it wrote it."""
     whole = json.dumps(params.as_ordered_dict(), indent=4).encode()
     if not whole.startswith(config.read_bytes()):
-        raise InputError(
-            "expected the config of a run, got no JSON object",
-            file=config,
-            hint="give -s another folder",
-        )
+        problem = "expected the config of a run, got no JSON object"
+        raise InputError(problem, file=config, hint="give -s another folder")
     logger.info("%s is incomplete, and written again", config)
 
 
 def _few(names: Sequence[str]) -> str:
     """The first names, on one line."""
-    shown = [
-        name if name.isprintable() else repr(name)[1:-1] for name in names[:_MOST_NAMES]
-    ]
+    shown = []
+    for name in names[:_MOST_NAMES]:
+        if not name.isprintable():
+            name = repr(name)[1:-1]
+        shown.append(name)
+    text = ", ".join(shown)
     more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+    if more:
+        text += f" and {more:,} more"
+    return text
 
 
 def require_plain_name(folder: Path) -> None:
     """Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find checkpoints in it."""
     if glob.escape(str(folder)) != str(folder) or not str(folder).isprintable():
+        problem = "expected the path of a folder without *, ?, [ and line breaks"
         hint = "AllenNLP would not find its checkpoints: give -s another folder"
-        raise InputError(
-            "expected the path of a folder without *, ?, [ and line breaks",
-            file=folder,
-            hint=hint,
-        )
+        raise InputError(problem, file=folder, hint=hint)
 
 
 def make_vocabulary(params: Params, folder: Path) -> None:
@@ -173,17 +167,25 @@ def require_same(
     stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
 ) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    if found := differences(_portable(stored), _portable(given)):
-        hint = "--recover resumes with the config in this file; for another config give -s another folder, or remove"
+    found = differences(_portable(stored), _portable(given))
+    if found:
         problem = f"the run has another config: {'; '.join(found)}"
-        raise InputError(problem, file=file, hint=f"{hint} this run with --force")
+        hint = (
+            "--recover resumes with the config in this file; for another config give "
+            "-s another folder, or remove this run with --force"
+        )
+        raise InputError(problem, file=file, hint=hint)
 
 
 def _portable(config: Mapping[str, Any]) -> Any:
     """A config without keys in its URLs, and with `~` for the user's home folder."""
-    return mapped(
-        dict(config), lambda value: portable(value) if isinstance(value, str) else value
-    )
+    return mapped(dict(config), _portable_text)
+
+
+def _portable_text(value: Any) -> Any:
+    if isinstance(value, str):
+        return portable(value)
+    return value
 
 
 def _stored(config: Path) -> dict[str, Any] | None:
@@ -192,4 +194,6 @@ def _stored(config: Path) -> dict[str, Any] | None:
         found = json.loads(config.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    return found

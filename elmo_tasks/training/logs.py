@@ -33,7 +33,7 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     Whoever logs them, messages have no keys of URLs and no path of the user's home folder. At the end everything is as
     before.
     """
-    file = logging.FileHandler(folder / LOG)
+    file = _File(folder / LOG)
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {
         "allennlp": [file],
@@ -43,17 +43,12 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
         handlers["elmo_tasks"].append(_Reporter(report))
     with portable_logs(), _restored(file):
         os.environ[LEVEL_VARIABLE] = "WARNING"
-        for (
-            shown_before
-        ) in logging.getLogger().handlers:  # AllenNLP replaces them later
-            shown_before.setLevel(logging.WARNING)
+        for shown_before in logging.getLogger().handlers:
+            shown_before.setLevel(logging.WARNING)  # AllenNLP replaces them later
         for name, of_logger in handlers.items():
             logging.getLogger(name).setLevel(logging.INFO)
             for handler in of_logger:
-                handler.addFilter(
-                    lambda record: record.levelno < logging.WARNING
-                )  # AllenNLP's handlers have the others
-                handler.handleError = lambda record: None  # type: ignore[method-assign]  # on a full disk the run itself fails
+                handler.addFilter(_is_below_warning)
                 logging.getLogger(name).addHandler(handler)
         try:
             yield
@@ -62,8 +57,21 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
             raise
 
 
+def _is_below_warning(record: logging.LogRecord) -> bool:
+    """AllenNLP's handlers have the warnings and errors."""
+    return record.levelno < logging.WARNING
+
+
+class _File(logging.FileHandler):
+    """The run's log. A message that cannot be written is not reported: on a full disk the run itself fails."""
+
+    @overrides
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
+
+
 class _Reporter(logging.Handler):
-    """Calls a function with each message."""
+    """Calls a function with each message; nothing is reported, as for the log."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         super().__init__()
@@ -76,6 +84,10 @@ class _Reporter(logging.Handler):
         except Exception:
             self.handleError(record)
 
+    @overrides
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
+
 
 @contextmanager
 def _restored(file: logging.Handler) -> Iterator[None]:
@@ -86,8 +98,11 @@ def _restored(file: logging.Handler) -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in (None, "allennlp", "elmo_tasks")]
     loggers.append(allennlp_progress)
     before = [(one, one.level, one.handlers[:]) for one in loggers]
-    levels = [(one, one.level) for _, _, found in before for one in found]
-    variable, hook = os.environ.get(LEVEL_VARIABLE), sys.excepthook
+    levels = []
+    for one in loggers:
+        levels += [(handler, handler.level) for handler in one.handlers]
+    variable = os.environ.get(LEVEL_VARIABLE)
+    hook = sys.excepthook
     try:
         yield
     finally:
@@ -113,11 +128,15 @@ EPOCH_LINES = "elmo_tasks_epoch_lines"
 class EpochLines(TrainerCallback):
     """Logs loss, score, best score and time left after each epoch, and the best epoch at the end."""
 
-    _began, _epochs = 0.0, 0
+    _began = 0.0
+    _epochs = 0
 
+    @overrides
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        self._began, self._epochs = time.perf_counter(), 0
+        self._began = time.perf_counter()
+        self._epochs = 0
 
+    @overrides
     def on_epoch(
         self,
         trainer: Any,
@@ -129,23 +148,19 @@ class EpochLines(TrainerCallback):
         if not is_primary or "training_loss" not in metrics:
             return
         self._epochs += 1
-        left = (
-            (trainer._num_epochs - epoch - 1)
-            * (time.perf_counter() - self._began)
-            / self._epochs
-        )
+        seconds = (time.perf_counter() - self._began) / self._epochs
+        left = (trainer._num_epochs - epoch - 1) * seconds
         shown = [
             f"epoch {epoch + 1} of {trainer._num_epochs}",
             f"loss {metrics['training_loss']:.4g}",
         ]
         for name, value in _scores(trainer, metrics, "validation_"):
-            shown.append(
-                f"{name} {value:.4g} (best {metrics.get(f'best_validation_{name}', value):.4g})"
-            )
-        logger.info(
-            "%s, at most %s left", ", ".join(shown), timedelta(seconds=round(left))
-        )
+            best = metrics.get(f"best_validation_{name}", value)
+            shown.append(f"{name} {value:.4g} (best {best:.4g})")
+        line = ", ".join(shown)
+        logger.info("%s, at most %s left", line, timedelta(seconds=round(left)))
 
+    @overrides
     def on_end(
         self,
         trainer: Any,
@@ -154,16 +169,13 @@ class EpochLines(TrainerCallback):
         is_primary: bool = True,
         **_: Any,
     ) -> None:
-        if is_primary and metrics and "best_epoch" in metrics:
-            scores = [
-                f"{name} {value:.4g}"
-                for name, value in _scores(trainer, metrics, "best_validation_")
-            ]
-            logger.info(
-                "best epoch %s: %s",
-                metrics["best_epoch"] + 1,
-                ", ".join(scores) or "no validation",
-            )
+        if not is_primary or not metrics or "best_epoch" not in metrics:
+            return
+        scores = []
+        for name, value in _scores(trainer, metrics, "best_validation_"):
+            scores.append(f"{name} {value:.4g}")
+        line = ", ".join(scores) or "no validation"
+        logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, line)
 
 
 class Events(TensorBoardCallback):
@@ -174,24 +186,33 @@ class Events(TensorBoardCallback):
 
     def __init__(self, serialization_dir: str) -> None:
         LogWriterCallback.__init__(self, serialization_dir)
-        self._train_log, self._validation_log = (
-            SummaryWriter(os.path.join(serialization_dir, part), max_queue=0)
-            for part in EVENTS_OF_PARTS
-        )
+        of_training, of_validation = EVENTS_OF_PARTS
+        self._train_log = _unlimited_log(serialization_dir, of_training)
+        self._validation_log = _unlimited_log(serialization_dir, of_validation)
 
+    @overrides
     def log_scalars(
         self, scalars: dict[str, Any], log_prefix: str = "", epoch: int | None = None
     ) -> None:
-        logs = self._train_log, self._validation_log
-        if all(log.file_writer.event_writer._worker.is_alive() for log in logs):
+        if _is_alive(self._train_log) and _is_alive(self._validation_log):
             super().log_scalars(scalars, log_prefix, epoch)
+
+
+def _unlimited_log(folder: str, part: str) -> SummaryWriter:
+    return SummaryWriter(os.path.join(folder, part), max_queue=0)
+
+
+def _is_alive(log: SummaryWriter) -> bool:
+    """Whether the thread that writes the events has not ended."""
+    return bool(log.file_writer.event_writer._worker.is_alive())
 
 
 def _scores(
     trainer: Any, metrics: dict[str, Any], prefix: str
 ) -> list[tuple[str, float]]:
     """Name and value of the validation metrics that decide which epoch is the best."""
-    names = [name for _, name in trainer._metric_tracker.tracked_metrics]
-    return [
-        (name, metrics[prefix + name]) for name in names if prefix + name in metrics
-    ]
+    found = []
+    for _, name in trainer._metric_tracker.tracked_metrics:
+        if prefix + name in metrics:
+            found.append((name, metrics[prefix + name]))
+    return found

@@ -9,6 +9,7 @@ from allennlp.training.learning_rate_schedulers import (
     ReduceOnPlateauLearningRateScheduler,
 )
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
+from overrides import overrides
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from elmo_tasks.settings import (
@@ -43,19 +44,24 @@ class Staircase(LearningRateScheduler):
         last_epoch: Annotated[int, Range(at_least=-1)] = -1,
     ) -> None:
         super().__init__(optimizer, last_epoch)
-        self._factor, self._every, self._updates = factor, every, 0
+        self._factor = factor
+        self._every = every
+        self._updates = 0
 
+    @overrides
     def get_values(self) -> list[float]:
         """The learning rate of each parameter group."""
         share = self._factor ** (self._updates // self._every)
         return [value * share for value in self.base_values]
 
+    @overrides
     def step_batch(self, batch_num_total: int | None = None) -> None:
         """Sets the learning rate of the next update; AllenNLP counts updates from 1."""
-        self._updates = 0 if batch_num_total is None else batch_num_total - 1
-        for group, value in zip(
-            self.optimizer.param_groups, self.get_values(), strict=True
-        ):
+        self._updates = 0
+        if batch_num_total is not None:
+            self._updates = batch_num_total - 1
+        groups = self.optimizer.param_groups
+        for group, value in zip(groups, self.get_values(), strict=True):
             group[self.param_group_field] = value
 
 
@@ -76,6 +82,7 @@ class ResumableMovingAverage(ExponentialMovingAverage):
     ) -> None:
         super().__init__(parameters, decay, numerator, denominator)
 
+    @overrides
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         for name, tensor in self._shadows.items():
             tensor.copy_(state_dict["shadows"][name])

@@ -24,7 +24,9 @@ class PassLoss:
     """The sum of the losses of all items so far, and their number; `is_known` unless the model does not tell them."""
 
     def __init__(self) -> None:
-        self.total, self.count, self.is_known = 0.0, 0, False
+        self.total = 0.0
+        self.count = 0
+        self.is_known = False
 
     def add(self, module: Any, inputs: Any, outputs: Any) -> None:
         """A forward hook of the model."""
@@ -36,7 +38,9 @@ class PassLoss:
     @property
     def mean(self) -> float:
         """The loss of an item; 0 if there is none."""
-        return self.total / self.count if self.count else 0.0
+        if not self.count:
+            return 0.0
+        return self.total / self.count
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader, MultiProcessDataLoader
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.runtime_state import order_state, set_random_state
@@ -45,17 +46,23 @@ class Passes(DataLoader):
         self._last_state: dict[str, Any] | None = None
         self._to_skip = 0
 
+    @overrides
     def __len__(self) -> int:
         return len(self.loader)
 
+    @overrides
     def __iter__(self) -> Iterator[Any]:
-        skipped, self._to_skip = self._to_skip, 0
-        yield from ({} for _ in range(skipped))
+        skipped = self._to_skip
+        self._to_skip = 0
+        for _ in range(skipped):
+            yield {}
         if self.loader.batches_per_epoch is None:
             if not skipped:
                 self._pass = None
-            while (batch := self._next()) is not None:
+            batch = self._next()
+            while batch is not None:
                 yield batch
+                batch = self._next()
             return
         for _ in range(self.loader.batches_per_epoch - skipped):
             batch = self._next()
@@ -82,17 +89,20 @@ class Passes(DataLoader):
             if number in states:
                 set_random_state(states[number])
             if self._next() is None:
-                problem = f"expected at least {position['taken']} batches in {self.loader.data_path}, got {number}"
-                raise InputError(
-                    problem, hint="the training data have changed since the checkpoint"
-                )
+                wanted = f"expected at least {position['taken']} batches"
+                problem = f"{wanted} in {self.loader.data_path}, got {number}"
+                hint = "the training data have changed since the checkpoint"
+                raise InputError(problem, hint=hint)
 
+    @overrides
     def iter_instances(self) -> Iterator[Instance]:
         return iter(self.loader.iter_instances())
 
+    @overrides
     def index_with(self, vocab: Vocabulary) -> None:
         self.loader.index_with(vocab)
 
+    @overrides
     def set_target_device(self, device: torch.device) -> None:
         self.loader.set_target_device(device)
 
@@ -100,17 +110,23 @@ class Passes(DataLoader):
         """The next batch of this pass, or of a new one after its end; `None` at the end of a pass."""
         if self._pass is None:
             self._pass = iter(self.loader._iter_batches())
-            self._taken, self._states, self._last_state = 0, [], None
+            self._taken = 0
+            self._states = []
+            self._last_state = None
         if self._in_pieces or not self._states:
             state = order_state()
             if state != self._last_state:
                 self._states.append((self._taken, state))
         batch = next(self._pass, None)
         if batch is None:
-            self._pass, self._taken, self._states = None, 0, []
+            self._pass = None
+            self._taken = 0
+            self._states = []
             return None
         self._taken += 1
-        self._last_state = order_state() if self._in_pieces else None
+        self._last_state = None
+        if self._in_pieces:
+            self._last_state = order_state()
         return batch
 
 
@@ -122,13 +138,13 @@ def make_resumable(loader: DataLoader) -> Resumable:
     """
     if isinstance(loader, Resumable):
         return loader
-    if (
-        isinstance(loader, MultiProcessDataLoader)
-        and type(loader).__iter__ is MultiProcessDataLoader.__iter__
-    ):
+    iterates_as_allennlp = type(loader).__iter__ is MultiProcessDataLoader.__iter__
+    if isinstance(loader, MultiProcessDataLoader) and iterates_as_allennlp:
         return Passes(loader)
-    raise InputError(
-        "trainer elmo_tasks: expected the data loader multiprocess, elmo_tasks_lm or one with position() and resume(), "
-        f"got {type(loader).__name__}",
-        hint='set trainer.type to "gradient_descent", which does not resume exactly',
+    wanted = (
+        "expected the data loader multiprocess, elmo_tasks_lm "
+        "or one with position() and resume()"
     )
+    problem = f"trainer elmo_tasks: {wanted}, got {type(loader).__name__}"
+    hint = 'set trainer.type to "gradient_descent", which does not resume exactly'
+    raise InputError(problem, hint=hint)

@@ -91,31 +91,35 @@ def train(
         with logged(folder):
             _train_with(group, store, params, folder, packages=list(packages))
         return
-    recover = recover or (group is not None and group.resumes(folder))
+    if group is not None and group.resumes(folder):
+        recover = True
     if recover and not folder.is_dir():
-        raise InputError(
-            "expected the folder of a run to resume, got none", file=folder
-        )
+        problem = "expected the folder of a run to resume, got none"
+        raise InputError(problem, file=folder)
     if not (folder / LOCK).exists():  # which would stay in somebody else's folder
         require_usable(folder, params, recover=recover, force=force)
     with exclusive(folder):
         prepare(folder, params, recover=recover, force=force)
         if report is not None:
             report(portable(describe(config, scale)))
-        logging_to: AbstractContextManager[None] = nullcontext()
-        if not config.get("distributed"):  # whose processes log by themselves
-            logging_to = logged(folder, report)
-        with logging_to:
+        with _logged_here(folder, config, report):
             try:
                 _start(params, folder, group, packages=list(packages))
             except KeyboardInterrupt:
-                raise Interrupted(
-                    "--recover, without --force, resumes from its last checkpoint, if any"
-                ) from None
-            draw_curves(
-                folder, config.get("trainer", {}).get("validation_metric", "-loss")
-            )
+                advice = "--recover, without --force, resumes from its last checkpoint"
+                raise Interrupted(f"{advice}, if any") from None
+            metric = config.get("trainer", {}).get("validation_metric", "-loss")
+            draw_curves(folder, metric)
             logger.info("model: %s", write_archive(folder, config))
+
+
+def _logged_here(
+    folder: Path, config: Mapping[str, Any], report: Callable[[str], None] | None
+) -> AbstractContextManager[None]:
+    """In `distributed` the processes that train log, and this one does not."""
+    if config.get("distributed"):
+        return nullcontext()
+    return logged(folder, report)
 
 
 def _start(
@@ -160,23 +164,20 @@ def _train_with(
     check_for_gpu(devices[group.rank])
     distributed, included = _taken(params)
     _use_vocabulary(params, folder)
-    options = {
-        name: value
-        for name, value in (distributed or {}).items()
-        if name != "cuda_devices"
-    }
+    options = dict(distributed or {})
+    options.pop("cuda_devices", None)
     port = begin(store)
     _train_worker(
-        *(group.rank, params, folder, packages, False, 0),
-        *(
-            group.address,
-            port,
-            group.processes,
-            devices,
-            False,
-            included,
-            Params(options),
-        ),
+        group.rank,
+        params,
+        folder,
+        packages,
+        primary_addr=group.address,
+        primary_port=port,
+        world_size=group.processes,
+        distributed_device_ids=devices,
+        include_in_archive=included,
+        distributed_params=Params(options),
     )
     if torch.distributed.is_initialized():  # not with a single process
         torch.distributed.destroy_process_group()
@@ -195,7 +196,9 @@ def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
 def _add_epoch_lines(params: Params) -> None:
     """Has AllenNLP's trainer, too, log a line for each epoch."""
     given = params.params.get("trainer") or {}
-    options = {"type": given} if isinstance(given, str) else dict(given)
+    if isinstance(given, str):
+        given = {"type": given}
+    options = dict(given)
     name = options.get("type", Trainer.default_implementation)
     trainer, _ = Trainer.resolve_class_name(name)
     is_theirs = issubclass(trainer, GradientDescentTrainer)
@@ -208,45 +211,40 @@ def _add_epoch_lines(params: Params) -> None:
 def _use_vocabulary(params: Params, folder: Path) -> None:
     """Have each of several processes, which has a part of the data, read the vocabulary of all."""
     directory = folder / VOCABULARY
-    if others := RunFolder(folder).not_of_vocabulary():
-        raise InputError(
-            f"expected the files of the vocabulary alone, got {', '.join(others)}",
-            file=directory,
-            hint="AllenNLP would read them as a part of it: move them",
-        )
+    others = RunFolder(folder).not_of_vocabulary()
+    if others:
+        problem = f"expected the files of the vocabulary alone, got {', '.join(others)}"
+        hint = "AllenNLP would read them as a part of it: move them"
+        raise InputError(problem, file=directory, hint=hint)
     saved = Vocabulary.from_files(directory)
-    special = {"padding_token": saved._padding_token, "oov_token": saved._oov_token}
     params["vocabulary"] = {
         "type": "from_files",
         "directory": str(directory),
-        **special,
+        "padding_token": saved._padding_token,
+        "oov_token": saved._oov_token,
     }
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
     archive = folder / ARCHIVE
-    text = archived_config((folder / CONFIG).read_bytes(), archive).encode()
-    included = [
-        path
-        for pattern in config.get("include_in_archive") or ()
-        for path in sorted(folder.glob(pattern))
-    ]
     run = RunFolder(folder)
     if not run.has_vocabulary():  # with another trainer than ours
         run.record_vocabulary()
-    members = {folder / BEST: WEIGHTS, folder / META: META}
+    members = [(folder / BEST, WEIGHTS), (folder / META, META)]
     if (folder / SOURCE_FILES).is_file():  # not with another trainer than ours
-        members[folder / SOURCE_FILES] = SOURCE_FILES
+        members.append((folder / SOURCE_FILES, SOURCE_FILES))
     for path in run.vocabulary():
-        members[path] = f"{VOCABULARY}/{path.name}"
+        members.append((path, f"{VOCABULARY}/{path.name}"))
+    for pattern in config.get("include_in_archive") or ():
+        for path in sorted(folder.glob(pattern)):
+            members.append((path, str(path.relative_to(folder))))
+    text = archived_config((folder / CONFIG).read_bytes(), archive).encode()
+    entry = tarfile.TarInfo(CONFIG)
+    entry.size = len(text)
+    entry.mtime = int((folder / CONFIG).stat().st_mtime)
     with atomic_write(archive) as aside, tarfile.open(aside, "w:gz") as file:
-        entry = tarfile.TarInfo(CONFIG)
-        entry.size, entry.mtime = len(text), int((folder / CONFIG).stat().st_mtime)
         file.addfile(entry, io.BytesIO(text))
-        for path, name in [
-            *members.items(),
-            *((path, str(path.relative_to(folder))) for path in included),
-        ]:
+        for path, name in members:
             file.add(path, arcname=name, filter=without_owner)
     return archive

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,10 +70,9 @@ class RunFolder:
 
     def names(self) -> list[str]:
         """The names in the folder but for a lock and what killed processes have left."""
-        left = {path.name for path in leftovers(self.path)}
-        return [
-            name for name in _listed(self.path) if name != LOCK and name not in left
-        ]
+        hidden = {path.name for path in leftovers(self.path)}
+        hidden.add(LOCK)
+        return [name for name in _listed(self.path) if name not in hidden]
 
     def names_of_runs(self) -> list[str]:
         """Those of `names` that a run can give to its files and folders, whoever has made them."""
@@ -103,30 +102,31 @@ class RunFolder:
 
     def vocabulary(self) -> list[Path]:
         """The files of the vocabulary: what the run has recorded, else all that were not there before it."""
-        folder, record = self.path / VOCABULARY, self._record()
-        names = list(record.written) or [
-            name for name in _visible(folder) if name not in record.before
-        ]
+        folder = self.path / VOCABULARY
+        record = self._record()
+        names = list(record.written)
+        if not names:
+            names = _without(_visible(folder), record.before)
         return [folder / name for name in names if os.path.lexists(folder / name)]
 
     def not_of_vocabulary(self) -> list[str]:
         """Names of files beside those of the vocabulary, which AllenNLP would read as a part of it."""
-        own = {path.name for path in self.vocabulary()}
-        return [name for name in _visible(self.path / VOCABULARY) if name not in own]
+        own = [path.name for path in self.vocabulary()]
+        return _without(_visible(self.path / VOCABULARY), own)
 
     def record_vocabulary(self, vocabulary: Vocabulary | None = None) -> None:
         """Notes that the files of the vocabulary are the run's, but for those that were there before it."""
-        folder, before = self.path / VOCABULARY, self._record().before
+        folder = self.path / VOCABULARY
         if not folder.is_dir():
             return
-        names = {name for name in _visible(folder) if name not in before}
+        before = self._record().before
+        names = set(_without(_visible(folder), before))
         if vocabulary is not None:
             names |= {f"{name}.txt" for name in vocabulary.get_namespaces()}
-        written = {
-            name: file_sha256(folder / name)
-            for name in sorted(names)
-            if (folder / name).is_file()
-        }
+        written = {}
+        for name in sorted(names):
+            if (folder / name).is_file():
+                written[name] = file_sha256(folder / name)
         self._save(_Record(before, written))
 
     def record_sources(self, model: Model) -> None:
@@ -178,7 +178,8 @@ class RunFolder:
         The files of the vocabulary that are as the run has written them. Without a record, of AllenNLP's own `train`,
         those that have the contents of a namespace.
         """
-        folder, written = self.path / VOCABULARY, self._record().written
+        folder = self.path / VOCABULARY
+        written = self._record().written
         if not self._is_folder(VOCABULARY):
             return
         for name in _visible(folder):
@@ -204,9 +205,10 @@ class RunFolder:
         patterns = padding.read_text("utf-8", errors="replace").split()
         if any(namespace_match(pattern, file.stem) for pattern in patterns):
             return True
+        unknown = DEFAULT_OOV_TOKEN
         given = self._config().get("vocabulary")
-        options = given if isinstance(given, dict) else {}
-        unknown = str(options.get("oov_token", DEFAULT_OOV_TOKEN))
+        if isinstance(given, dict):
+            unknown = str(given.get("oov_token", DEFAULT_OOV_TOKEN))
         with file.open("rb") as opened:
             return opened.readline(1000).rstrip(b"\r\n") == unknown.encode()
 
@@ -234,7 +236,7 @@ class RunFolder:
 
     def _places(self) -> list[str]:
         """The folder itself, and those of the run in it."""
-        return ["", *filter(self._is_folder, self._of_run(FOLDERS))]
+        return [""] + [name for name in self._of_run(FOLDERS) if self._is_folder(name)]
 
     def _of_run(self, known: Written) -> list[str]:
         """Those of `FILES` or `FOLDERS` that a run with this config writes."""
@@ -259,11 +261,13 @@ class RunFolder:
 
     def _record(self) -> "_Record":
         found = _read(self.path / VOCABULARY_RECORD)
-        before, written = found.get("before"), found.get("written")
-        return _Record(
-            before if isinstance(before, list) else [],
-            written if isinstance(written, dict) else {},
-        )
+        before = found.get("before")
+        if not isinstance(before, list):
+            before = []
+        written = found.get("written")
+        if not isinstance(written, dict):
+            written = {}
+        return _Record(before, written)
 
     def _save(self, record: "_Record") -> None:
         content = {"before": record.before, "written": record.written}
@@ -296,6 +300,12 @@ def _visible(folder: Path) -> list[str]:
     return [name for name in _listed(folder) if not name.startswith(".")]
 
 
+def _without(names: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The names that are none of the others."""
+    left_out = set(others)
+    return [name for name in names if name not in left_out]
+
+
 def _read(file: Path) -> Mapping[str, Any]:
     """The object in a JSON file; an empty one if there is none, or the file is a link."""
     if file.is_symlink() or not file.is_file():
@@ -304,4 +314,6 @@ def _read(file: Path) -> Mapping[str, Any]:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return found

@@ -9,6 +9,7 @@ from allennlp.common import util as common_util
 from allennlp.training import GradientDescentTrainer
 from allennlp.training import util as training_util
 from allennlp.training.callbacks import TrainerCallback
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import epoch_metrics_name
@@ -35,14 +36,18 @@ class RunState(TrainerCallback):
         self.trainer = trainer
         self.saved: dict[str, Any] | None = None
         self._gathered: list[dict[str, Any]] = []
-        self._loss, self._penalty = 0.0, None
+        self._loss = 0.0
+        self._penalty: float | None = None
         self._metrics: dict[str, Any] = {}
-        self._seconds_before, self._started = 0.0, time.perf_counter()
+        self._seconds_before = 0.0
+        self._started = time.perf_counter()
 
+    @overrides
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         """Called after the trainer has restored its checkpoint."""
         self._started = time.perf_counter()
 
+    @overrides
     def on_batch(
         self,
         trainer: Any,
@@ -60,19 +65,17 @@ class RunState(TrainerCallback):
         self._loss += batch_metrics["batch_loss"]
         for outputs in batch_outputs:
             if "reg_loss" in outputs:
-                self._penalty = (self._penalty or 0.0) + (
-                    outputs["reg_loss"] / len(batch_inputs)
-                ).item()
+                penalty = outputs["reg_loss"] / len(batch_inputs)
+                self._penalty = (self._penalty or 0.0) + penalty.item()
         batch_metrics.update(_means([(self._loss, self._penalty, batch_number)]))
 
     def complete_metrics(self, metrics: dict[str, float]) -> dict[str, float]:
         """The metrics of an epoch, including the part before it was interrupted."""
-        trainer, batches = self.trainer, self.trainer._batches_in_epoch_completed
-        if (
-            "loss" not in metrics
-        ):  # interrupted after the last batch: the trainer computes no metrics
+        batches = self.trainer._batches_in_epoch_completed
+        if "loss" not in metrics:
+            # Interrupted after the last batch, so that the trainer computes no metrics.
             computed = training_util.get_metrics(
-                trainer.model,
+                self.trainer.model,
                 self._loss,
                 self._penalty,
                 None,
@@ -81,10 +84,13 @@ class RunState(TrainerCallback):
                 reset=True,
             )
             metrics = computed | metrics
-        metrics.update(_means(all_gather_objects((self._loss, self._penalty, batches))))
-        self._loss, self._penalty = 0.0, None
+        sums = all_gather_objects((self._loss, self._penalty, batches))
+        metrics.update(_means(sums))
+        self._loss = 0.0
+        self._penalty = None
         return metrics
 
+    @overrides
     def on_epoch(
         self,
         trainer: Any,
@@ -106,10 +112,8 @@ class RunState(TrainerCallback):
             metrics.clear()
             metrics.update(complete)
             if self.serialization_dir and is_primary:
-                common_util.dump_metrics(
-                    os.path.join(self.serialization_dir, epoch_metrics_name(epoch)),
-                    metrics,
-                )
+                path = os.path.join(self.serialization_dir, epoch_metrics_name(epoch))
+                common_util.dump_metrics(path, metrics)
         self._metrics = dict(metrics)
 
     def gather(self) -> None:
@@ -117,43 +121,49 @@ class RunState(TrainerCallback):
         if self.trainer._distributed:
             self._gathered = all_gather_objects(on_cpu(self._own_state()))
 
+    @overrides
     def state_dict(self) -> dict[str, Any]:
         """The state of the first process, with the other processes' in distributed training."""
         first, *others = self._gathered or [self._own_state()]
-        return first | {"others": others} if others else first
+        if others:
+            first = first | {"others": others}
+        return first
 
     def _own_state(self) -> dict[str, Any]:
         trainer = self.trainer
-        at_end = trainer._batches_in_epoch_completed == 0
+        is_validated = (
+            trainer._batches_in_epoch_completed == 0
+            and trainer._should_validate_this_epoch
+        )
+        scaler = trainer._scaler
         return {
             "random": random_state(),
             "position": trainer.data_loader.position(),
             "updates": trainer._total_batches_completed,
             "validates": trainer._should_validate_this_epoch,
-            "best": at_end
-            and trainer._should_validate_this_epoch
-            and trainer._metric_tracker.is_best_so_far(),
+            "best": is_validated and trainer._metric_tracker.is_best_so_far(),
             "loss": self._loss,
             "penalty": self._penalty,
             "metrics": self._metrics,
             "seconds": self._seconds(),
             "model": save_runtime_state(trainer.model),
-            "scaler": None if trainer._scaler is None else trainer._scaler.state_dict(),
+            "scaler": None if scaler is None else scaler.state_dict(),
         }
 
+    @overrides
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         if "random" not in state_dict:  # the state of another trainer's first callback
             return
         states = [state_dict, *state_dict.get("others", [])]
         if len(states) != process_count():
-            problem = f"expected a checkpoint of {process_count()} processes, got one of {len(states)}"
+            wanted = f"expected a checkpoint of {process_count()} processes"
+            problem = f"{wanted}, got one of {len(states)}"
             raise InputError(problem, file=self.serialization_dir)
-        self.saved = own = states[process_rank()]
-        self._loss, self._penalty, self._metrics = (
-            own["loss"],
-            own["penalty"],
-            own["metrics"],
-        )
+        own = states[process_rank()]
+        self.saved = own
+        self._loss = own["loss"]
+        self._penalty = own["penalty"]
+        self._metrics = own["metrics"]
         self._seconds_before = own["seconds"]
 
     def require_saved(self) -> dict[str, Any]:
@@ -173,13 +183,26 @@ class RunState(TrainerCallback):
 def _stale(metrics: dict[str, Any], best: dict[str, Any]) -> list[str]:
     """The metrics under `best_validation_` that the best epoch did not have, but an earlier best one."""
     prefix = "best_validation_"
-    named = [name for name in metrics if name.startswith(prefix)]
-    return [name for name in named if name.removeprefix(prefix) not in best]
+    found = []
+    for name in metrics:
+        if name.startswith(prefix) and name.removeprefix(prefix) not in best:
+            found.append(name)
+    return found
 
 
 def _means(sums: list[tuple[float, float | None, int]]) -> dict[str, float]:
     """The means of `allennlp.training.util.get_metrics`, from each process's loss, penalty and number of batches."""
-    batches = sum(count for _, _, count in sums)
-    means = {"loss": sum(loss for loss, _, _ in sums) / batches if batches else 0.0}
-    penalties = [penalty for _, penalty, _ in sums if penalty is not None]
-    return means | {"reg_loss": sum(penalties) / batches} if penalties else means
+    batches = 0
+    total = 0.0
+    penalties = []
+    for loss, penalty, count in sums:
+        batches += count
+        total += loss
+        if penalty is not None:
+            penalties.append(penalty)
+    means = {"loss": 0.0}
+    if batches:
+        means["loss"] = total / batches
+    if penalties:
+        means["reg_loss"] = sum(penalties) / batches
+    return means

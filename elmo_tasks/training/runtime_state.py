@@ -14,14 +14,15 @@ from allennlp.training.metrics import Metric
 from elmo_tasks.training.checks.problem import items, mapped
 
 SCALARS = (bool, int, float, str, type(None), numpy.generic)
+PLAIN = (*SCALARS, torch.Tensor, numpy.ndarray)
 
 
 def random_state() -> dict[str, Any]:
     """The state of the global generators of Python, NumPy and PyTorch, and of the GPUs in use."""
-    return order_state() | {
-        "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],
-    }
+    of_gpus = []
+    if torch.cuda.is_initialized():
+        of_gpus = torch.cuda.get_rng_state_all()
+    return order_state() | {"torch": torch.get_rng_state(), "cuda": of_gpus}
 
 
 def order_state() -> dict[str, Any]:
@@ -37,8 +38,9 @@ def set_random_state(state: dict[str, Any]) -> None:
     numpy.random.set_state(state["numpy"])
     if "torch" in state:
         torch.set_rng_state(state["torch"])
-        for device, of_device in enumerate(state["cuda"][: torch.cuda.device_count()]):
-            torch.cuda.set_rng_state(of_device, device)
+        of_gpus = state["cuda"][: torch.cuda.device_count()]
+        for device, of_gpu in enumerate(of_gpus):
+            torch.cuda.set_rng_state(of_gpu, device)
 
 
 def save_runtime_state(model: torch.nn.Module) -> dict[str, Any]:
@@ -46,24 +48,23 @@ def save_runtime_state(model: torch.nn.Module) -> dict[str, Any]:
     Plain data for a checkpoint: the plain attributes of each metric, and the carried states. Other attributes, such as
     a vocabulary, come from the config.
     """
-    return {
-        "metrics": {
-            path: {
-                name: _to_plain(value)
-                for name, value in vars(metric).items()
-                if _is_plain(value)
-            }
-            for path, metric in _metrics(model)
-        },
-        "carried": {path: module.carried_states() for path, module in _carrying(model)},
-    }
+    counts: dict[str, dict[str, Any]] = {}
+    for path, metric in _metrics(model):
+        plain = {}
+        for name, value in vars(metric).items():
+            if _is_plain(value):
+                plain[name] = mapped(value, _without_array)
+        counts[path] = plain
+    carried = {path: module.carried_states() for path, module in _carrying(model)}
+    return {"metrics": counts, "carried": carried}
 
 
 def load_runtime_state(model: torch.nn.Module, saved: dict[str, Any]) -> None:
     """Restore what `save_runtime_state` returned for a model of the same config."""
-    device = next(
-        (parameter.device for parameter in model.parameters()), torch.device("cpu")
-    )
+    device = torch.device("cpu")
+    for parameter in model.parameters():
+        device = parameter.device
+        break
     for path, metric in _metrics(model):
         for name, value in saved["metrics"].get(path, {}).items():
             setattr(metric, name, _restored(vars(metric).get(name), value, device))
@@ -73,9 +74,13 @@ def load_runtime_state(model: torch.nn.Module, saved: dict[str, Any]) -> None:
 
 def on_cpu(value: Any) -> Any:
     """Plain data with its tensors on the CPU."""
-    return mapped(
-        value, lambda part: part.cpu() if isinstance(part, torch.Tensor) else part
-    )
+    return mapped(value, _moved_to_cpu)
+
+
+def _moved_to_cpu(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.cpu()
+    return value
 
 
 def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
@@ -85,40 +90,39 @@ def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
 
 
 def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
+    """The metrics in the attributes of a module or a metric."""
     for attribute, value in vars(owner).items():
-        parts = [(f"[{key}]", item) for key, item in items(value)]
-        for key, item in [("", value), *parts]:
+        here = f"{path}.{attribute}"
+        found = [(here, value)]
+        for key, item in items(value):
+            found.append((f"{here}[{key}]", item))
+        for place, item in found:
             if isinstance(item, Metric):
-                yield f"{path}.{attribute}{key}", item
-                yield from _metrics_of(f"{path}.{attribute}{key}", item)
+                yield place, item
+                yield from _metrics_of(place, item)
 
 
 def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Any]]:
     """Modules that carry states from one batch to the next, which `carried_states` gives as plain data."""
-    return (
-        (path, module)
-        for path, module in model.named_modules()
-        if hasattr(module, "carried_states")
-    )
+    for path, module in model.named_modules():
+        if hasattr(module, "carried_states"):
+            yield path, module
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether `torch.load` can read it, after `_to_plain`, without running code."""
+    """Whether `torch.load` can read a value, whose arrays become tensors, without running code."""
     if isinstance(value, dict):
-        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())
+        return all(map(_is_plain, value.keys())) and all(map(_is_plain, value.values()))
     if type(value) in (list, tuple, set):
         return all(map(_is_plain, value))
-    return isinstance(value, (*SCALARS, torch.Tensor, numpy.ndarray))
+    return isinstance(value, PLAIN)
 
 
-def _to_plain(value: Any) -> Any:
-    """Arrays as tensors, and dictionaries of any type as `dict`."""
-    return mapped(
-        value,
-        lambda part: (
-            torch.from_numpy(part.copy()) if isinstance(part, numpy.ndarray) else part
-        ),
-    )
+def _without_array(value: Any) -> Any:
+    """A tensor in place of an array."""
+    if isinstance(value, numpy.ndarray):
+        return torch.from_numpy(value.copy())
+    return value
 
 
 def _restored(present: Any, saved: Any, device: torch.device) -> Any:
@@ -126,7 +130,9 @@ def _restored(present: Any, saved: Any, device: torch.device) -> Any:
     if isinstance(present, numpy.ndarray):
         return saved.numpy()
     if isinstance(saved, torch.Tensor):
-        return saved.to(present.device if isinstance(present, torch.Tensor) else device)
+        if isinstance(present, torch.Tensor):
+            device = present.device
+        return saved.to(device)
     if isinstance(present, dict) and type(present) is not dict:
         present.clear()
         present.update(saved)

@@ -1,5 +1,7 @@
 """One `seed` in a config, for AllenNLP's three keys."""
 
+from typing import Any
+
 from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
@@ -14,15 +16,20 @@ def spread_seed(params: Params) -> None:
     """Replaces the key `seed` of a config by AllenNLP's three. Raises `InputError` if it is invalid."""
     seed = params.pop(SEED, None)
     if seed is not None:
-        if given := [key for key in SEEDS if key in params]:
-            raise InputError(
-                f"seed sets {', '.join(SEEDS)}; got {', '.join(given)}, too",
-                hint="remove one of them",
-            )
+        given = [key for key in SEEDS if key in params]
+        if given:
+            problem = f"seed sets {', '.join(SEEDS)}; got {', '.join(given)}, too"
+            raise InputError(problem, hint="remove one of them")
+        _require_valid(SEED, seed)
         params.params.update(dict.fromkeys(SEEDS, seed))
     for key in SEEDS:
         value = params.get(key)
-        if value is not None and (wanted := expected(Seed, value)):
-            raise InputError(
-                f"{key if seed is None else SEED}: expected {wanted}, got {value!r}"
-            )
+        if value is not None:
+            _require_valid(key, value)
+
+
+def _require_valid(key: str, seed: Any) -> None:
+    """Raises `InputError` for a seed that NumPy does not take."""
+    wanted = expected(Seed, seed)
+    if wanted is not None:
+        raise InputError(f"{key}: expected {wanted}, got {seed!r}")

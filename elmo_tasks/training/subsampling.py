@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 from allennlp.data import DataLoader, DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Count, Positive, Seed, Size, checked
@@ -41,18 +42,23 @@ class SubsamplingReader(DatasetReader):
         super().__init__(
             manual_distributed_sharding=True, manual_multiprocess_sharding=True
         )
-        self._reader, self._share, self._seed = reader, share, seed
+        self._reader = reader
+        self._share = share
+        self._seed = seed
 
+    @overrides
     def _read(self, file_path: Any) -> Iterator[Instance]:
         instances = list(every_instance(self._reader, file_path))
         if not instances:
             raise InputError("expected instances, got none", file=str(file_path))
         sample = sample_indices(len(instances), share=self._share, seed=self._seed)
-        yield from self.shard_iterable(instances[index] for index in sample)
+        yield from self.shard_iterable([instances[index] for index in sample])
 
+    @overrides
     def text_to_instance(self, *inputs: Any, **named: Any) -> Instance:
         return self._reader.text_to_instance(*inputs, **named)
 
+    @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
         self._reader.apply_token_indexers(instance)
 

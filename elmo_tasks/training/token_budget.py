@@ -6,6 +6,7 @@ from typing import Optional
 
 from allennlp.data import Instance
 from allennlp.data.samplers import BatchSampler
+from overrides import overrides
 
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.errors import InputError
@@ -38,33 +39,36 @@ class TokenBudgetSampler(BatchSampler):
         max_tokens: Optional[Size] = None,
         shuffle: bool = True,
     ) -> None:
-        self.batch_size, self.max_tokens = batch_size, max_tokens
-        self._sorting_key, self._shuffle = sorting_key, shuffle
+        self.batch_size = batch_size
+        self.max_tokens = max_tokens
+        self._sorting_key = sorting_key
+        self._shuffle = shuffle
 
+    @overrides
     def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
         batches = self._batches(instances)
         if self._shuffle:
             random.shuffle(batches)
         return batches
 
+    @overrides
     def get_num_batches(self, instances: Sequence[Instance]) -> int:
         return len(self._batches(instances))
 
+    @overrides
     def get_batch_size(self) -> int:
         return self.batch_size
 
     def _batches(self, instances: Sequence[Instance]) -> list[list[int]]:
         lengths = [self._length(instance) for instance in instances]
-        return list(
-            batches_by_length(
-                lengths, batch_size=self.batch_size, max_tokens=self.max_tokens
-            )
+        batches = batches_by_length(
+            lengths, batch_size=self.batch_size, max_tokens=self.max_tokens
         )
+        return list(batches)
 
     def _length(self, instance: Instance) -> int:
         if self._sorting_key not in instance.fields:
             found = ", ".join(sorted(instance.fields))
-            raise InputError(
-                f"sorting_key must be a field of the instances ({found}), got {self._sorting_key!r}"
-            )
+            wanted = f"sorting_key must be a field of the instances ({found})"
+            raise InputError(f"{wanted}, got {self._sorting_key!r}")
         return len(instance.fields[self._sorting_key])

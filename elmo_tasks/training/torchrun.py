@@ -55,19 +55,14 @@ class Torchrun:
         """`None` if torchrun did not start this process."""
         if "TORCHELASTIC_RUN_ID" not in os.environ:
             return None
-        names = (
-            "RANK",
-            "WORLD_SIZE",
-            "LOCAL_WORLD_SIZE",
-            "MASTER_PORT",
-            "TORCHELASTIC_RESTART_COUNT",
-        )
-        rank, processes, per_node, port, restarts = (
-            int(os.environ[name]) for name in names
-        )
-        run_id = os.environ["TORCHELASTIC_RUN_ID"]
         return cls(
-            rank, processes, per_node, os.environ["MASTER_ADDR"], port, restarts, run_id
+            rank=int(os.environ["RANK"]),
+            processes=int(os.environ["WORLD_SIZE"]),
+            processes_per_node=int(os.environ["LOCAL_WORLD_SIZE"]),
+            address=os.environ["MASTER_ADDR"],
+            port=int(os.environ["MASTER_PORT"]),
+            restarts=int(os.environ["TORCHELASTIC_RESTART_COUNT"]),
+            run_id=os.environ["TORCHELASTIC_RUN_ID"],
         )
 
     def devices(self, config: Mapping[str, Any]) -> list[int]:
@@ -75,35 +70,35 @@ class Torchrun:
         The device of each process: those of `distributed.cuda_devices` on each node, else its GPUs in order, or the CPU
         (-1) if the config says so or a node has no GPU. Raises `InputError` if their number is another.
         """
+        per_node = self.processes_per_node
         given = (config.get("distributed") or {}).get("cuda_devices")
         if given is None:
-            on_cpu = (
-                config.get("trainer", {}).get("cuda_device") == -1
-                or not torch.cuda.is_available()
+            is_for_cpu = config.get("trainer", {}).get("cuda_device") == -1
+            if is_for_cpu or not torch.cuda.is_available():
+                given = [-1] * per_node
+            else:
+                given = list(range(torch.cuda.device_count()))
+        if len(given) < per_node:
+            wanted = f"expected {per_node} devices, one for each process of a node"
+            hint = (
+                "give torchrun another --nproc-per-node, "
+                "or set distributed.cuda_devices"
             )
-            given = (
-                [-1] * self.processes_per_node
-                if on_cpu
-                else list(range(torch.cuda.device_count()))
-            )
-        if len(given) < self.processes_per_node:
-            problem = f"expected {self.processes_per_node} devices, one for each process of a node, got {len(given)}"
-            raise InputError(
-                problem,
-                hint="give torchrun another --nproc-per-node, or set distributed.cuda_devices",
-            )
-        return given[: self.processes_per_node] * (
-            self.processes // self.processes_per_node
-        )
+            raise InputError(f"{wanted}, got {len(given)}", hint=hint)
+        nodes = self.processes // per_node
+        return given[:per_node] * nodes
 
     def resumes(self, folder: Path) -> bool:
         """Whether this is another attempt at the run in the folder, of the same `--rdzv-id`."""
-        with suppress(OSError):
-            return folder.is_dir() and (
-                self.restarts > 0
-                or (folder / MEETING).read_text() == self.run_id != "none"
-            )
-        return False
+        try:
+            if not folder.is_dir():
+                return False
+            if self.restarts > 0:
+                return True
+            known = (folder / MEETING).read_text()
+        except OSError:
+            return False
+        return known == self.run_id and known != "none"
 
     @contextmanager
     def leading(self, folder: Path, config: Mapping[str, Any]) -> Iterator[TCPStore]:
@@ -137,7 +132,8 @@ class Torchrun:
         agent.set(_KEY, json.dumps(first))
         try:
             for rank in range(1, self.processes):
-                if problem := store.get(str(rank)).decode():
+                problem = store.get(str(rank)).decode()
+                if problem:
                     raise InputError(problem)
             yield store
         finally:
@@ -157,21 +153,10 @@ class Torchrun:
         Raises `InputError` if this process sees another folder, config or version of the package.
         """
         while True:
-            with suppress(
-                OSError, torch.distributed.DistError
-            ):  # of an earlier attempt, or the first has ended
+            # Errors where the address is of an earlier attempt, or the first has ended.
+            with suppress(OSError, torch.distributed.DistError):
                 first = json.loads(self._agent_store().get(_KEY))
-                socket.create_connection(
-                    (self.address, first["port"]), SECONDS_UNTIL_SHARED
-                ).close()
-                store = TCPStore(
-                    self.address,
-                    first["port"],
-                    None,
-                    False,
-                    _LONG,
-                    wait_for_workers=False,
-                )
+                store = self._store_of_first(first["port"])
                 problem = self._difference(first, folder, config, seconds)
                 store.set(str(self.rank), "" if problem is None else str(problem))
                 if problem is not None:
@@ -179,6 +164,12 @@ class Torchrun:
                 store.get("ready")
                 return store
             time.sleep(_SECONDS_BETWEEN_TRIES)
+
+    def _store_of_first(self, port: int) -> TCPStore:
+        """The store that the first process has opened; `OSError` if nothing answers at its port."""
+        address = (self.address, port)
+        socket.create_connection(address, SECONDS_UNTIL_SHARED).close()
+        return TCPStore(self.address, port, None, False, _LONG, wait_for_workers=False)
 
     def _agent_store(self) -> TCPStore:
         """The store whose port torchrun tells, which it opens itself or leaves to the first process."""
@@ -200,24 +191,21 @@ class Torchrun:
         config: Mapping[str, Any],
         seconds: float,
     ) -> InputError | None:
+        """What this process sees otherwise than the first one; waits some seconds for its files."""
         where = f"process {self.rank}, on {socket.gethostname()}"
         if first["version"] != __version__:
-            problem = f"expected elmo-tasks {first['version']}, the first process's, got {__version__}"
-            return InputError(
-                f"{where}: {problem}", hint="install the same version on all nodes"
-            )
+            wanted = f"expected elmo-tasks {first['version']}, the first process's"
+            hint = "install the same version on all nodes"
+            return InputError(f"{where}: {wanted}, got {__version__}", hint=hint)
         if first["config"] != _digest(config):
             problem = "expected the first process's config, got another"
-            return InputError(
-                f"{where}: {problem}",
-                hint="start all nodes with the same files, options and variables",
-            )
+            hint = "start all nodes with the same files, options and variables"
+            return InputError(f"{where}: {problem}", hint=hint)
         until = time.monotonic() + seconds
         while not (folder / first["token"]).exists():
             if time.monotonic() > until:
-                problem = (
-                    "expected the first process's folder, got one without its files"
-                )
+                wanted = "expected the first process's folder"
+                problem = f"{wanted}, got one without its files"
                 hint = "give -s a folder that all nodes share"
                 return InputError(f"{where}: {problem}", file=folder, hint=hint)
             time.sleep(_SECONDS_BETWEEN_TRIES)

@@ -10,6 +10,7 @@ from allennlp.models import Model
 from allennlp.training import Checkpointer, GradientDescentTrainer, Trainer
 from allennlp.training.callbacks import TensorBoardCallback
 from allennlp.training.trainer import TrainerCheckpoint
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
@@ -33,7 +34,9 @@ from elmo_tasks.training.runtime_state import (
 
 
 def _is_metric(name: str) -> str | None:
-    return None if name.startswith(("+", "-")) else "a metric after + or -, as +f1"
+    if name.startswith(("+", "-")):
+        return None
+    return "a metric after + or -, as +f1"
 
 
 MetricName = Annotated[str, _is_metric]
@@ -102,22 +105,25 @@ class ResumableTrainer(GradientDescentTrainer):
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 
+    @overrides
     def train(self) -> dict[str, Any]:
         """AllenNLP's training, with events for TensorBoard among its default callbacks."""
-        has_own = any(
-            isinstance(callback, TensorBoardCallback) for callback in self._callbacks
-        )
-        if self._writes_events and self._primary and not has_own:
+        if self._writes_events and self._primary and not self._has_events():
             self._callbacks.append(Events(self._serialization_dir))
         return dict(super().train())
 
+    def _has_events(self) -> bool:
+        return any(isinstance(one, TensorBoardCallback) for one in self._callbacks)
+
+    def _start(self) -> tuple[int, int]:
+        """Completed epochs, and completed batches of the next one."""
+        epochs = self._start_after_epochs_completed
+        return epochs, self._start_after_batches_in_epoch_completed
+
+    @overrides
     def _try_train(self) -> tuple[dict[str, Any], int]:
         self._require_same_everywhere()
-        if (
-            self._start_after_epochs_completed
-            + self._start_after_batches_in_epoch_completed
-            == 0
-        ):
+        if self._start() == (0, 0):
             return super()._try_train()
         saved = self._state.require_saved()
         if saved["best"]:
@@ -132,41 +138,39 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _require_same_everywhere(self) -> None:
         """Raises `InputError` if the processes read other checkpoints, or other files of frozen layers."""
-        point = (
-            self._start_after_epochs_completed,
-            self._start_after_batches_in_epoch_completed,
-        )
-        files = {
-            name: value
-            for name, value in self.model.state_dict().items()
-            if name.endswith("_extra_state")
-        }
-        found = all_gather_objects((point, files))
-        if any(other != point for other, _ in found):
-            problem = f"expected one checkpoint on all processes, got {[other for other, _ in found]} (epochs, batches)"
+        starts = all_gather_objects(self._start())
+        if len(set(starts)) > 1:
+            wanted = "expected one checkpoint on all processes"
+            problem = f"{wanted}, got {starts} (epochs, batches)"
             hint = "the nodes do not see the same files yet: start again with --recover"
             raise InputError(problem, file=self._serialization_dir, hint=hint)
-        for rank, (_, other) in enumerate(found):
-            if other != found[0][1]:
+        files = {}
+        for name, value in self.model.state_dict().items():
+            if name.endswith("_extra_state"):
+                files[name] = value
+        of_first, *of_others = all_gather_objects(files)
+        for rank, other in enumerate(of_others, start=1):
+            if other != of_first:
                 problem = f"process {rank} reads other files of a frozen source than the first one: {other}"
                 raise InputError(problem, hint="copy the same files to all nodes")
 
+    @overrides
     def _train_epoch(self, epoch: int) -> dict[str, float]:
         if self._epochs_completed < self._start_after_epochs_completed:
-            return {}  # completed before the checkpoint; the data loader is positioned after it
+            # Completed before the checkpoint; the data loader is positioned after it.
+            return {}
         return self._state.complete_metrics(super()._train_epoch(epoch))
 
+    @overrides
     def _validation_loss(self, epoch: int) -> tuple[float, float | None, int]:
         """A sum of losses, of penalties, and the number by which AllenNLP divides both: see `loss_of_pass`."""
         with loss_of_pass(self.model) as losses:
-            of_batches: tuple[float, float | None, int] = super()._validation_loss(
-                epoch
-            )
-        if not losses.is_known:
-            return of_batches
-        _, penalty, _ = of_batches  # 0 or None in a validation
-        return losses.total, penalty, losses.count
+            total, penalty, count = super()._validation_loss(epoch)
+        if losses.is_known:
+            return losses.total, penalty, losses.count
+        return total, penalty, count
 
+    @overrides
     def get_checkpoint_state(self) -> TrainerCheckpoint | None:
         """AllenNLP's, on the first process of a node only; must be called by all processes."""
         self._state.gather()
@@ -184,9 +188,8 @@ class ResumableTrainer(GradientDescentTrainer):
         self._should_validate_this_epoch = saved["validates"]
         if self._scaler is not None and saved["scaler"] is not None:
             self._scaler.load_state_dict(saved["scaler"])
-        self.data_loader.resume(
-            saved["position"], batches=steps * self._num_gradient_accumulation_steps
-        )
+        batches = steps * self._num_gradient_accumulation_steps
+        self.data_loader.resume(saved["position"], batches=batches)
         load_runtime_state(self.model, saved["model"])
         set_random_state(saved["random"])
 
@@ -210,17 +213,18 @@ class ResumableTrainer(GradientDescentTrainer):
         else:
             self._load_model_state(self._best_model_filename)
 
+    @overrides
     def _save_model_state(self, path: str) -> None:
+        # PyTorch would put the temporary file's name into what it writes.
         with atomic_write(path) as temporary, temporary.open("wb") as file:
-            super()._save_model_state(
-                file
-            )  # PyTorch would put the temporary file's name into it
+            super()._save_model_state(file)
 
+    @overrides
     def _load_model_state(self, path: str) -> None:
-        if problem := damage(Path(path)):
-            raise InputError(
-                f"these weights of the best epoch, {self._metric_tracker.best_epoch}, are needed: {problem}",
-                file=path,
-                hint="train from scratch, or use the model_state_*.th of another epoch",
-            )
+        problem = damage(Path(path))
+        if problem is not None:
+            epoch = self._metric_tracker.best_epoch
+            needed = f"these weights of the best epoch, {epoch}, are needed"
+            hint = "train from scratch, or use the model_state_*.th of another epoch"
+            raise InputError(f"{needed}: {problem}", file=path, hint=hint)
         super()._load_model_state(path)

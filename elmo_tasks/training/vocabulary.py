@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import namespace_match
@@ -13,6 +13,7 @@ from allennlp.data.vocabulary import (
     DEFAULT_PADDING_TOKEN,
     NAMESPACE_PADDING_FILE,
 )
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import CONFIG, VOCABULARY
@@ -27,11 +28,12 @@ class SavedVocabulary(Vocabulary):
     """
 
     @classmethod
+    @overrides
     def from_files(
         cls,
-        directory: Union[str, os.PathLike[str]],
-        padding_token: str = DEFAULT_PADDING_TOKEN,
-        oov_token: str = DEFAULT_OOV_TOKEN,
+        directory: Union[str, os.PathLike],
+        padding_token: Optional[str] = DEFAULT_PADDING_TOKEN,
+        oov_token: Optional[str] = DEFAULT_OOV_TOKEN,
     ) -> Vocabulary:
         loaded: Vocabulary = _configured_class(directory).from_files(
             directory, padding_token, oov_token
@@ -49,15 +51,17 @@ def require_namespaces(folder: Path, file: str | Path) -> None:
         return
     lines = (directory / NAMESPACE_PADDING_FILE).read_text("utf-8").splitlines()
     unpadded = [line.strip() for line in lines]
+    unknown = None
     given = _settings(folder)
-    unknown = given.get("oov_token") if isinstance(given, dict) else None
+    if isinstance(given, dict):
+        unknown = given.get("oov_token")
     for path in sorted(directory.iterdir()):
         if path.name == NAMESPACE_PADDING_FILE or path.name.startswith("."):
             continue
-        if any(namespace_match(pattern, path.stem) for pattern in unpadded):
-            is_list = path.is_file()
-        else:
-            is_list = path.is_file() and _has_line(path, unknown or DEFAULT_OOV_TOKEN)
+        is_list = path.is_file()
+        is_unpadded = any(namespace_match(pattern, path.stem) for pattern in unpadded)
+        if is_list and not is_unpadded:
+            is_list = _has_line(path, unknown or DEFAULT_OOV_TOKEN)
         if not is_list:
             problem = f"expected lists of words in vocabulary, got {path.name}"
             raise InputError(problem, file=file, hint="remove it from the archive")
@@ -78,11 +82,14 @@ def _settings(folder: Path) -> Any:
 
 
 def _configured_class(directory: str | os.PathLike[str]) -> type[Vocabulary]:
+    """The class of the vocabulary in the config beside its folder; `Vocabulary` if that tells no other."""
+    name = _settings(Path(directory).parent)
     try:
-        given = _settings(Path(directory).parent)
-        found = Vocabulary.resolve_class_name(
-            given if isinstance(given, str) else given["type"]
-        )[0]
+        if not isinstance(name, str):
+            name = name["type"]
+        found, _ = Vocabulary.resolve_class_name(name)
     except (KeyError, TypeError, ConfigurationError):
         return Vocabulary
-    return Vocabulary if found is SavedVocabulary else found
+    if found is SavedVocabulary:
+        return Vocabulary
+    return found

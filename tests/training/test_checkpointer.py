@@ -4,8 +4,7 @@ import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy
 import pytest
@@ -38,21 +37,27 @@ def test_numpy_numbers_are_loaded(tmp_path: Path, code: str) -> None:
     )
 
 
+class Trained(NamedTuple):
+    """In place of a trainer, after so many batches."""
+
+    batches: int
+
+    def get_checkpoint_state(self) -> TrainerCheckpoint:
+        point = {"epochs_completed": 0, "batches_in_epoch_completed": self.batches}
+        return TrainerCheckpoint({}, point)
+
+
 def test_removing_a_checkpoint_leaves_files_with_similar_names(tmp_path: Path) -> None:
     checkpointer = AtomicCheckpointer(tmp_path, keep_most_recent_by_count=2)
     (tmp_path / "model_state_e0_b1_mine.th").touch()
-    for batches in (*range(1, 12), 100):
-        point = {"epochs_completed": 0, "batches_in_epoch_completed": batches}
-        state = TrainerCheckpoint({}, point)
-        trainer = SimpleNamespace(get_checkpoint_state=lambda kept=state: kept)
-        checkpointer.save_checkpoint(cast(Any, trainer))
+    for batches in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 100):
+        checkpointer.save_checkpoint(cast(Any, Trained(batches)))
     assert {path.name for path in tmp_path.iterdir()} == {
         "model_state_e0_b1_mine.th",
-        *(
-            f"{part}_state_e0_b{n}.th"
-            for part in ("model", "training")
-            for n in (11, 100)
-        ),
+        "model_state_e0_b11.th",
+        "training_state_e0_b11.th",
+        "model_state_e0_b100.th",
+        "training_state_e0_b100.th",
     }
 
 
@@ -93,24 +98,19 @@ def test_damaged_checkpoint_is_reported_and_the_previous_one_used(
     with heard(caplog, "elmo_tasks.training.checkpointer"):
         train_epochs(tmp_path / "run", 4)
     assert f"damaged checkpoint: {path}: " in caplog.text
-    instead = (
-        "the run starts from scratch"
-        if epochs == 1
-        else "using the previous one, model_state_e2_b0.th"
-    )
+    instead = "using the previous one, model_state_e2_b0.th"
+    if epochs == 1:
+        instead = "the run starts from scratch"
     assert instead in caplog.text
-    set_aside = [
-        file
-        for file in path.parent.glob("*.damaged")
-        if file.rename(tmp_path / file.name)
-    ]
-    assert (f"{path.name}.damaged" in [file.name for file in set_aside]) == (
-        harm is not Path.unlink
-    )
+    set_aside = set()
+    for file in path.parent.glob("*.damaged"):
+        set_aside.add(file.name)
+        file.rename(tmp_path / file.name)
+    was_there = harm is not Path.unlink
+    assert (f"{path.name}.damaged" in set_aside) == was_there
     train_epochs(tmp_path / "whole", 4)
-    assert (
-        differences(tmp_path / "run", tmp_path / "whole") == [] and damage(path) is None
-    ), "written again"
+    assert differences(tmp_path / "run", tmp_path / "whole") == []
+    assert damage(path) is None, "written again"
 
 
 def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
@@ -123,8 +123,9 @@ def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
         for path in tmp_path.glob("*_state_*.th"):
             if "e0_b2" not in path.name:
                 path.unlink()
-    assert (
-        saved[0]
-        == saved[1]
-        > {"model_state_e0_b2.th", "model_state_e0_b4.th", "model_state_e1_b0.th"}
-    )
+    assert saved[0] == saved[1]
+    assert saved[0] > {
+        "model_state_e0_b2.th",
+        "model_state_e0_b4.th",
+        "model_state_e1_b0.th",
+    }

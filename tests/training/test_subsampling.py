@@ -1,4 +1,6 @@
 import json
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,16 @@ from elmo_tasks.training.subsampling import SubsamplingReader
 from tests.distributed import in_processes
 
 COUNT = 50
+NAMES = [f"a{number}" for number in range(COUNT)]
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.jsonl"
-    pairs = (
-        {"sentence1": f"a{n}", "sentence2": "b", "gold_label": "neutral"}
-        for n in range(COUNT)
-    )
-    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    with path.open("w") as lines:
+        for name in NAMES:
+            pair = {"sentence1": name, "sentence2": "b", "gold_label": "neutral"}
+            lines.write(f"{json.dumps(pair)}\n")
     return path
 
 
@@ -29,9 +31,8 @@ def names(instances: Any) -> list[str]:
 
 
 def sample(file: Path, share: float, *, seed: int = 0, **keys: Any) -> list[str]:
-    return names(
-        SubsamplingReader(SnliReader(**keys), share=share, seed=seed).read(file)
-    )
+    reader = SubsamplingReader(SnliReader(**keys), share=share, seed=seed)
+    return names(reader.read(file))
 
 
 def test_samples_are_nested_and_in_file_order(file: Path) -> None:
@@ -39,15 +40,14 @@ def test_samples_are_nested_and_in_file_order(file: Path) -> None:
     assert [len(found) for found in samples] == [1, 5, 15, COUNT]
     for smaller, larger in zip(samples, samples[1:], strict=False):
         assert set(smaller) < set(larger)
-        assert [name for name in larger if name in smaller] == smaller
-    assert samples[-1] == [f"a{n}" for n in range(COUNT)]
+        assert sorted(smaller, key=larger.index) == smaller
+    assert samples[-1] == NAMES
 
 
 def test_distributed_processes_share_the_sample(file: Path) -> None:
-    whole = sample(file, 0.3)
-    parts = in_processes(3, lambda: sample(file, 0.3))
+    parts = in_processes(3, partial(sample, file, 0.3))
     assert all(parts)
-    assert sorted(name for part in parts for name in part) == sorted(whole)
+    assert sorted(chain.from_iterable(parts)) == sorted(sample(file, 0.3))
 
 
 def loader(file: Path, **keys: Any) -> DataLoader:
@@ -62,8 +62,7 @@ def test_data_loader(file: Path) -> None:
     built = loader(file, share=0.2)
     assert names(built.iter_instances()) == sample(file, 0.2)
     assert [len(batch["metadata"]) for batch in built] == [4, 4, 2]
-    assert names(loader(file, share=0.2, share_seed=3).iter_instances()) == sample(
-        file, 0.2, seed=3
-    )
+    other = loader(file, share=0.2, share_seed=3)
+    assert names(other.iter_instances()) == sample(file, 0.2, seed=3)
     workers = loader(file, share=0.2, num_workers=2)
     assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))

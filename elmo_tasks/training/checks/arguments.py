@@ -15,6 +15,9 @@ from elmo_tasks.training.checks.ranges import RULES, package_of, with_ranges
 from elmo_tasks.training.inlined import with_inlined
 
 BARE = (object.__init__, nn.Module.__init__)
+"""Constructors without arguments."""
+
+VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
 
 
 def may_be_null(parameter: Parameter, constructor: Any) -> bool:
@@ -39,9 +42,10 @@ def rules_of(cls: Any, constructor: Callable[..., Any]) -> Iterator[Rule]:
     for one in constructors:
         if hasattr(one, "rule"):
             yield one.rule
-    for base in cls.__mro__ if inspect.isclass(cls) else ():
-        if base in RULES:
-            yield RULES[base]
+    if inspect.isclass(cls):
+        for base in cls.__mro__:
+            if base in RULES:
+                yield RULES[base]
 
 
 def arguments_of(
@@ -51,41 +55,44 @@ def arguments_of(
     The arguments that a config can set, as AllenNLP infers them; those of `inlined` arguments stand in their place.
     `None` if the class reads its config in its own way.
     """
-    if not hasattr(
-        cls, "from_params"
-    ):  # of PyTorch: AllenNLP passes the values as they are
-        try:
-            inferred = dict(inspect.signature(cls).parameters)
-        except (TypeError, ValueError):
-            return None
-        return {
-            name: parameter.replace(annotation=Parameter.empty)
-            for name, parameter in inferred.items()
-        }
-    own = (
-        getattr(cls.from_params, "__func__", None)
-        is not FromParams.from_params.__func__
-    )
-    if not inspect.isclass(cls) or (
-        own and not any(hasattr(cls, name) for name in ("config_problems", "inlined"))
-    ):
+    if not hasattr(cls, "from_params"):
+        return _untyped_arguments(cls)
+    if not inspect.isclass(cls) or _reads_config_itself(cls):
         return None
     if hasattr(cls, "config_keys"):
-        return {
-            key: Parameter(key, Parameter.KEYWORD_ONLY, default=None)
-            for key in cls.config_keys
-        }
+        keys: dict[str, Parameter] = {}
+        for key in cls.config_keys:
+            keys[key] = Parameter(key, Parameter.KEYWORD_ONLY, default=None)
+        return keys
     if constructor in BARE:
         return {}
     inferred = from_params.infer_method_params(cls, constructor)
     inferred = with_inlined(inferred, getattr(cls, "inlined", {}))
-    variable = Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL
-    settable = {
-        name: parameter
-        for name, parameter in inferred.items()
-        if name not in ("self", "cls") and parameter.kind not in variable
-    }
+    settable = {}
+    for name, parameter in inferred.items():
+        if name not in ("self", "cls") and parameter.kind not in VARIABLE:
+            settable[name] = parameter
     return with_ranges(cls, constructor, settable)
+
+
+def _untyped_arguments(cls: Any) -> dict[str, Parameter] | None:
+    """Of a class of PyTorch, to which AllenNLP passes the values as they are; `None` if it has no signature."""
+    try:
+        inferred = inspect.signature(cls).parameters
+    except (TypeError, ValueError):
+        return None
+    found = {}
+    for name, parameter in inferred.items():
+        found[name] = parameter.replace(annotation=Parameter.empty)
+    return found
+
+
+def _reads_config_itself(cls: Any) -> bool:
+    """Whether a class overrides `from_params`, and does not tell which keys that takes."""
+    if hasattr(cls, "config_problems") or hasattr(cls, "inlined"):
+        return False
+    method = getattr(cls.from_params, "__func__", None)
+    return method is not FromParams.from_params.__func__
 
 
 def passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
@@ -94,7 +101,7 @@ def passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
         return True
     if not inspect.isroutine(constructor) or not from_params.takes_kwargs(constructor):
         return False
-    base = next(
-        (base for base in cls.__mro__[1:] if issubclass(base, FromParams)), None
-    )
-    return base is None or passes_on_anything(base, base.__init__)
+    for base in cls.__mro__[1:]:
+        if issubclass(base, FromParams):
+            return passes_on_anything(base, base.__init__)
+    return True

@@ -21,14 +21,15 @@ def expected_device(device: Any) -> str | None:
     gpus = torch.cuda.device_count()
     if type(device) is int and device < gpus:
         return None
-    return "-1 (the CPU)" + (
-        f" or a GPU from 0 to {gpus - 1}" if gpus else ", since this machine has no GPU"
-    )
+    if gpus == 0:
+        return "-1 (the CPU), since this machine has no GPU"
+    return f"-1 (the CPU) or a GPU from 0 to {gpus - 1}"
 
 
 def require_device(device: int) -> None:
     """Raises `InputError` if there is no such device."""
-    if wanted := expected_device(device):
+    wanted = expected_device(device)
+    if wanted is not None:
         raise InputError(f"--cuda-device: expected {wanted}, got {device}")
 
 
@@ -50,33 +51,36 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     Missing files. A data path is one if the reader is ours, or if it looks like a path: readers of others may accept
     names of other things.
     """
-    is_ours = str(
-        get(config, "dataset_reader.type") or config.get("dataset_reader")
-    ).startswith("elmo_tasks")
+    reader = get(config, "dataset_reader.type") or config.get("dataset_reader")
+    is_ours = str(reader).startswith("elmo_tasks")
     for key in DATA_PATHS:
         for path, name in strings(key, config.get(key)):
-            if (
-                is_ours
-                or Path(name).is_absolute()
-                or ("/" in name and Path(name).suffix)
-            ):
+            if is_ours or _looks_like_a_path(name):
                 yield from _missing(path, name)
     for path, name in _named_files("", config):
         yield from _missing(path, name)
 
 
+def _looks_like_a_path(name: str) -> bool:
+    path = Path(name)
+    return path.is_absolute() or ("/" in name and path.suffix != "")
+
+
 def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """Missing devices in `distributed.cuda_devices`, or in `trainer.cuda_device`, which `distributed` replaces."""
-    path = (
-        "distributed.cuda_devices"
-        if isinstance(config.get("distributed"), dict)
-        else "trainer.cuda_device"
-    )
-    given = get(config, path)
-    for device in (
-        given if isinstance(given, list) and path.startswith("distributed") else [given]
-    ):
-        if device is not None and (wanted := expected_device(device)):
+    path = "trainer.cuda_device"
+    devices = [get(config, path)]
+    if isinstance(config.get("distributed"), dict):
+        path = "distributed.cuda_devices"
+        given = get(config, path)
+        devices = [given]
+        if isinstance(given, list):
+            devices = given
+    for device in devices:
+        if device is None:
+            continue
+        wanted = expected_device(device)
+        if wanted is not None:
             yield Problem(path, wanted, shown(device))
 
 
@@ -89,41 +93,39 @@ def strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    """The files that a part of the config names, with their paths there."""
     for key, part in items(value):
         here = below(path, key)
-        source = (
-            SOURCES.get(str(value.get("source")))
-            if key in ("options_file", "weight_file")
-            else None
-        )
-        if source is not None and key not in source.files:
-            continue  # it ignores the biLM's
-        if FILE_KEY.fullmatch(str(key)) or (
-            path == "vocabulary" and key in VOCABULARY_KEYS
-        ):
+        if key in ("options_file", "weight_file"):
+            source = SOURCES.get(str(value.get("source")))
+            if source is not None and key not in source.files:
+                continue  # it ignores the biLM's
+        is_file = FILE_KEY.fullmatch(str(key)) is not None
+        if is_file or (path == "vocabulary" and key in VOCABULARY_KEYS):
             yield from strings(here, part)
         else:
             yield from _named_files(here, part)
 
 
 def _missing(path: str, name: str) -> Iterator[Problem]:
-    for part in [] if REMOTE.match(name) or name in MODELS else _parts(name):
-        if not part or not (Path(part).exists() or glob.glob(part, recursive=True)):
+    """The problems of a name whose files are not there, or are not complete; none of what is downloaded."""
+    if REMOTE.match(name) or name in MODELS:
+        return
+    for part in _parts(name):
+        if not part:
+            yield Problem(path, "an existing file", '""')
+            continue
+        found = [Path(file) for file in glob.glob(part, recursive=True)]
+        if not found and not Path(part).exists():
             hint = "check the path; `elmo-tasks data` says where the corpora come from"
-            yield Problem(
-                path,
-                "an existing file",
-                f"nothing at {part} ({hint})" if part else '""',
-            )
-        elif incomplete_folder(map(Path, glob.glob(part, recursive=True))):
+            yield Problem(path, "an existing file", f"nothing at {part} ({hint})")
+        elif incomplete_folder(found):
             yield Problem(path, "a complete text", f"{part}: {INTERRUPTED}")
 
 
 def _parts(name: str) -> list[str]:
     """The paths in a name: without the member of an archive, split at commas."""
     whole = located(name.partition("!")[0])
-    return (
-        [whole]
-        if Path(whole).exists()
-        else [located(part.strip()) for part in whole.split(",")]
-    )
+    if Path(whole).exists():
+        return [whole]
+    return [located(part.strip()) for part in whole.split(",")]

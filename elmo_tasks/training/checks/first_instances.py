@@ -14,6 +14,7 @@ from allennlp.data import Batch, DataLoader, DatasetReader, Instance, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.dataset_readers import MultiTaskDatasetReader
 from allennlp.models import Model
+from overrides import overrides
 from torch import nn
 
 from elmo_tasks.elmo.allocation import TooLarge, parameters_of_at_most
@@ -58,7 +59,9 @@ class Failed(Exception):
 
     def __init__(self, path: str, expected: str, place: str | None) -> None:
         super().__init__(path, expected)
-        self.path, self.expected, self.place = path, expected, place
+        self.path = path
+        self.expected = expected
+        self.place = place  # the module of the model where it came from
 
 
 class NotJudged(Exception):
@@ -86,8 +89,9 @@ class Sample:
         A step of training, without gradients, and one of validation. Raises `Failed` at the first part that cannot be
         constructed or used, and `NotJudged` if the sample says nothing.
         """
-        if any(self._config.get(key) is None for key in REQUIRED):
-            raise NotJudged
+        for key in REQUIRED:
+            if self._config.get(key) is None:
+                raise NotJudged
         self._read("train", size)
         if self._config.get("validation_data_path") is not None:
             self._read("validation", size)
@@ -96,10 +100,13 @@ class Sample:
             self._forward(split, self.model)
 
     def _read(self, split: str, size: int) -> None:
-        path, key = f"{split}_data_path", self._key_of(split, "dataset_reader")
+        """Reads the first instances of the training or the validation data."""
+        path = f"{split}_data_path"
+        key = self._key_of(split, "dataset_reader")
         data = self._config.get(path)
-        if any(_is_elsewhere(name) for _, name in strings("", data)):
-            raise NotJudged
+        for _, name in strings("", data):
+            if _is_elsewhere(name):
+                raise NotJudged
         reader = self._readers.get("train")
         if reader is None or key != "dataset_reader":
             with _expecting(key, "a reader that can be constructed"):
@@ -169,8 +176,9 @@ class Sample:
     def _batch(
         self, split: str, options: dict[str, Any], vocab: Vocabulary
     ) -> dict[str, Any]:
+        """The tensors of a batch, as the config's data loader makes it."""
         cls, _ = DataLoader.resolve_class_name(options["type"])
-        reader, data = self._readers[split], self._config[f"{split}_data_path"]
+        reader = self._readers[split]
         instances = self._instances[split][:BATCH]
         if hasattr(cls, "config_of_sample"):
             options = cls.config_of_sample(options)
@@ -187,7 +195,7 @@ class Sample:
         loader = DataLoader.from_params(
             _params(self._key_of(split, "data_loader"), options),
             reader=reader,
-            data_path=data,
+            data_path=self._config[f"{split}_data_path"],
             **GIVEN_BY_TRAINING,
         )
         loader.index_with(vocab)
@@ -203,8 +211,10 @@ class Sample:
 
     def _part(self, key: str, base: Any) -> dict[str, Any]:
         """The options of a part of the config, with its type if that has a default."""
-        given = copy.deepcopy(self._config.get(key))
-        options = {"type": given} if isinstance(given, str) else dict(given or {})
+        given = copy.deepcopy(self._config.get(key)) or {}
+        if isinstance(given, str):
+            given = {"type": given}
+        options = dict(given)
         if base.default_implementation is not None:
             options.setdefault("type", base.default_implementation)
         return options
@@ -215,11 +225,14 @@ class _FirstInstances(DatasetReader):
 
     def __init__(self, reader: DatasetReader, instances: Sequence[Instance]) -> None:
         super().__init__()
-        self._reader, self._instances = reader, instances
+        self._reader = reader
+        self._instances = instances
 
+    @overrides
     def _read(self, file_path: Any) -> Iterator[Instance]:
         yield from self._instances
 
+    @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
         self._reader.apply_token_indexers(instance)
 
@@ -248,21 +261,20 @@ def _module_of(error: Exception, model: nn.Module) -> str | None:
     names = {id(module): name for name, module in model.named_modules()}
     found = None
     for frame, _ in traceback.walk_tb(error.__traceback__):
-        found = names.get(id(frame.f_locals.get("self"))) or found
+        name = names.get(id(frame.f_locals.get("self")))
+        if name:  # that of the whole model is empty
+            found = name
     return found
 
 
 def _without_files(value: Any) -> Any:
     """A part of the config without vectors, and with the embedded biLM in place of one that would be fetched."""
     if isinstance(value, dict):
-        dropped = {*NOT_IN_MODEL}
+        dropped = set(NOT_IN_MODEL)
         if "source" not in value and _is_remote(value.get("weight_file")):
             dropped.update(FILE_KEYS)
-        return {
-            key: _without_files(part)
-            for key, part in value.items()
-            if key not in dropped
-        }
+        kept_keys = [key for key in value if key not in dropped]
+        return {key: _without_files(value[key]) for key in kept_keys}
     if isinstance(value, list):
         kept = [part for part in value if not _reads_weights(part)]
         return [_without_files(part) for part in kept]
@@ -271,10 +283,10 @@ def _without_files(value: Any) -> Any:
 
 def _reads_weights(value: Any) -> bool:
     """Whether this is a regex with AllenNLP's initializer from a file, whose sizes are those of a whole vocabulary."""
-    is_pair = isinstance(value, list) and len(value) == 2
-    return (
-        is_pair and isinstance(value[1], dict) and value[1].get("type") == "pretrained"
-    )
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    _, initializer = value
+    return isinstance(initializer, dict) and initializer.get("type") == "pretrained"
 
 
 def _is_remote(value: Any) -> bool:

@@ -7,15 +7,15 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback, WandBCallback
 
-from elmo_tasks.training.checks.problem import Problem, get, shown
+from elmo_tasks.training.checks.problem import Problem, get, items, shown
 
 
 def library_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """The callback `wandb`, which AllenNLP constructs before, but uses after all data are read."""
-    callbacks = get(config, "trainer.callbacks")
-    for number, one in enumerate(callbacks if isinstance(callbacks, list) else ()):
+    for number, one in items(get(config, "trainer.callbacks")):
         name = one.get("type") if isinstance(one, dict) else one
-        if _is_wandb(name) and (fault := _fault_of_wandb()):
+        fault = _fault_of_wandb() if _is_wandb(name) else None
+        if fault is not None:
             path = f"trainer.callbacks.{number}"
             expected = "a callback that works with the installed packages"
             yield Problem(path, expected, f"{shown(name)} ({fault})")

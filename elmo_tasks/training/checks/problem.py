@@ -2,8 +2,10 @@
 
 import difflib
 import json
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Self
+
+from elmo_tasks.settings import Wrong
 
 SHOWN_CHARACTERS = 60
 LISTED_NAMES = 12
@@ -19,6 +21,11 @@ class Problem(NamedTuple):
     def __str__(self) -> str:
         return f"{self.path or 'config'}: expected {self.expected}, got {self.got}"
 
+    @classmethod
+    def of(cls, wrong: Wrong, path: str = "") -> Self:
+        """The problem of an invalid setting, whose key is a part of the object at `path`."""
+        return cls(below(path, wrong.key), wrong.expected, shown(wrong.value))
+
 
 def unknown(
     path: str,
@@ -29,42 +36,52 @@ def unknown(
     name: str,
     more: str = "",
 ) -> Problem:
-    """The problem of a name that is none of those known: the nearest one, or else all."""
+    """
+    The problem of a name that is none of those known. It tells the nearest one, or else all, and then what there is
+    `more`.
+    """
     ordered = sorted(known)
-    if near := nearest(name, ordered):
+    near = nearest(name, ordered)
+    if near is not None:
         return Problem(path, expected, f"{got}; nearest: {near}")
+    names = ", ".join(ordered[:LISTED_NAMES]) or "it has none"
     rest = len(ordered) - LISTED_NAMES
-    names = ", ".join(ordered[:LISTED_NAMES]) + (
-        f" and {rest} more" if rest > 0 else ""
-    )
-    return Problem(path, f"{expected} ({names or 'it has none'}{more})", got)
+    if rest > 0:
+        names += f" and {rest} more"
+    return Problem(path, f"{expected} ({names}{more})", got)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The most similar known name; `None` if no name is similar."""
     lowered = {candidate.lower(): candidate for candidate in known}
     found = difflib.get_close_matches(name.lower(), lowered, n=1)
-    return lowered[found[0]] if found else None
+    if not found:
+        return None
+    return lowered[found[0]]
 
 
 def shown(value: Any) -> str:
     """A value as JSON, truncated."""
     text = json.dumps(value, default=str)
-    return (
-        text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
-    )
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    return f"{text[: SHOWN_CHARACTERS - 3]}..."
 
 
 def below(path: str, key: object) -> str:
     """The path of a part."""
-    return f"{path}.{key}" if path else str(key)
+    if not path:
+        return str(key)
+    return f"{path}.{key}"
 
 
 def items(value: Any) -> Iterable[tuple[Any, Any]]:
     """Keys and values of an object, indices and values of a list, nothing of other values."""
     if isinstance(value, dict):
         return value.items()
-    return enumerate(value) if isinstance(value, list | tuple) else ()
+    if isinstance(value, list | tuple):
+        return enumerate(value)
+    return ()
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
@@ -79,5 +96,7 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
 def get(config: Any, path: str) -> Any:
     """The value at a path of nested objects; `None` if there is none."""
     for key in path.split("."):
-        config = config.get(key) if isinstance(config, dict) else None
+        if not isinstance(config, Mapping):
+            return None
+        config = config.get(key)
     return config

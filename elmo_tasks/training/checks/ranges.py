@@ -59,8 +59,11 @@ SOURCES = ("allennlp", "elmo_tasks")
 
 def own_ranges(constructor: Callable[..., Any]) -> dict[str, Any]:
     """The annotations with a range of one of our constructors, for AllenNLP's of the same arguments."""
-    parameters = inspect.signature(constructor).parameters.values()
-    return {one.name: one.annotation for one in parameters if has_range(one.annotation)}
+    found = {}
+    for parameter in inspect.signature(constructor).parameters.values():
+        if has_range(parameter.annotation):
+            found[parameter.name] = parameter.annotation
+    return found
 
 
 _BETAS = tuple[Probability, Probability]

@@ -5,7 +5,7 @@ optimizer's `parameter_groups`. AllenNLP goes on without what they were to chang
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from torch import nn
@@ -33,12 +33,10 @@ class Use(NamedTuple):
 
 def uses_of(config: Mapping[str, Any]) -> list[Use]:
     """All regexes of a config that are to match parameters."""
-    found = [*_of_model("model", config.get("model"), nested=False)]
+    found = list(_of_model("model", config.get("model"), nested=False))
     frozen = _strings(get(config, "trainer.no_grad"))
-    found += [
-        Use(f"trainer.no_grad.{number}", regex, PARAMETER)
-        for number, regex in enumerate(frozen)
-    ]
+    for number, regex in enumerate(frozen):
+        found.append(Use(f"trainer.no_grad.{number}", regex, PARAMETER))
     path = "trainer.optimizer.parameter_groups"
     for number, group in items(get(config, path)):
         if isinstance(group, list | tuple) and group:
@@ -51,25 +49,30 @@ def _of_model(path: str, value: Any, *, nested: bool) -> Iterator[Use]:
     """Those of the applicators in a part of the config."""
     for key, part in items(value):
         here = below(path, key)
-        if key in ("regularizer", "initializer") and isinstance(part, dict):
-            is_penalty = key == "regularizer"
-            excluded = tuple(_strings(part.get("prevent_regexes")))
-            for number, pair in items(part.get("regexes")):
-                if isinstance(pair, list | tuple) and pair and isinstance(pair[0], str):
-                    yield Use(
-                        f"{here}.regexes.{number}",
-                        pair[0],
-                        TRAINED if is_penalty else PARAMETER,
-                        excluded,
-                        nested,
-                    )
+        if key == "regularizer" and isinstance(part, dict):
+            yield from _of_applicator(here, part, TRAINED, nested=nested)
+        elif key == "initializer" and isinstance(part, dict):
+            yield from _of_applicator(here, part, PARAMETER, nested=nested)
         else:
             yield from _of_model(here, part, nested=True)
 
 
+def _of_applicator(
+    path: str, options: Mapping[str, Any], expected: str, *, nested: bool
+) -> Iterator[Use]:
+    """Those of the pairs of a regex and what is applied to its parameters."""
+    excluded = tuple(_strings(options.get("prevent_regexes")))
+    for number, pair in items(options.get("regexes")):
+        if isinstance(pair, list | tuple) and pair and isinstance(pair[0], str):
+            place = f"{path}.regexes.{number}"
+            yield Use(place, pair[0], expected, excluded, nested)
+
+
 def _strings(value: Any) -> list[str]:
-    parts = value if isinstance(value, list | tuple) else []
-    return [part for part in parts if isinstance(part, str)]
+    """The strings of a list; none of another value."""
+    if not isinstance(value, list | tuple):
+        return []
+    return [part for part in value if isinstance(part, str)]
 
 
 def invalid_regexes(config: Mapping[str, Any]) -> list[Problem]:
@@ -96,11 +99,8 @@ def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]
     frozen = _strings(get(config, "trainer.no_grad"))
     taken: dict[str, set[str]] = {}
     for use in uses_of(config):
-        names = [
-            name
-            for name in _names(model, use, frozen)
-            if not any(re.search(regex, name) for regex in use.excluded)
-        ]
+        names = _names(model, use, frozen)
+        names = [name for name in names if not _matches_any(use.excluded, name)]
         found = {name for name in names if re.search(use.regex, name)}
         if found and ".regexes." in use.path:  # AllenNLP applies the first that matches
             before = taken.setdefault(use.path.rpartition(".")[0], set())
@@ -116,19 +116,27 @@ def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]
 
 
 def _names(model: nn.Module, use: Use, frozen: Sequence[str]) -> list[str]:
-    """The names of the parameters that a regex may match."""
-    whole = dict(model.named_parameters())
-    if use.expected == TRAINED:
-        whole = {
-            name: parameter
-            for name, parameter in whole.items()
-            if parameter.requires_grad
-            and not any(re.search(regex, name) for regex in frozen)
-        }
-    if not use.nested:
-        return list(whole)
-    parts = [name.split(".") for name in whole]
-    return [".".join(part[start:]) for part in parts for start in range(len(part))]
+    """The names of the parameters that a regex may match; of a part of the model, all ends of these names."""
+    found = []
+    for name, parameter in model.named_parameters():
+        is_trained = parameter.requires_grad and not _matches_any(frozen, name)
+        if use.expected == TRAINED and not is_trained:
+            continue
+        if use.nested:
+            found += _ends(name)
+        else:
+            found.append(name)
+    return found
+
+
+def _matches_any(regexes: Iterable[str], name: str) -> bool:
+    return any(re.search(regex, name) for regex in regexes)
+
+
+def _ends(name: str) -> list[str]:
+    """The ends of a name that begin with a whole part, the longest first."""
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in range(len(parts))]
 
 
 def nearest_names(regex: str, names: Sequence[str]) -> list[str]:
@@ -137,12 +145,13 @@ def nearest_names(regex: str, names: Sequence[str]) -> list[str]:
         regex = regex.replace(theirs, ours)
     plain = ".".join(re.findall(r"\w+", regex))
     similarity = {name: _similarity(plain, name) for name in names}
-    ordered = sorted(similarity, key=lambda name: -similarity[name])
+    ordered = sorted(similarity, key=similarity.__getitem__, reverse=True)
     return ordered[:NAMES_SHOWN]
 
 
 def _similarity(plain: str, name: str) -> float:
-    """Of the most similar end of the name that begins with a whole part."""
-    parts = name.split(".")
-    ends = [".".join(parts[start:]) for start in range(len(parts))]
-    return max(difflib.SequenceMatcher(None, plain, end).ratio() for end in ends)
+    """That of the most similar end of the name."""
+    found = []
+    for end in _ends(name):
+        found.append(difflib.SequenceMatcher(None, plain, end).ratio())
+    return max(found)

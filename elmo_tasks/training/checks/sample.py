@@ -50,7 +50,8 @@ def sample_problems(config: Mapping[str, Any]) -> list[Problem]:
         return invalid
     with _quiet():
         for size in SAMPLES:
-            sample, found = Sample(config), None
+            sample = Sample(config)
+            found = None
             try:
                 with downloads(allowed=False):
                     sample.step(size)

@@ -9,6 +9,7 @@ from typing import Any
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.util import prepare_environment
+from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
@@ -22,7 +23,6 @@ from elmo_tasks.training.seeds import SEED, spread_seed
 
 logger = logging.getLogger(__name__)
 
-
 VERIFIED = "elmo_tasks_verified"
 
 
@@ -34,6 +34,7 @@ class VerifiedTrainModel(TrainModel):
     """
 
     @classmethod
+    @overrides
     def from_params(
         cls, params: Params, *arguments: Any, **extras: Any
     ) -> "VerifiedTrainModel":
@@ -51,13 +52,16 @@ class CheckedTrainModel(VerifiedTrainModel):
     """
 
     @classmethod
+    @overrides
     def from_params(
         cls, params: Params, *arguments: Any, **extras: Any
     ) -> "CheckedTrainModel":
         """Raises `InputError` for an invalid config."""
-        if has_seed := SEED in params:
+        has_seed = SEED in params
+        if has_seed:
             spread_seed(params)
-        check_config(config := params.as_dict(quiet=True))
+        config = params.as_dict(quiet=True)
+        check_config(config)
         logger.info(describe(config))
         if has_seed:
             prepare_environment(params)
@@ -66,16 +70,18 @@ class CheckedTrainModel(VerifiedTrainModel):
 
 def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
     """What a config trains on; of one of ours, or one made from it, also the scale and where the paper's config is."""
-    data, elmo = str(config.get("train_data_path")), get(dict(config), "model.elmo")
+    data = str(config.get("train_data_path"))
     training = f"training on {data}"
     if not is_ours(config):
         return training
-    is_mini = os.path.abspath(data).startswith(str(fixtures_root()))
-    scale = "mini" if is_mini else scale
+    if os.path.abspath(data).startswith(str(fixtures_root())):
+        scale = "mini"
     if scale is None:
         return training
-    name = str(get(dict(config), "model.type")).removeprefix("elmo_tasks_")
-    file = configs_root() / "paper" / f"{name}{'_elmo' if elmo else ''}.jsonnet"
+    name = str(get(config, "model.type")).removeprefix("elmo_tasks_")
+    if get(config, "model.elmo"):
+        name += "_elmo"
+    file = configs_root() / "paper" / f"{name}.jsonnet"
     if scale == "paper" or not file.is_file():
         return f"scale {scale}: {training}"
     return f"scale {scale}: {training}; the paper's config: {file}"
@@ -83,8 +89,9 @@ def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
 
 def is_ours(config: Mapping[str, Any]) -> bool:
     """Whether a config trains a model of this package, or one that is misspelt or has no name at all."""
-    model = config.get("model")
-    name = model.get("type") if isinstance(model, Mapping) else model
+    name = config.get("model")
+    if isinstance(name, Mapping):
+        name = name.get("type")
     return not isinstance(name, str) or name.startswith(("elmo_tasks.", "elmo_tasks_"))
 
 
@@ -96,15 +103,22 @@ def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     plain = copy.deepcopy(dict(config))
     problems: list[Problem] = [*device_problems(plain), *library_problems(plain)]
     if is_ours(plain):
-        problems += [*([] if resumed else shape_problems(plain)), *file_problems(plain)]
+        if not resumed:
+            problems += shape_problems(plain)
+        problems += file_problems(plain)
     if not problems and not resumed:
         problems = sample_problems(plain)
     _require_none(problems, "nothing was read or written")
 
 
 def _require_none(problems: Sequence[Problem], done: str = "") -> None:
-    if problems:
-        lines = "".join(f"\n  {problem}" for problem in sorted(problems))
-        count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
-        after = f", {done}" if done else ""
-        raise InputError(f"the config has {count}{after}:{lines}")
+    """Raises `InputError` that lists the problems, if there are any, and says what was not `done`."""
+    if not problems:
+        return
+    first = f"the config has {len(problems)} problems"
+    if len(problems) == 1:
+        first = "the config has one problem"
+    if done:
+        first += f", {done}"
+    lines = [f"  {problem}" for problem in sorted(problems)]
+    raise InputError("\n".join([f"{first}:", *lines]))
