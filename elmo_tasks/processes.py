@@ -1,4 +1,4 @@
-"""Worker processes that end with the process that started them, and the memory of a process."""
+"""Processes that end with the process that started them, and the memory of a process."""
 
 import ctypes
 import multiprocessing
@@ -7,16 +7,7 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
-
-from elmo_tasks.errors import InputError
 
 POLL_SECONDS = 1.0
 
@@ -50,50 +41,6 @@ def exit_with_starter() -> None:
             os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-_held: list[Any] = []  # in a worker process
-
-
-@contextmanager
-def worker_pool(
-    count: int, make: Callable[..., Any] = int, *arguments: Any
-) -> Iterator[Executor]:
-    """
-    `count` new processes, which first make an object for `call_held`, and exit with this one. Raises `InputError` if
-    one is killed.
-    """
-    pool = ProcessPoolExecutor(
-        count, get_context("spawn"), _start, (os.getpid(), make, arguments)
-    )
-    try:
-        yield pool
-    except BrokenProcessPool:
-        hint = "run it again with fewer workers"
-        raise InputError(
-            "a worker process was killed (out of memory?)", hint=hint
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _start(parent: int, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    for name in ("SIGINT", "SIGHUP"):  # a terminal's Ctrl-C and its end reach workers
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end)
-    exit_with_parent(parent)
-    _held.append(make(*arguments))
-
-
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """Ends a worker without a traceback, after it has removed its temporary files."""
-    raise SystemExit(128 + number)
-
-
-def call_held(method: str, *arguments: Any) -> Any:
-    """In a worker of `worker_pool`: calls a method of its object."""
-    return getattr(_held[0], method)(*arguments)
 
 
 def keep_freed_memory() -> None:

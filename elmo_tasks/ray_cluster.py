@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import platform
 import socket
 import sys
 import threading
@@ -64,6 +65,28 @@ def connected(address: str | None) -> Iterator[Any]:
     finally:
         if not existed:
             ray.shutdown()
+
+
+def nodes_of(ray: Any) -> list[dict[str, Any]]:
+    """The nodes of a cluster that execute something, as Ray describes them."""
+    nodes = []
+    for node in ray.nodes():
+        if node["Alive"] and node["Resources"].get("CPU"):
+            nodes.append(node)
+    return nodes
+
+
+def room_of(ray: Any, cores: int) -> int:
+    """How many calls that take so many cores the nodes of a cluster have room for."""
+    return sum(int(node["Resources"]["CPU"]) // cores for node in nodes_of(ray))
+
+
+def node_name() -> str | None:
+    """The node that executes this process for a cluster; None in a process that a cluster has not started."""
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return None
+    return f"{platform.node()} ({ray.get_runtime_context().get_node_id()[:6]})"
 
 
 def first_line(error: BaseException) -> str:

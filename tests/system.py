@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -28,3 +29,13 @@ def processes() -> dict[int, tuple[int, str, str]]:
         pid, parent, state, *command = line.split(maxsplit=3)
         found[int(pid)] = (int(parent), state, "".join(command))
     return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process still exists after two seconds."""
+    for _ in range(40):
+        found = processes()
+        if pid not in found or found[pid][1].startswith("Z"):
+            return False
+        time.sleep(0.05)
+    return True

@@ -3,23 +3,22 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 from tqdm import tqdm
 
 from elmo_tasks.errors import InputError, portable
-from elmo_tasks.experiments.tables import local
-from elmo_tasks.experiments.tables.cluster import RayExecutor
+from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.figures import save_figures
 from elmo_tasks.experiments.tables.results import terminal
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.files import check_output_path
+from elmo_tasks.ray_cluster import connected
 from elmo_tasks.resources import SCALES
 from elmo_tasks.settings import Size, number
+from elmo_tasks.workers import Processes, Workers
 
 INTERRUPTED = 130
 SECONDS_BETWEEN_UPDATES = 1.0
@@ -120,17 +119,15 @@ def ablate(args: argparse.Namespace) -> None:
         raise InputError("expected --executor ray with --address")
     if args.figures is not None:
         check_output_path(args.figures / "any")
-    session = _session(args)
     if args.dry_run:
-        print(dry_run(session))
+        print(dry_run(_session(args, Processes(args.workers or 1))))
         return
-    try:
-        with epoch_bar(session):
-            for line in session.run_all():
-                with tqdm.external_write_mode():
-                    print(line, flush=True)
-    except KeyboardInterrupt:
-        print("interrupted; the same command resumes", flush=True)
+    with _open_workers(args) as workers:
+        session = _session(args, workers)
+        try:
+            _execute(session)
+        except KeyboardInterrupt:
+            print("interrupted; the same command resumes", flush=True)
     summary = session.write()
     if args.figures is not None:
         save_figures(summary, args.figures)
@@ -141,27 +138,38 @@ def ablate(args: argparse.Namespace) -> None:
         raise SystemExit(1)
 
 
-def _session(args: argparse.Namespace) -> Session:
-    """The table, its runs, and what executes them: this machine, or a Ray cluster."""
-    folder = Path(args.folder)
-    executor: Any = partial(local.run_all, join=args.join)
-    workers = args.workers or 1
-    if args.executor == "ray" and not args.dry_run:
-        home = args.runs or folder / "runs"
-        executor = RayExecutor(args.address or "auto", home.absolute())
-        workers = args.workers or executor.slots
+@contextmanager
+def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
+    """The workers of `--executor`."""
+    if args.executor == "local":
+        yield Processes(args.workers or 1)
+        return
+    home = args.runs or Path(args.folder) / "runs"
+    with connected(args.address or "auto") as ray:
+        yield open_workers(ray, home.absolute(), args.workers)
+
+
+def _session(args: argparse.Namespace, workers: Workers) -> Session:
     return Session(
         args.table,
-        folder,
+        Path(args.folder),
         scale=args.scale,
         runs=args.runs,
         rows=args.rows,
         seeds=args.seeds,
+        workers=workers,
+        join=args.join,
         cached=not args.no_cache,
         packages=args.include_package,
-        executor=executor,
-        workers=workers,
     )
+
+
+def _execute(session: Session) -> None:
+    """Execute the runs, and print what happens above the bar."""
+    with epoch_bar(session):
+        for line in session.run_all():
+            with tqdm.external_write_mode():
+                print(line, flush=True)
 
 
 @contextmanager
@@ -206,7 +214,7 @@ def dry_run(session: Session) -> str:
             for change in session.planner.differences(row):
                 lines.append(f"    {change}")
     lines.append(
-        f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}"
+        f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
     )
     return "\n".join(lines)
 

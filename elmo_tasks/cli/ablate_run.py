@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.execute import execute
+from elmo_tasks.experiments.tables.process import HELD
 from elmo_tasks.experiments.tables.run_dir import Held
 from elmo_tasks.settings import Size, number
 
@@ -28,4 +28,4 @@ def run(args: argparse.Namespace) -> None:
         execute(args.folder, parent=args.parent, report=print)
     except Held as error:
         print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(local.HELD) from None
+        raise SystemExit(HELD) from None

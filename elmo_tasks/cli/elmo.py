@@ -4,7 +4,6 @@ import argparse
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS
@@ -16,16 +15,16 @@ from elmo_tasks.cli.layer_sources import (
     open_chosen,
 )
 from elmo_tasks.elmo.batching import BatchSizes
-from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
-from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
+from elmo_tasks.elmo.shards import ShardJob, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
 from elmo_tasks.errors import InputError, Interrupted, portable
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
-from elmo_tasks.ray_cluster import connected
+from elmo_tasks.ray_cluster import connected, room_of
 from elmo_tasks.settings import Size, annotations, number
+from elmo_tasks.workers import Processes, RayWorkers, Workers
 
 _SIZES = annotations(BatchSizes)
 
@@ -35,6 +34,9 @@ DESCRIPTION = (
     " and an index of sentences and tokens; with --shards, those of a corpus to a folder of Parquet files, by several"
     " processes or a Ray cluster, which the same command resumes after an interruption."
 )
+
+_GROWTH = 256
+"""How many shards a cluster is asked to write at once, even if it has room for fewer now: it may grow."""
 
 _HELP = {
     "all": "all layers of a token, shape [L+1, T, D] (default)",
@@ -214,12 +216,12 @@ def _write_shards(args: argparse.Namespace) -> None:
         threads=args.threads or 1,
     )
     # A cluster that is not there is an error before earlier shards are removed.
-    with _executor(args) as execute, progress_bar() as bar:
+    with _open_workers(args, job) as workers, progress_bar() as bar:
         done = write_shards(
             job,
             files,
             args.shards,
-            execute=execute,
+            workers=workers,
             force=args.force,
             started=_print_sizes,
             progress=bar.update,
@@ -232,13 +234,19 @@ def _write_shards(args: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _executor(args: argparse.Namespace) -> Iterator[Execute]:
-    """What writes the shards: processes of this machine, or a Ray cluster, which is connected inside."""
-    if args.executor != "ray":
-        yield partial(run_here, workers=args.workers or 1)
-        return
-    with connected(args.address):
-        yield partial(run_on_ray, workers=args.workers, address=args.address)
+def _open_workers(args: argparse.Namespace, job: ShardJob) -> Iterator[Workers | None]:
+    """The workers that write shards; None for this process."""
+    if args.executor == "ray":
+        with connected(args.address) as ray:
+            slots = args.workers or max(2 * room_of(ray, job.threads), _GROWTH)
+            gpus = 1 if job.elmo.layers.device.type == "cuda" else 0
+            with RayWorkers(ray, slots, cores=job.threads, gpus=gpus) as workers:
+                yield workers
+    elif args.workers in (None, 1):
+        yield None
+    else:
+        with Processes(args.workers) as workers:
+            yield workers
 
 
 def _print_sizes(sentences: int, shards: int) -> None:

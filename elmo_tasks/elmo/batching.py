@@ -3,7 +3,6 @@
 import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
@@ -16,8 +15,8 @@ from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
-from elmo_tasks.processes import call_held, worker_pool
 from elmo_tasks.settings import Count, Settings, Size, Wrong, checked
+from elmo_tasks.workers import Processes, Workers, call_held
 
 _SORTED_BATCHES, _SORTED_SENTENCES = 4, 1024
 
@@ -83,7 +82,7 @@ def embed_windows(
     model: VectorModel,
     sizes: BatchSizes,
     sentences: Sequence[Sentence],
-    pool: Executor | None = None,
+    pool: Workers | None = None,
 ) -> Iterator[tuple[int, Window, np.ndarray]]:
     """
     The windows of sentences, each with the sentence's index and the vectors of its tokens `first` to `last`, [L+1, T,
@@ -109,7 +108,7 @@ def embed_windows(
     computed = (
         map(model.vectors, texts, names)
         if pool is None
-        else pool.map(call_held, repeat("vectors"), texts, names)
+        else pool.map(call_held, repeat("vectors", len(texts)), texts, names)
     )
     for batch, vectors in zip(batches, computed, strict=True):
         for (index, window), row in zip(
@@ -152,13 +151,13 @@ def blocks(
 
 @contextmanager
 @checked
-def workers(model: VectorModel, count: Size) -> Iterator[Executor | None]:
+def workers(model: VectorModel, count: Size) -> Iterator[Workers | None]:
     """`count` processes for `embed_windows`, `None` for one, which exit with this one."""
     if count == 1:
         return (yield None)
     sent = pickle.dumps(model)  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
-    with worker_pool(count, _load, sent, threads) as pool:
+    with Processes(count, _load, sent, threads) as pool:
         yield pool
 
 

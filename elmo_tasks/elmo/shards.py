@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
@@ -38,9 +38,9 @@ from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
-from elmo_tasks.processes import call_held, worker_pool
 from elmo_tasks.settings import Settings, Size, checked
 from elmo_tasks.temporary import leftovers, remove_leftovers
+from elmo_tasks.workers import Workers
 
 logger = logging.getLogger(__name__)
 
@@ -111,9 +111,6 @@ _PATHS = (
     "weight_file",
 )  # may differ when a call resumes: files may have moved
 
-Execute = Callable[[ShardJob, Sequence[Shard]], Iterator[Row]]
-"""Has all shards written, in any order."""
-
 
 @checked
 def write_shards(
@@ -121,7 +118,7 @@ def write_shards(
     files: Sequence[str],
     count: Size,
     *,
-    execute: Execute,
+    workers: Workers | None = None,
     force: bool = False,
     started: Callable[[int, int], None] = lambda sentences, shards: None,
     progress: Callable[[int], None] = lambda tokens: None,
@@ -130,9 +127,10 @@ def write_shards(
     Write the vectors of all lines of `files`, in order, to `count` shards; a shard that is there and undamaged stays.
     The folder gets a manifest, the shards under their final names, and the file `_SUCCESS` last.
 
-    `execute` is for instance `run_here`. With `force`, shards of another call are removed first. `started` is called
-    with the numbers of sentences and shards, `progress` with the number of tokens of each shard. A call waits, with a
-    warning, while another one writes to the folder.
+    Without `workers`, this process writes the shards; those on other machines need the folder and the files of the
+    source at the same paths. With `force`, shards of another call are removed first. `started` is called with the
+    numbers of sentences and shards, `progress` with the number of tokens of each shard. A call waits, with a warning,
+    while another one writes to the folder.
 
     Returns the numbers of `sentences` and `tokens`, and the types of CPUs, `cpus`. Raises `InputError` if a line is
     invalid, the folder is from a call with another text or other settings, or a worker differs from this process.
@@ -154,7 +152,7 @@ def write_shards(
     with _alone(job.folder):
         _begin(job.folder, settings, shards, force)
         started(total, len(shards))
-        for row in execute(job, shards):
+        for row in _write_all(job, shards, workers):
             progress(row["tokens"])
             done["tokens"] += row["tokens"]
             done["cpus"].add(row["cpu"])
@@ -356,24 +354,41 @@ class ShardWriter:
             raise InputError(problem, file=shard.files[0])
 
 
-def run_here(
-    job: ShardJob, shards: Sequence[Shard], *, workers: int = 1
+def _write_all(
+    job: ShardJob, shards: Sequence[Shard], workers: Workers | None
 ) -> Iterator[Row]:
-    """Write shards in this process, or in `workers` new ones, which exit with it."""
-    if workers == 1:
-        threads = torch.get_num_threads()
-        try:
-            yield from map(ShardWriter(lambda: job).write, shards)
-        finally:
-            torch.set_num_threads(threads)
+    """Has all shards written, by workers in any order."""
+    if workers is None:
+        yield from _write_here(job, shards)
         return
-    with worker_pool(
-        workers, ShardWriter, partial(pickle.loads, pickle.dumps(job))
-    ) as pool:
-        for future in as_completed(
-            [pool.submit(call_held, "write", shard) for shard in shards]
-        ):
-            yield future.result()
+    sent = pickle.dumps(job)
+    calls = [workers.submit(write_shard, sent, shard) for shard in shards]
+    try:
+        for call in as_completed(calls):
+            yield call.result()
+    finally:
+        for call in calls:
+            call.cancel()
+
+
+def _write_here(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
+    writer = ShardWriter(lambda: job)
+    threads = torch.get_num_threads()
+    try:
+        for shard in shards:
+            yield writer.write(shard)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def write_shard(job: bytes, shard: Shard) -> Row:
+    """In a worker: write a shard of a pickled `ShardJob`. The source stays open for the next shard."""
+    return _writer(job).write(shard)
+
+
+@lru_cache(1)
+def _writer(job: bytes) -> ShardWriter:
+    return ShardWriter(partial(pickle.loads, job))
 
 
 def cpu_type() -> str:

@@ -34,8 +34,8 @@ from elmo_tasks.pretraining.paragraphs import (
 from elmo_tasks.pretraining.raw_files import input_files, read_lines
 from elmo_tasks.pretraining.splits import BLOCK, HeldOut, write_splits
 from elmo_tasks.pretraining.text_folder import Prepared, TextFolder, sha256_of
-from elmo_tasks.processes import worker_pool
 from elmo_tasks.settings import Size, checked
+from elmo_tasks.workers import Processes
 
 logger = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ def _prepare_files(job: _Job, files: list[Path], workers: int) -> list[Prepared]
     places = range(len(files))
     with ExitStack() as stack:
         if workers > 1:
-            pool = stack.enter_context(worker_pool(workers))
+            pool = stack.enter_context(Processes(workers))
             prepared = pool.map(prepare_one, files, places)
         else:
             prepared = map(prepare_one, files, places)

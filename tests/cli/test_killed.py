@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.cli.main import main
-from elmo_tasks.processes import worker_pool
+from elmo_tasks.workers import Processes
 from tests.archives.make import STORED
 from tests.forks import fork, status_of, temporary, write_and_wait
 from tests.test_flow import SMALLER
@@ -120,9 +120,9 @@ def test_workers_of_a_terminal(number: int, tmp_path: Path) -> None:
     """A terminal sends its signals to the worker processes, too."""
     if signal.getsignal(number) is signal.SIG_IGN:
         pytest.skip("the signal is ignored here, as in a background job of a script")
-    with worker_pool(1) as pool:
-        worker = pool.submit(os.getpid).result()
-        begun = pool.submit(write_and_wait, tmp_path / "out")
+    with Processes(1) as workers:
+        worker = workers.submit(os.getpid).result()
+        begun = workers.submit(write_and_wait, tmp_path / "out")
         until = time.monotonic() + 30
         while not temporary(tmp_path) and time.monotonic() < until:
             time.sleep(0.05)

@@ -5,16 +5,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.ray_shards import run_on_ray
-from elmo_tasks.elmo.shards import Row, Shard, ShardJob, run_here, write_shards
+from elmo_tasks.elmo.shards import ShardJob, write_shards
 from elmo_tasks.errors import InputError
+from elmo_tasks.ray_cluster import connected
+from elmo_tasks.workers import RayWorkers
 from tests.elmo.samples import write_bilm
 
 pytestmark = pytest.mark.slow
@@ -43,43 +42,41 @@ def test_a_cluster_that_loses_a_node(
         True, head_node_args={"num_cpus": 0, "include_dashboard": False, **size}
     )
     nodes = [cluster.add_node(num_cpus=1, **size) for _ in range(2)]
-    on_ray = partial(run_on_ray, address=cluster.address)
 
     def lose_node(tokens: int) -> None:
         if len(nodes) == 2:
             cluster.remove_node(nodes.pop())
 
-    def unshared(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
+    def unshare(sentences: int, shards: int) -> None:
         shutil.rmtree(job.folder)
-        return on_ray(job, shards)
 
+    files = [str(tmp_path / "in.txt")]
     try:
-        files = [str(tmp_path / "in.txt")]
-        write_shards(job, files, 40, execute=on_ray, progress=lose_node)
+        with connected(cluster.address) as ray, RayWorkers(ray, 2) as workers:
+            write_shards(job, files, 40, workers=workers, progress=lose_node)
         whole = ShardJob(elmo=job.elmo, folder=tmp_path / "whole")
-        write_shards(whole, files, 40, execute=run_here)
+        write_shards(whole, files, 40)
         parts = sorted(whole.folder.glob("part-*"))
         assert len(parts) == 40
         assert all(
             (job.folder / part.name).read_bytes() == part.read_bytes() for part in parts
         )
-        with pytest.raises(
-            InputError, match="/out: the worker on .* does not find this folder"
+        message = "/out: the worker on .* does not find this folder"
+        with (
+            connected(cluster.address) as ray,
+            RayWorkers(ray, 2) as workers,
+            pytest.raises(InputError, match=message),
         ):
-            write_shards(job, files, 40, execute=unshared)
+            write_shards(job, files, 40, workers=workers, started=unshare)
     finally:
         cluster.shutdown()
 
 
-def test_a_cluster_that_does_not_answer(job: ShardJob, tmp_path: Path) -> None:
+def test_a_cluster_that_does_not_answer() -> None:
     start = time.monotonic()
-    with pytest.raises(InputError, match="no Ray cluster at 127.0.0.1:1: .*refused"):
-        write_shards(
-            job,
-            [str(tmp_path / "in.txt")],
-            2,
-            execute=partial(run_on_ray, address="127.0.0.1:1"),
-        )
+    message = "no Ray cluster at 127.0.0.1:1: .*refused"
+    with pytest.raises(InputError, match=message), connected("127.0.0.1:1"):
+        pass
     assert time.monotonic() - start < 30
 
 

@@ -5,7 +5,7 @@ import json
 import logging
 import multiprocessing
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,14 @@ from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.shards import (
     LOCK,
     Row,
-    Shard,
     ShardJob,
     ShardWriter,
     plan,
-    run_here,
     write_shards,
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import list_files
+from elmo_tasks.workers import Processes
 from tests.elmo.samples import write_bilm
 from tests.forks import fork, killed_while_writing, status_of, writing
 
@@ -70,7 +69,7 @@ def write(
         if key in changes
     }
     job = ShardJob(elmo=elmo, folder=folder, **of_job)
-    return write_shards(job, files, count, **{"execute": run_here, **changes})
+    return write_shards(job, files, count, **changes)
 
 
 def parts(folder: Path) -> dict[str, bytes]:
@@ -142,8 +141,7 @@ class Killed(Exception):
     """Stands for a kill."""
 
 
-def killed_after_one(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
-    yield from run_here(job, shards[:1])
+def killed_after_one(tokens: int) -> None:
     raise Killed
 
 
@@ -153,7 +151,7 @@ def test_a_second_call_writes_what_is_missing_or_damaged(
     write(elmo, corpus, tmp_path / "whole")
     out = tmp_path / "out"
     with pytest.raises(Killed):
-        write(elmo, corpus, out, execute=killed_after_one)
+        write(elmo, corpus, out, progress=killed_after_one)
     with pytest.raises(InputError, match="out: incomplete"):
         ElmoVectors(out)
     killed_while_writing(out / "part-00001.parquet")
@@ -188,20 +186,15 @@ def kill_children(tokens: int) -> None:
 def test_worker_processes_write_the_same_bytes(
     elmo: Elmo, corpus: list[str], tmp_path: Path
 ) -> None:
-    def two(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
-        return run_here(job, shards, workers=2)
-
+    out = tmp_path / "out"
     write(elmo, corpus, tmp_path / "whole", count=12)
-    with pytest.raises(InputError, match="a worker process was killed"):
-        write(
-            elmo,
-            corpus,
-            tmp_path / "out",
-            count=12,
-            execute=two,
-            progress=kill_children,
-        )
-    write(elmo, corpus, tmp_path / "out", count=12, execute=two)
+    with (
+        Processes(2) as two,
+        pytest.raises(InputError, match="a worker process was killed"),
+    ):
+        write(elmo, corpus, out, count=12, workers=two, progress=kill_children)
+    with Processes(2) as two:
+        write(elmo, corpus, out, count=12, workers=two)
     assert parts(tmp_path / "out") == parts(tmp_path / "whole")
 
 
@@ -299,13 +292,11 @@ def test_two_calls_on_one_folder(
     out, begun = tmp_path / "out", tmp_path / "begun"
     write(elmo, corpus, tmp_path / "whole", count=2)
 
-    def slow(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
-        for row in run_here(job, shards):
-            begun.touch()
-            time.sleep(1)
-            yield row
+    def slow(tokens: int) -> None:
+        begun.touch()
+        time.sleep(1)
 
-    first = fork(lambda: write(elmo, corpus, out, count=4, execute=slow))
+    first = fork(lambda: write(elmo, corpus, out, count=4, progress=slow))
     while not begun.exists():
         time.sleep(0.01)
     with caplog.at_level(logging.WARNING):

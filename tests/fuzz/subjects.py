@@ -17,7 +17,7 @@ from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.parquet_vectors import MANIFEST, part_name
-from elmo_tasks.elmo.shards import ShardJob, run_here, write_shards
+from elmo_tasks.elmo.shards import ShardJob, write_shards
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.experiments.probes.neighbors import read_corpus
 from elmo_tasks.experiments.probes.senses import (
@@ -197,7 +197,7 @@ def _all_vectors(file: Path) -> None:
 def _shard(folder: Path, options: Path, weights: Path) -> Path:
     (folder / "in.txt").write_text("The cook bakes .\n\nIt rains .\n")
     job = ShardJob(elmo=Elmo.from_files(options, weights), folder=folder / "shards")
-    write_shards(job, [str(folder / "in.txt")], 1, execute=run_here)
+    write_shards(job, [str(folder / "in.txt")], 1)
     return folder / "shards" / part_name(0)
 
 

@@ -37,41 +37,40 @@ def planner(
     )
 
 
-def finish(
-    run: Run,
+def finish(run: Run, **keys: Any) -> None:
+    """Write a run's result, see `write_result`."""
+    write_result(run.folder, {"row": run.row.name, "seed": run.seed}, **keys)
+
+
+def write_result(
+    folder: Path,
+    plan: dict[str, Any],
     *,
     curve: list[float] | None = None,
     confusion: dict[str, dict[str, int]] | None = None,
     **scores: float,
 ) -> None:
-    """Write a run's result."""
-    points = [
-        {"epoch": epoch, "f1": f1} for epoch, f1 in enumerate(curve or [], start=1)
-    ]
-    about: dict[str, Any] = {
-        "row": run.row.name,
-        "seed": run.seed,
-        "hash": run.digest,
+    """Write the result of the run in a folder, of which the plan names row and seed."""
+    points = []
+    for epoch, f1 in enumerate(curve or [], start=1):
+        points.append({"epoch": epoch, "f1": f1})
+    result = {
+        "row": plan["row"],
+        "seed": plan["seed"],
+        "hash": folder.name.rpartition("-")[2],
         "commit": "c" * 40,
-    }
-    about |= {
         "device": "CPU, 1 thread",
         "versions": {"python": "3.11.2", "torch": "2.13.0"},
-    }
-    spent: dict[str, Any] = {
         "seconds": 60.0,
         "confusion": confusion or {},
         "peak_memory": 10**9,
         "epochs": len(points),
-    }
-    spent |= {
         "started": "2026-11-20T23:00:00+00:00",
         "finished": "2026-11-21T01:00:00+00:00",
+        "scores": scores,
+        "curve": points,
     }
-    run_dir.write_json(
-        run.folder / run_dir.RESULT,
-        {**about, **spent, "scores": scores, "curve": points},
-    )
+    run_dir.write_json(folder / run_dir.RESULT, result)
 
 
 def fail(run: Run, reason: str) -> None:

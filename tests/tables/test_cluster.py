@@ -1,11 +1,11 @@
 """A table on a Ray cluster of three nodes on this machine, one of which dies."""
 
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -14,10 +14,17 @@ import pytest
 
 import elmo_tasks
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import cluster, local, run_dir
-from elmo_tasks.experiments.tables.process import Command
+from elmo_tasks.experiments.tables import cluster, process, run_dir
 from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables.schedule import (
+    ScheduledRun,
+    Scheduler,
+    State,
+    peak_memory,
+)
 from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.ray_cluster import connected
+from elmo_tasks.workers import Processes
 from tests.tables.tables import LAST, finish, row, write_table
 from tests.tiny import ROOT
 
@@ -28,10 +35,10 @@ SECONDS = 120.0
 """The timeout, long enough for a busy machine."""
 WORKER = """
 import fcntl, json, os, pathlib, sys, time
-sys.path.insert(0, sys.argv[2])
+sys.path.insert(0, ROOT)
 from elmo_tasks import processes
 processes.POLL_SECONDS = 0.05
-processes.exit_with_parent(int(sys.argv[4]))
+processes.exit_with_parent(int(sys.argv[3]))
 folder = pathlib.Path(sys.argv[1])
 plan, lock, steps = json.loads((folder / "plan.json").read_text()), (folder / ".lock").open("w"), folder / "steps"
 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -43,7 +50,7 @@ for step in range(len(steps.read_text().split()) if steps.exists() else 0, 3):
 keys = {"commit": "c", "device": "CPU", "epochs": 3, "peak_memory": 10**8, "seconds": 1.0, "curve": []}
 result = {"row": plan["row"], "seed": plan["seed"], "hash": folder.name.rpartition("-")[2], **keys}
 (folder / "result.json").write_text(json.dumps(result | {"scores": {"f1": plan["seed"] / 7}}))
-"""
+""".replace("ROOT", repr(str(ROOT)))
 """A run of three steps that continues where it was killed, and waits before the last one."""
 
 
@@ -58,8 +65,8 @@ def nodes() -> Iterator[Any]:
         started = Cluster(initialize_head=True, head_node_args=small)
         for _ in range(2):
             started.add_node(**small)
-        yield started
-        ray.shutdown()
+        with connected(started.address):  # which `connected` in a test uses, too
+            yield started
         started.shutdown()
 
 
@@ -68,10 +75,8 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
-def python(code: str = WORKER) -> Command:
-    """Of a process without imports, on the nodes too, to which a lambda is sent by value."""
-    root = str(ROOT)
-    return lambda folder: [sys.executable, "-S", "-c", code, str(folder), root]
+COMMAND = ("-S", "-c", WORKER)
+"""Without imports, so that it starts quickly."""
 
 
 def until(holds: Callable[[], Any]) -> None:
@@ -82,7 +87,13 @@ def until(holds: Callable[[], Any]) -> None:
 
 
 def node_of(run: Run) -> str:
-    return str((run_dir.read_json(run.folder / cluster.NODE) or {}).get("node"))
+    return str((run_dir.read_json(run.folder / process.NODE) or {}).get("node"))
+
+
+def execute(ray: Any, runs: list[Run], code: str = WORKER) -> Generator[ScheduledRun]:
+    """Executes runs by one worker of the cluster."""
+    workers = cluster.open_workers(ray, runs[0].home, slots=1)
+    yield from Scheduler(runs, workers, command=("-S", "-c", code)).changes()
 
 
 def at_last_step(run: Run) -> bool:
@@ -94,15 +105,15 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
     """A finished run keeps its result, and no process is left."""
     table = str(write_table(tmp_path, [row("baseline"), row("last", changes=LAST)]))
     first, second = Session(table, tmp_path).left
-    executor = cluster.RayExecutor(nodes.address, tmp_path / "runs", command=python())
-    states = [event.state for event in executor([first], workers=1)]
-    assert states == ["started", "finished"]
-    (tmp_path / "wait").touch()
-    events = executor([second], workers=1)
-    assert next(events).run is second
-    until(lambda: at_last_step(second))
-    events.close()
-    until(lambda: not run_dir.is_held(second.folder))
+    with connected(nodes.address) as ray:
+        states = [one.state for one in execute(ray, [first])]
+        assert states == [State.RUNNING, State.FINISHED]
+        (tmp_path / "wait").touch()
+        changes = execute(ray, [second])
+        assert next(changes).run is second
+        until(lambda: at_last_step(second))
+        changes.close()
+        until(lambda: not run_dir.is_held(second.folder))
     assert run_dir.read_result(first.folder) and not run_dir.read_result(second.folder)
 
 
@@ -113,22 +124,17 @@ def test_failures(nodes: Any, tmp_path: Path) -> None:
         str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path
     ).left
     run_dir.prepare_run_dir(first)
-    executor = cluster.RayExecutor(
-        nodes.address, tmp_path / "runs", command=python("raise SystemExit(3)")
-    )
-    found = list[Any]()
-    with ExitStack() as other:
+    found = []
+    with connected(nodes.address) as ray, ExitStack() as other:
         other.enter_context(run_dir.lock(first.folder))
-        for event in executor([first, last], workers=1):
-            if event.state == "held":
+        for one in execute(ray, [first, last], "raise SystemExit(3)"):
+            if one.state is State.HELD:
                 other.close()
-            found.append((event.run.row.name, event.state, event.failure))
+            found.append((one.run.row.name, one.state, one.failure))
     failure = f"exit code 3, see {first.folder / run_dir.LOG}"
-    assert (
-        found[0] == ("baseline", "held", None)
-        and ("baseline", "finished", failure) in found
-    )
-    assert found[-1] == ("both", "finished", "a run that it needs failed")
+    assert found[0] == ("baseline", State.HELD, None)
+    assert ("baseline", State.FAILED, failure) in found
+    assert found[-1] == ("both", State.SKIPPED, "a run that it needs failed")
     assert not (last.folder / run_dir.LOG).exists()
 
 
@@ -136,44 +142,46 @@ def test_a_node_with_another_version(
     nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(elmo_tasks, "__version__", "9.9")
-    with pytest.raises(
-        InputError, match=r"^node .* expected version 9\.9 of elmo-tasks, got"
+    message = r"^node .* expected version 9\.9 of elmo-tasks, got"
+    with (
+        connected(nodes.address) as ray,
+        pytest.raises(InputError, match=message),
     ):
-        cluster.RayExecutor(nodes.address, tmp_path)
+        cluster.open_workers(ray, tmp_path)
 
 
 def test_a_node_without_the_folder_or_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    probe = cluster._probe(str(tmp_path / "absent"), elmo_tasks.__version__)
-    assert str(tmp_path) in str(probe())
+    missing = cluster.missing_on_node(str(tmp_path / "absent"))
+    assert str(tmp_path) in str(missing())
     monkeypatch.setitem(sys.modules, "elmo_tasks", None)
-    assert "elmo_tasks cannot be imported" in str(probe())
+    assert "elmo_tasks cannot be imported" in str(missing())
 
 
 def test_no_cluster(tmp_path: Path) -> None:
     """In a separate process, since Ray keeps retrying. Ray is imported for this executor only."""
     code = (
-        "import pathlib, sys, elmo_tasks.cli.ablate; from elmo_tasks.experiments.tables import cluster;"
-        " assert 'ray' not in sys.modules;"
-        " cluster.RayExecutor('127.0.0.1:1', pathlib.Path(sys.argv[1]))"
+        "import sys; from elmo_tasks.cli.main import main; import elmo_tasks.cli.ablate;"
+        " assert 'ray' not in sys.modules; main(sys.argv[1:])"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "runs")]
+    table = write_table(tmp_path, [row("baseline")])
+    arguments = ["ablate", table, "-s", tmp_path / "out"]
+    arguments += ["--executor", "ray", "--address", "127.0.0.1:1"]
+    command = [sys.executable, "-c", code, *map(str, arguments)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    assert (
-        "InputError: no Ray cluster at 127.0.0.1:1: ConnectionRefusedError"
-        in ended.stderr
-    )
-    assert not (tmp_path / "runs").exists()
+    message = "error: no Ray cluster at 127.0.0.1:1: ConnectionRefusedError"
+    assert message in ended.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_memory_of_a_finished_seed(tmp_path: Path) -> None:
     first, second = Session(
         str(write_table(tmp_path, [row("baseline")])), tmp_path, seeds=2
     ).left
-    assert cluster._peak_memory(second) == 0
+    assert peak_memory(second) == 0
     finish(first)
-    assert cluster._peak_memory(second) == 10**9
+    assert peak_memory(second) == 10**9
 
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
@@ -185,37 +193,31 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
             [row("baseline", config="sst"), row("last", changes=LAST), ensemble],
         )
     )
-    here = partial(local.run_all, command=python(), poll_seconds=0.02)
-    list(
-        Session(table, tmp_path / "local", seeds=2, workers=3, executor=here).run_all()
-    )
+    here = tmp_path / "local"
+    local = Session(table, here, seeds=2, workers=Processes(3), command=COMMAND)
+    list(local.run_all())
     folder = tmp_path / "ray"
-    executor = cluster.RayExecutor(nodes.address, folder / "runs", command=python())
-    session = Session(table, folder, seeds=2, workers=executor.slots, executor=executor)
-    runs, lines = list(session.left), list[str]()
-    (folder / "wait").touch()
-    thread = Thread(target=lambda: lines.extend(session.run_all()))
-    thread.start()
-    until(lambda: sum(map(at_last_step, runs)) == executor.slots == 3)
-    worker = next(iter(nodes.worker_nodes))
-    (lost,) = [run for run in runs if worker.node_id[:6] in node_of(run)]
-    nodes.remove_node(worker, allow_graceful=False)
-    until(lambda: not run_dir.is_held(lost.folder))
-    (folder / "wait").unlink()
-    thread.join(SECONDS)
+    lines: list[str] = []
+    with connected(nodes.address) as ray:
+        workers = cluster.open_workers(ray, folder / "runs")
+        session = Session(table, folder, seeds=2, workers=workers, command=COMMAND)
+        runs = list(session.left)
+        (folder / "wait").touch()
+        thread = Thread(target=lambda: lines.extend(session.run_all()))
+        thread.start()
+        until(lambda: sum(map(at_last_step, runs)) == workers.slots == 3)
+        worker = next(iter(nodes.worker_nodes))
+        (lost,) = [run for run in runs if worker.node_id[:6] in node_of(run)]
+        nodes.remove_node(worker, allow_graceful=False)
+        until(lambda: not run_dir.is_held(lost.folder))
+        (folder / "wait").unlink()
+        thread.join(SECONDS)
     assert not session.left and not session.failed, lines
-    assert (
-        sum(
-            line.startswith("started on ") and line.endswith(f": {lost.label}")
-            for line in lines
-        )
-        == 2
-    ), lines
-    for name in ["table.md"] + [
-        f"runs/{run.folder.name}/{file}"
-        for run in runs
-        for file in ("result.json", "steps")
-    ]:
-        assert (folder / name).read_bytes() == (
-            tmp_path / "local" / name
-        ).read_bytes(), name
+    starts = [line for line in lines if re.match(f"started on .*: {lost.label}$", line)]
+    assert len(starts) == 2, lines
+    names = ["table.md"]
+    for run in runs:
+        names.append(f"runs/{run.folder.name}/result.json")
+        names.append(f"runs/{run.folder.name}/steps")
+    for name in names:
+        assert (folder / name).read_bytes() == (here / name).read_bytes(), name

@@ -5,55 +5,70 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
 from elmo_tasks.cli import ablate as command
 from elmo_tasks.cli.ablate import dry_run
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import local, run_dir
-from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.run_names import MODEL
-from tests.tables.tables import LAST, finish, row, write_table
+from elmo_tasks.workers import Workers
+from tests.tables.tables import LAST, finish, row, write_result, write_table
 from tests.test_flow import elmo_tasks
 
 Shown = Callable[..., str]
 
 
-class FakeProcess:
-    """A run that finishes at once, unless its row is in `failing` or `interrupting`."""
+class Untrained(Workers):
+    """Writes the results of runs without training, unless their rows are in `failing` or `interrupting`."""
 
     started: list[str] = []
     failing: set[str] = set()
-    interrupting: dict[str, type[BaseException]] = {}
+    interrupting: set[str] = set()
+    wait: Callable[[Path], None] = staticmethod(lambda folder: None)
 
-    def __init__(self, run: Run, *_: object) -> None:
-        run_dir.prepare_run_dir(run)
-        self.run = run
-        FakeProcess.started.append(run.label)
+    def submit(
+        self, function: Callable[..., Any], *arguments: Any, **about: Any
+    ) -> Any:
+        (folder,) = [one for one in arguments if isinstance(one, Path)]
+        plan = run_dir.read_json(folder / run_dir.PLAN) or {}
+        Untrained.started.append(about["name"])
+        if plan["row"] in self.interrupting:
+            raise KeyboardInterrupt
+        return super().submit(self._write, folder, plan)
 
-    def poll(self) -> int:
-        if interrupt := self.interrupting.get(self.run.row.name):
-            raise interrupt
-        if self.run.row.name in self.failing:
-            run_dir.write_failure(self.run.folder, "a.txt:1: no tag")
+    def share(self, slot: int) -> dict[str, str]:
+        return {}
+
+    def _write(self, folder: Path, plan: dict[str, Any]) -> int:
+        process.tell_start(folder)
+        Untrained.wait(folder)
+        if plan["row"] in self.failing:
+            run_dir.write_failure(folder, "a.txt:1: no tag")
             return 1
-        finish(self.run, f1=0.1 * self.run.seed, elmo_input_s0=1.0)
+        write_result(folder, plan, f1=0.1 * plan["seed"], elmo_input_s0=1.0)
         return 0
+
+    def _call(self, function: Callable[..., Any], arguments: Any, *_: object) -> Any:
+        return function(*arguments)
+
+    def _end_calls(self) -> None:
+        pass
 
 
 @pytest.fixture(autouse=True)
-def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), {}
-    monkeypatch.setattr(local, "_start", FakeProcess)
-    monkeypatch.setattr(local, "stop", lambda process: None)
-    quickly = partial(local.run_all, poll_seconds=0.01)
-    monkeypatch.setattr(local, "run_all", quickly)
+def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
+    Untrained.started = []
+    Untrained.failing = set()
+    Untrained.interrupting = set()
+    Untrained.wait = staticmethod(lambda folder: None)
+    monkeypatch.setattr(command, "Processes", Untrained)
 
 
 @pytest.fixture
@@ -88,15 +103,15 @@ def test_files_of_something_else_stay(
     with pytest.raises(InputError, match=f"out/{name}: expected no file of this name"):
         ablate()
     assert (tmp_path / "out" / name).read_text() == content
-    assert FakeProcess.started == []
+    assert Untrained.started == []
 
 
 def test_files_of_a_table_are_replaced(ablate: Shown, tmp_path: Path) -> None:
     """By another call, also where all runs have failed."""
-    FakeProcess.failing = {"baseline", "last"}
+    Untrained.failing = {"baseline", "last"}
     with pytest.raises(SystemExit):
         ablate()
-    FakeProcess.failing = set()
+    Untrained.failing = set()
     ablate()
     assert '"hash"' in (tmp_path / "out" / "results.jsonl").read_text()
 
@@ -106,7 +121,7 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     assert "last: ner_elmo.jsonnet; 3 to run\n" in shown
     assert '    model.elmo.mix: "weighted" -> "last"' in shown
     assert "6 runs, 2 at a time: 12 min" in shown
-    assert FakeProcess.started == [] and not (tmp_path / "out").exists()
+    assert Untrained.started == [] and not (tmp_path / "out").exists()
     rows = [row("last", changes=LAST), row("again", changes=LAST)]
     rows += [row("lacking", config="snli", needs=[str(tmp_path / "none")])]
     rows += [row("of", config="snli", ensemble={"of": "lacking", "members": 2})]
@@ -152,41 +167,38 @@ def test_epochs_and_time_left_on_a_terminal(
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(command, "SECONDS_BETWEEN_UPDATES", 0.01)
 
-    def poll(self: FakeProcess) -> int | None:
-        model = self.run.folder / MODEL
+    def train_an_epoch(folder: Path) -> None:
+        model = folder / MODEL
         model.mkdir(exist_ok=True)
         (model / "metrics_epoch_0.json").touch()
-        epochs = 30 * len(FakeProcess.started) - 29
-        if not re.search(
-            rf" {epochs} of 60 epochs, \d\d:\d\d left", terminal.getvalue()
-        ):
-            assert time.monotonic() < end, terminal.getvalue()[-200:]
-            return None
-        finish(self.run, f1=0.5)
-        return 0
+        epochs = 30 * len(Untrained.started) - 29
+        shown = rf" {epochs} of 60 epochs, \d\d:\d\d left"
+        while not re.search(shown, terminal.getvalue()) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert time.monotonic() < end, terminal.getvalue()[-200:]
 
-    monkeypatch.setattr(FakeProcess, "poll", poll)
+    Untrained.wait = staticmethod(train_an_epoch)
     assert "started: baseline, seed 1\n" in ablate()
 
 
 def test_finished_runs_are_skipped(ablate: Shown) -> None:
     ablate("--rows", "last")
-    assert FakeProcess.started == ["last, seed 1"]
+    assert Untrained.started == ["last, seed 1"]
     shown = ablate("--seeds", "2")
-    assert FakeProcess.started[1:] == [
+    assert Untrained.started[1:] == [
         "baseline, seed 1",
         "baseline, seed 2",
         "last, seed 2",
     ]
     assert "4 runs, 1 finished" in shown
     ablate("--seeds", "1")
-    assert len(FakeProcess.started) == 4
+    assert len(Untrained.started) == 4
 
 
 def test_a_failed_run_is_retried(
     ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    FakeProcess.failing = {"baseline"}
+    Untrained.failing = {"baseline"}
     with pytest.raises(SystemExit) as stopped:
         ablate()
     assert stopped.value.code == 1
@@ -197,9 +209,9 @@ def test_a_failed_run_is_retried(
         '"failed": "a.txt:1: no tag"'
         in (tmp_path / "out" / "results.jsonl").read_text()
     )
-    FakeProcess.failing = set()
+    Untrained.failing = set()
     ablate()
-    assert FakeProcess.started[2:] == ["baseline, seed 1"]
+    assert Untrained.started[2:] == ["baseline, seed 1"]
     assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
 
 
@@ -223,15 +235,15 @@ def test_a_misspelt_metric_is_a_failure(
 def test_interrupt(
     ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    FakeProcess.interrupting = {"last": KeyboardInterrupt}
+    Untrained.interrupting = {"last"}
     with pytest.raises(SystemExit) as stopped:
         ablate()
     assert stopped.value.code == 130
     assert "interrupted; the same command resumes" in capsys.readouterr().out
     assert "10.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
-    FakeProcess.interrupting = {}
+    Untrained.interrupting = set()
     ablate()
-    assert FakeProcess.started[2:] == ["last, seed 1"]
+    assert Untrained.started[2:] == ["last, seed 1"]
 
 
 @pytest.mark.parametrize(
@@ -245,14 +257,14 @@ def test_interrupt(
 def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown) -> None:
     with pytest.raises(InputError, match=message):
         ablate(*arguments)
-    assert FakeProcess.started == []
+    assert Untrained.started == []
 
 
 def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(InputError, match=r"out.*: cannot write"):
         ablate("--runs", tmp_path / "runs")
-    assert FakeProcess.started == []
+    assert Untrained.started == []
 
 
 def test_join(ablate: Shown, tmp_path: Path) -> None:
@@ -263,7 +275,7 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
     run_dir.prepare_run_dir(run)
     with run_dir.lock(run.folder):
         shown = ablate("--join")
-    assert FakeProcess.started == ["baseline, seed 1"]
+    assert Untrained.started == ["baseline, seed 1"]
     assert "other processes execute the runs that are left: 1\n" in shown
     with run_dir.lock_to_write(tmp_path / "out"):
         writing = Thread(target=held.write)
@@ -278,5 +290,5 @@ def test_a_locked_run_has_not_failed(tmp_path: Path) -> None:
     (tmp_path / run_dir.PLAN).write_text("{}")
     with run_dir.lock(tmp_path), pytest.raises(SystemExit) as stopped:
         elmo_tasks("ablate-run", tmp_path)
-    assert stopped.value.code == local.HELD
+    assert stopped.value.code == process.HELD
     assert not (tmp_path / run_dir.FAILURE).exists()

@@ -1,46 +1,61 @@
 """The process of a run, on this machine or on a node of a Ray cluster. Imports neither torch nor AllenNLP."""
 
-import importlib
 import os
-import platform
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.ray_cluster import node_name
 
-POLL_SECONDS = 0.5
 STOP_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL."""
+
 HELD = 75
 """The exit code of a run that another process executes."""
+
 NODE = "node.json"
-"""In a run's folder: the node that executes the run, and whether it waits for another process to release it."""
+"""In a run's folder while a worker executes it: `process`, the worker's id, and `node`, see `node_name`."""
+
+COMMAND = ("-m", "elmo_tasks", "ablate-run")
+"""The arguments of Python before the folder of the run that it is to execute."""
 
 
-Command = Callable[[Path], list[str]]
-"""A run's folder -> the command that executes the run there."""
+def execute(
+    command: tuple[str, ...], folder: Path, cwd: str, variables: dict[str, str]
+) -> int:
+    """
+    In a worker: execute the run in a folder by a process of its own, and return the exit code. The process, with all
+    that it starts, ends when the worker does; its output is appended to the run's log.
+    """
+    if not (folder / run_dir.PLAN).is_file():
+        raise InputError("the folder is not shared with this node", file=folder)
+    process = _start(command, folder, cwd, variables)
+    try:
+        tell_start(folder)
+        return process.wait()
+    finally:
+        stop(process)
 
 
-def command(folder: Path) -> list[str]:
-    """The command that executes the run in a folder."""
-    return [sys.executable, "-m", "elmo_tasks", "ablate-run", str(folder)]
+def tell_start(folder: Path) -> None:
+    """Write that this process executes the run, for the process that follows it."""
+    place = {"node": node_name(), "process": os.getpid()}
+    run_dir.write_json(folder / NODE, place)
 
 
-def start(
-    folder: Path, command: list[str], variables: dict[str, str], cwd: str | None = None
+def _start(
+    command: tuple[str, ...], folder: Path, cwd: str, variables: dict[str, str]
 ) -> subprocess.Popen[bytes]:
-    """Start a run in its own process group, with its output in its log. It exits when this process does."""
+    """Start the process in its own process group."""
     with (folder / run_dir.LOG).open("ab") as log:
         return subprocess.Popen(
-            [*command, "--parent", str(os.getpid())],
+            [sys.executable, *command, str(folder), "--parent", str(os.getpid())],
             env=os.environ | variables,
-            cwd=cwd,
+            cwd=cwd if os.path.isdir(cwd) else None,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -57,39 +72,3 @@ def stop(process: subprocess.Popen[bytes]) -> None:
                 process.wait(STOP_SECONDS)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def execute_on_node(
-    command: Command,
-    folder: Path,
-    cwd: str,
-    environment: dict[str, str],
-) -> int:
-    """On a node: execute the run once no other process does, and return the exit code."""
-    if not (folder / run_dir.PLAN).is_file():
-        raise InputError("the folder is not shared with this node", file=folder)
-    code = HELD
-    while code == HELD:
-        if run_dir.is_held(folder):
-            _tell(folder, "held")
-        while run_dir.is_held(folder):
-            time.sleep(POLL_SECONDS)
-        _tell(folder, "started")
-        process = start(
-            folder,
-            command(folder),
-            environment,
-            cwd=cwd if os.path.isdir(cwd) else None,
-        )
-        try:
-            code = process.wait()
-        finally:
-            stop(process)
-    return code
-
-
-def _tell(folder: Path, state: str) -> None:
-    node = f"{platform.node()} ({importlib.import_module('ray').get_runtime_context().get_node_id()[:6]})"
-    run_dir.write_json(
-        folder / NODE, {"state": state, "node": node, "process": os.getpid()}
-    )

@@ -3,11 +3,11 @@
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
@@ -74,26 +74,6 @@ class Run:
     def label(self) -> str:
         """The row's name and the seed, if it has several."""
         return self.row.name if self.row.once else f"{self.row.name}, seed {self.seed}"
-
-
-class Event(NamedTuple):
-    """
-    A run has started, is held by another process, or has finished; `failure` says why it failed, `node` on which
-    machine of several it is.
-    """
-
-    run: Run
-    state: Literal["started", "held", "finished"]
-    failure: str | None = None
-    node: str | None = None
-
-
-Executor = Callable[..., Iterator[Event]]
-"""
-Executes a list of runs, `workers` at a time and each after the runs that it needs: calls `run_dir.prepare_run_dir`,
-then `elmo-tasks ablate-run FOLDER` somewhere, then `run_dir.failure_of`. Yields `finished` once for each run, other
-events as it likes; closing it stops what is running.
-"""
 
 
 class Planner:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from elmo_tasks import resources
 from elmo_tasks.errors import InputError, portable
-from elmo_tasks.experiments.tables import local, run_dir
+from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.process import COMMAND
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import (
     Summary,
@@ -16,18 +17,21 @@ from elmo_tasks.experiments.tables.results import (
     no_score,
     run_scores,
 )
-from elmo_tasks.experiments.tables.runs import Event, Executor, Planner
+from elmo_tasks.experiments.tables.runs import Planner
+from elmo_tasks.experiments.tables.schedule import ScheduledRun, Scheduler, State
 from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.files import atomic_write
 from elmo_tasks.settings import Size, checked
+from elmo_tasks.workers import Processes, Workers
 
 
 class Session:
     """
     The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
-    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`). The `executor` runs
-    `workers` at a time, which import `packages`. Raises `InputError` if the table is invalid, a pattern matches
-    nothing, a number is below 1, or the folder has other files of these names.
+    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`). `workers` (default: a
+    process of this machine) execute the runs, which import `packages`; for `join` and `command` see `Scheduler`. Raises
+    `InputError` if the table is invalid, a pattern matches nothing, a number is below 1, or the folder has other files
+    of these names.
     """
 
     @checked
@@ -40,17 +44,17 @@ class Session:
         runs: Path | None = None,
         rows: list[str] | None = None,
         seeds: Size = 1,
-        workers: Size = 1,
+        workers: Workers | None = None,
+        join: bool = False,
         cached: bool = True,
         packages: Sequence[str] = (),
-        executor: Executor = local.run_all,
+        command: tuple[str, ...] = COMMAND,
     ) -> None:
-        self.folder, self.seeds, self.workers, self._executor = (
-            folder.absolute(),
-            seeds,
-            workers,
-            executor,
-        )
+        self.folder = folder.absolute()
+        self.seeds = seeds
+        self.workers = Processes(1) if workers is None else workers
+        self._join = join
+        self._command = command
         self._arguments = [
             table,
             "--scale",
@@ -85,14 +89,18 @@ class Session:
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
-        for event in self._executor(self.left, workers=self.workers):
-            if event.state == "started":
-                yield f"started{f' on {event.node}' if event.node else ''}: {event.run.label}"
-            elif event.state == "held":
-                yield f"executed by another process: {event.run.label}"
+        scheduler = Scheduler(
+            self.left, self.workers, join=self._join, command=self._command
+        )
+        for one in scheduler.changes():
+            if one.state is State.RUNNING:
+                where = "" if one.node is None else f" on {one.node}"
+                yield f"started{where}: {one.run.label}"
+            elif one.state is State.HELD:
+                yield f"executed by another process: {one.run.label}"
             else:
-                self.left.remove(event.run)
-                yield self._finished(event)
+                self.left.remove(one.run)
+                yield self._ended(one)
                 self.write()
         self.interrupted = False
         if self.left:
@@ -103,7 +111,7 @@ class Session:
         known = [
             60 * run.row.minutes for run in self.left if run.row.minutes is not None
         ]
-        total = max([sum(known) / self.workers, *known], default=0.0)
+        total = max([sum(known) / self.workers.slots, *known], default=0.0)
         return duration(total if len(known) == len(self.left) else None)
 
     def epochs_left(self) -> int:
@@ -121,7 +129,7 @@ class Session:
                 json.dumps(record, ensure_ascii=False) + "\n"
                 for record in summary.all_records()
             )
-            page = report(summary, self._command(summary))
+            page = report(summary, self._shell_command(summary))
             for name, text in (
                 ("results.jsonl", records),
                 ("table.md", markdown(summary)),
@@ -133,7 +141,7 @@ class Session:
                     )  # names of files may be no UTF-8
         return summary
 
-    def _command(self, summary: Summary) -> str:
+    def _shell_command(self, summary: Summary) -> str:
         """The shell command that makes the same table."""
         seeds = max(
             [
@@ -149,26 +157,20 @@ class Session:
         )
         return " ".join([*variables, shlex.join(call)])
 
-    def _finished(self, event: Event) -> str:
-        line = (
-            f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
-        )
-        result = run_dir.read_result(event.run.folder)
+    def _ended(self, one: ScheduledRun) -> str:
+        row = one.run.row
+        ended = len(self._all) - len(self.left)
+        line = f"[{ended}/{len(self._all)}] {one.run.label}: "
+        result = run_dir.read_result(one.run.folder)
         if result is None:
             self.failed += 1
-            line += f"FAILED: {event.failure}"
-        elif absent := [
-            cell
-            for cell in event.run.row.cells
-            if cell.metric not in {PASSES, *result["scores"]}
-        ]:
+            return line + f"FAILED: {one.failure}"
+        known = {PASSES, *result["scores"]}
+        absent = [cell for cell in row.cells if cell.metric not in known]
+        if absent:
             self.failed += 1
-            line += f"FAILED: {no_score(absent[0], result)}"
-        else:
-            line += (
-                f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
-            )
-        return line
+            return line + f"FAILED: {no_score(absent[0], result)}"
+        return line + f"{run_scores(row, result)}, {duration(result['seconds'])}"
 
 
 def _require_own(folder: Path) -> None:

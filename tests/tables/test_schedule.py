@@ -10,14 +10,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import pytest
-import torch
-
-from elmo_tasks.experiments.tables import local, run_dir
-from elmo_tasks.experiments.tables.process import Command
-from elmo_tasks.experiments.tables.runs import Event, Run
+from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables.schedule import (
+    ENDED,
+    ScheduledRun,
+    Scheduler,
+    State,
+)
 from elmo_tasks.experiments.tables.table import Row
-from tests.system import processes
+from elmo_tasks.workers import Processes
+from tests.system import is_alive
 from tests.tables.tables import finish
 
 WORKER = """
@@ -40,23 +43,28 @@ sys.exit(config.get("code", 0))
 """
 
 
-def python(code: str) -> Command:
-    """Of a process without imports, which is given the folder of its run."""
-    return lambda folder: [sys.executable, "-S", "-c", code, str(folder)]
-
-
 def run_all(
     runs: list[Run], *, workers: int, code: str = WORKER, join: bool = False
-) -> Generator[Event]:
-    """Runs that do what their config says, or other `code`."""
-    options: dict[str, Any] = {"workers": workers, "join": join, "poll_seconds": 0.01}
-    yield from local.run_all(runs, command=python(code), **options)
+) -> Generator[ScheduledRun]:
+    """Runs that do what their config says, or other `code`, in processes without imports."""
+    scheduler = Scheduler(
+        runs,
+        Processes(workers),
+        join=join,
+        command=("-S", "-c", code),
+        poll_seconds=0.01,
+    )
+    yield from scheduler.changes()
 
 
 def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) -> Run:
-    members = [other.digest for other in after or []]
-    ensemble = {"members": members} if members else None
-    plan = {"config": {"name": name, **config}, "bilm_of": None, "ensemble": ensemble}
+    plan: dict[str, Any] = {
+        "config": {"name": name, **config},
+        "bilm_of": None,
+        "ensemble": None,
+    }
+    if after:
+        plan["ensemble"] = {"members": [other.digest for other in after]}
     row = Row.model_validate(
         {"name": name, "config": "x.jsonnet", "column": "x", "metric": "f1"}
     )
@@ -64,33 +72,38 @@ def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) 
 
 
 def events(runs: list[Run], *, workers: int, code: str = WORKER) -> list[str]:
-    """`+a` when the run a starts, `-a` when it finishes; then a file named after it appears."""
+    """`+a` when the run a starts, then a file of this name appears; `-a` when it finishes, then a file `a`."""
     found = []
     for event in run_all(runs, workers=workers, code=code):
         name = event.run.row.name
-        if event.state == "finished":
-            found.append(f"-{name}" + (f": {event.failure}" if event.failure else ""))
+        if event.state in ENDED:
+            why = f": {event.failure}" if event.failure else ""
+            found.append(f"-{name}{why}")
             (event.run.folder.parent / name).touch()
-        elif event.state == "started":
+        elif event.state is State.RUNNING:
             found.append(f"+{name}")
+            (event.run.folder.parent / f"+{name}").touch()
     return found
 
 
 def test_two_workers(tmp_path: Path) -> None:
     runs = [
         run(tmp_path, "a", wait_for=["b", "c"]),
-        run(tmp_path, "b"),
+        run(tmp_path, "b", wait_for=["+a"]),
         run(tmp_path, "c"),
     ]
-    assert events(runs, workers=2) == ["+a", "+b", "-b", "+c", "-c", "-a"]
+    found = events(runs, workers=2)
+    assert sorted(found[:2]) == ["+a", "+b"]
+    assert found[2:] == ["-b", "+c", "-c", "-a"]
 
 
 def test_needed_runs_come_first(tmp_path: Path) -> None:
     first = run(tmp_path, "first", wait_for=["other"])
-    found = events(
-        [run(tmp_path, "ensemble", [first]), first, run(tmp_path, "other")], workers=2
-    )
-    assert found == ["+first", "+other", "-other", "-first", "+ensemble", "-ensemble"]
+    ensemble = run(tmp_path, "ensemble", [first])
+    other = run(tmp_path, "other", wait_for=["+first"])
+    found = events([ensemble, first, other], workers=2)
+    assert sorted(found[:2]) == ["+first", "+other"]
+    assert found[2:] == ["-other", "-first", "+ensemble", "-ensemble"]
 
 
 def test_failure(tmp_path: Path) -> None:
@@ -118,15 +131,15 @@ def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
         second.enter_context(run_dir.lock(runs[1].folder))
         found = []
         for event in run_all(runs, workers=1):
-            found.append(f"{event.run.row.name} {event.state}")
+            found.append(f"{event.run.row.name} {event.state.name}")
             assert event.failure is None
-            if found[-1] == "c finished":
+            if found[-1] == "c FINISHED":
                 finish(runs[0])
                 first.close()
-            if found[-1] == "a finished":
+            if found[-1] == "a FINISHED":
                 second.close()
-    expected = ["a held", "b held", "c started", "c started", "c finished"]
-    assert found == [*expected, "a finished", "b started", "b finished"]
+    expected = ["a HELD", "b HELD", "c RUNNING", "c RUNNING", "c FINISHED"]
+    assert found == [*expected, "a FINISHED", "b RUNNING", "b FINISHED"]
 
 
 def test_join(tmp_path: Path) -> None:
@@ -151,16 +164,13 @@ def test_join(tmp_path: Path) -> None:
             other.enter_context(run_dir.lock(one.folder))
         found = []
         for event in run_all(runs, workers=1, join=True):
-            if event.run.row.name == "a" and event.state == "started":
+            if event.run.row.name == "a" and event.state is State.RUNNING:
                 finish(needed)
                 run_dir.write_failure(failing.folder, "no such layer")
                 other.close()
                 (tmp_path / "go").touch()
-            found += (
-                [(event.run.row.name, event.failure)]
-                if event.state == "finished"
-                else []
-            )
+            if event.state in ENDED:
+                found.append((event.run.row.name, event.failure))
     assert sorted(found) == [
         ("a", None),
         ("b", None),
@@ -177,20 +187,7 @@ def test_a_killed_run_leaves_no_processes(tmp_path: Path) -> None:
         "+a",
         f"-a: killed (out of memory?), see {log}",
     ]
-    assert not _alive(int(log.read_text()))
-
-
-def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    for given, workers, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3")):
-        monkeypatch.setenv("OMP_NUM_THREADS", given)
-        assert local.environment(0, workers=workers)["OMP_NUM_THREADS"] == threads
-    assert [
-        local.environment(slot, workers=3)["CUDA_VISIBLE_DEVICES"] for slot in range(3)
-    ] == ["0", "1", "0"]
-    assert "CUDA_VISIBLE_DEVICES" not in local.environment(0, workers=1)
+    assert not is_alive(int(log.read_text()))
 
 
 def test_closing_stops_processes_and_their_children(tmp_path: Path) -> None:
@@ -201,16 +198,7 @@ def test_closing_stops_processes_and_their_children(tmp_path: Path) -> None:
     while not all(log.read_text() for log in logs):
         time.sleep(0.05)
     generator.close()
-    assert not any(_alive(int(log.read_text())) for log in logs)
-
-
-def _alive(pid: int) -> bool:
-    """Whether the process still exists after two seconds."""
-    for _ in range(40):
-        if pid not in (found := processes()) or found[pid][1].startswith("Z"):
-            return False
-        time.sleep(0.05)
-    return True
+    assert not any(is_alive(int(log.read_text())) for log in logs)
 
 
 _PARENT = """
@@ -235,4 +223,4 @@ def test_a_run_and_its_children_exit_with_its_parent() -> None:
     children = [int(pid) for pid in parent.stdout.readline().split()]
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
-    assert len(children) == 2 and not any(map(_alive, children))
+    assert len(children) == 2 and not any(map(is_alive, children))

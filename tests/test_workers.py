@@ -1,0 +1,107 @@
+"""Workers end with the process that started them, and when they are closed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.workers import Processes, WorkerLost
+from tests.system import is_alive
+
+MAIN = """
+import sys, time
+from elmo_tasks.workers import Processes
+if __name__ == "__main__":
+    with Processes(2, print, "started") as workers:
+        list(workers.map(time.sleep, [60, 60]))
+"""
+
+
+def test_workers_exit_with_their_parent_when_it_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(MAIN)
+    command = [sys.executable, "-u", str(tmp_path / "main.py")]
+    parent = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert parent.stdout is not None
+    assert [parent.stdout.readline() for _ in range(2)] == ["started\n"] * 2
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    began = time.monotonic()
+    assert parent.stdout.read() == "", "until the last worker has closed it"
+    assert time.monotonic() - began < 10
+
+
+def sleep_with_a_child(file: Path) -> None:
+    """Writes the ids of this process and of one that it starts and ends, then waits."""
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        file.write_text(f"{os.getpid()} {child.pid}")
+        child.wait()
+    finally:
+        child.kill()
+        child.wait()
+
+
+def until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def ids_in(file: Path) -> list[int]:
+    return [int(word) for word in file.read_text().split()] if file.exists() else []
+
+
+def test_closing_ends_calls_and_what_they_started(tmp_path: Path) -> None:
+    """A call that waits for a worker does not begin."""
+    file = tmp_path / "ids"
+    began = time.monotonic()
+    with Processes(1) as workers:
+        running = workers.submit(sleep_with_a_child, file)
+        waiting = workers.submit(sleep_with_a_child, tmp_path / "other")
+        until(lambda: len(ids_in(file)) == 2)
+    assert time.monotonic() - began < 30
+    assert running.done() and waiting.cancelled()
+    assert not any(map(is_alive, ids_in(file)))
+    assert not (tmp_path / "other").exists()
+
+
+def test_closing_before_a_worker_has_started(tmp_path: Path) -> None:
+    with Processes(1) as workers:
+        workers.submit(sleep_with_a_child, tmp_path / "ids")
+        time.sleep(0.1)
+    assert not any(map(is_alive, ids_in(tmp_path / "ids")))
+
+
+def test_a_killed_worker_is_an_error() -> None:
+    with Processes(1) as workers:
+        call = workers.submit(os.kill, workers.submit(os.getpid).result(), 9)
+        with pytest.raises(WorkerLost, match="a worker process was killed"):
+            call.result()
+
+
+def test_an_error_of_a_function_is_that_of_the_call() -> None:
+    with Processes(1) as workers:
+        with pytest.raises(ZeroDivisionError):
+            workers.submit(divmod, 1, 0).result()
+        assert list(workers.map(divmod, [7, 8], [2, 2])) == [(3, 1), (4, 0)]
+
+
+def test_programs_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for given, slots, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3")):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert Processes(slots).share(0)["OMP_NUM_THREADS"] == threads
+    three = Processes(3)
+    gpus = [three.share(slot)["CUDA_VISIBLE_DEVICES"] for slot in range(3)]
+    assert gpus == ["0", "1", "0"]
+    assert "CUDA_VISIBLE_DEVICES" not in Processes(1).share(0)
