@@ -11,9 +11,9 @@ from tqdm import tqdm
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.figures import save_figures
-from elmo_tasks.experiments.tables.results import terminal
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
+from elmo_tasks.experiments.tables.text import terminal
 from elmo_tasks.files import check_output_path
 from elmo_tasks.ray_cluster import connected
 from elmo_tasks.resources import SCALES

@@ -6,7 +6,8 @@ import pytest
 
 from elmo_tasks.experiments.tables.figures import draw
 from elmo_tasks.experiments.tables.report import report
-from elmo_tasks.experiments.tables.results import Summary, body
+from elmo_tasks.experiments.tables.results import Summary
+from elmo_tasks.experiments.tables.text import body
 from tests.tables.tables import LAST, fail, finish, planner, row
 
 

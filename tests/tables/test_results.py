@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks.experiments.tables.results import Summary, markdown, remarks, terminal
+from elmo_tasks.experiments.tables.results import Summary
 from elmo_tasks.experiments.tables.runs import Planner
+from elmo_tasks.experiments.tables.text import markdown, remarks, terminal
 from tests.tables.tables import LAST, fail, finish, planner, row
 
 ROWS = [

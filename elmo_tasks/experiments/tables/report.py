@@ -11,21 +11,18 @@ from jinja2 import Environment, StrictUndefined
 
 from elmo_tasks import resources
 from elmo_tasks.experiments.tables.figures import draw
-from elmo_tasks.experiments.tables.results import (
-    FAILED,
-    MISSING,
-    Summary,
-    body,
-    remarks,
-)
+from elmo_tasks.experiments.tables.results import Record, Summary
 from elmo_tasks.experiments.tables.table import Row
+from elmo_tasks.experiments.tables.text import FAILED, MISSING, body, remarks
 
 ROW_HEADER = ["row", "config", "changes", "scored on", "each seed"]
 SCORES = (
     "Mean ± standard deviation (n−1) over n seeds; f1, accuracy and em are in percent."
 )
-MAX_LABELS, OTHERS = 12, "others"
-"""The most frequent gold labels stand in the confusion of labels by name."""
+MAX_LABELS = 12
+"""How many gold labels, the most frequent ones, stand in the confusion of labels by name."""
+
+OTHERS = "others"
 
 ROWS = "Each row's config, what it changes there, what is scored, and the score of each seed."
 
@@ -38,50 +35,59 @@ def report(summary: Summary, command: str) -> str:
     template = environment.from_string(
         files(__package__).joinpath("report.html.jinja").read_text("utf-8")
     )
+    header, lines = body(summary)
     rows = [_row(summary, row) for row in summary.table.rows]
+    confusions = [_confusion(summary, row) for row in summary.table.rows]
+    drawings = []
+    for drawing in draw(summary):
+        image = b64encode(drawing.image("svg")).decode()
+        drawings.append((drawing.caption, image))
     return template.render(
         title=summary.table.title,
         description=summary.table.about,
-        tables=[("Results", SCORES, *body(summary)), ("Rows", ROWS, ROW_HEADER, rows)],
-        confusions=[
-            found for row in summary.table.rows if (found := _confusion(summary, row))
+        tables=[
+            ("Results", SCORES, header, lines),
+            ("Rows", ROWS, ROW_HEADER, rows),
         ],
+        confusions=[found for found in confusions if found is not None],
         marked=(MISSING, FAILED),
         remarks=[_relative(remark) for remark in remarks(summary)],
-        drawings=[
-            (one.caption, b64encode(one.image("svg")).decode()) for one in draw(summary)
-        ],
+        drawings=drawings,
         about=_about(summary, command),
     )
 
 
 def _row(summary: Summary, row: Row) -> list[str]:
     config = summary.planner.resolved.get(row.name, {})
-    data = _relative(str(row.file or config.get("validation_data_path") or ""))
-    results = [(cell.metric, summary.result(row, cell).values) for cell in row.cells]
+    scored_on: str = row.split
+    data = row.file or config.get("validation_data_path")
+    if data:
+        scored_on += f", {_relative(str(data))}"
+    scores = []
+    for cell in row.cells:
+        values = [f"{value:.1f}" for value in summary.result(row, cell).values]
+        if values:
+            scores.append(f"{cell.metric} {', '.join(values)}")
+    changes = "\n".join(_changes(summary, row)) or "none"
     return [
         row.name,
         row.config.name,
-        _relative("\n".join(_changes(summary, row)) or "none"),
-        f"{row.split}, {data}" if data else row.split,
-        "\n".join(
-            f"{metric} {', '.join(f'{value:.1f}' for value in values)}"
-            for metric, values in results
-            if values
-        ),
+        _relative(changes),
+        scored_on,
+        "\n".join(scores),
     ]
 
 
 def _changes(summary: Summary, row: Row) -> list[str]:
     if row.missing:
         return [f"needs {file}" for file in row.missing]
-    ensemble = (
-        [f"{row.ensemble.how} of {row.ensemble.members} runs of {row.ensemble.of}"]
-        if row.ensemble
-        else []
-    )
-    tuned = [f"the biLM of {row.bilm_of}"] if row.bilm_of else []
-    return ensemble + tuned + summary.planner.differences(row)
+    changes = []
+    if row.ensemble is not None:
+        members = f"{row.ensemble.members} runs of {row.ensemble.of}"
+        changes.append(f"{row.ensemble.how} of {members}")
+    if row.bilm_of is not None:
+        changes.append(f"the biLM of {row.bilm_of}")
+    return changes + summary.planner.differences(row)
 
 
 def _relative(text: str) -> str:
@@ -100,50 +106,58 @@ def _confusion(
     totals: Counter[str] = Counter()
     for record in summary.records[row.name].values():
         for gold, line in record.get("confusion", {}).items():
-            counts.update(
-                {(gold, predicted): count for predicted, count in line.items()}
-            )
-            totals[gold] += sum(line.values())
+            for predicted, count in line.items():
+                counts[gold, predicted] += count
+                totals[gold] += count
     if not counts:
         return None
+    named = {label for label, _ in totals.most_common(MAX_LABELS)}
     shown: Counter[tuple[str, str]] = Counter()
-    kept = {label for label, _ in totals.most_common(MAX_LABELS)}
-    for pair, count in counts.items():
-        gold, predicted = (label if label in kept else OTHERS for label in pair)
-        shown[gold, predicted] += count
-    labels = [
-        *sorted(kept),
-        *([OTHERS] if any(OTHERS in pair for pair in shown) else []),
-    ]
-    return (
-        row.name,
-        ["gold", *labels],
-        [[gold, *(shown[gold, predicted] for predicted in labels)] for gold in labels],
-    )
+    labels = sorted(named)
+    for (gold, predicted), count in counts.items():
+        gold_name = gold if gold in named else OTHERS
+        predicted_name = predicted if predicted in named else OTHERS
+        shown[gold_name, predicted_name] += count
+        if OTHERS in (gold_name, predicted_name) and OTHERS not in labels:
+            labels.append(OTHERS)
+    lines = []
+    for gold in labels:
+        predictions = [shown[gold, predicted] for predicted in labels]
+        lines.append([gold, *predictions])
+    return row.name, ["gold", *labels], lines
 
 
 def _about(summary: Summary, command: str) -> dict[str, str]:
     records = [record for record in summary.all_records() if "failed" not in record]
-    dates = sorted(
-        str(record[key])[:10]
-        for record in records
-        for key in ("started", "finished")
-        if key in record
-    )
-    versions = [
-        ", ".join(f"{name} {it}" for name, it in record.get("versions", {}).items())
-        for record in records
-    ]
     found = {
         "Command": command,
         "Scale": summary.table.scale,
-        "Date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
-        "Versions": _distinct(versions),
-        "Machine": _distinct(record["device"] for record in records),
-        "Code": _distinct(record["commit"] for record in records),
+        "Date": _dates(records),
+        "Versions": _distinct([_versions(record) for record in records]),
+        "Machine": _distinct([record["device"] for record in records]),
+        "Code": _distinct([record["commit"] for record in records]),
     }
     return {name: value for name, value in found.items() if value}
 
 
+def _dates(records: list[Record]) -> str:
+    """The first and the last day."""
+    dates = []
+    for record in records:
+        for key in ("started", "finished"):
+            if key in record:
+                dates.append(str(record[key])[:10])
+    if not dates:
+        return ""
+    first, last = min(dates), max(dates)
+    return first if first == last else f"{first} to {last}"
+
+
+def _versions(record: Record) -> str:
+    versions = record.get("versions", {})
+    return ", ".join([f"{name} {version}" for name, version in versions.items()])
+
+
 def _distinct(values: Iterable[Any]) -> str:
-    return "; ".join(dict.fromkeys(str(value) for value in values if value))
+    known = [str(value) for value in values if value]
+    return "; ".join(dict.fromkeys(known))

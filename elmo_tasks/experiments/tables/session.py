@@ -10,16 +10,11 @@ from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.process import COMMAND
 from elmo_tasks.experiments.tables.report import report
-from elmo_tasks.experiments.tables.results import (
-    Summary,
-    duration,
-    markdown,
-    no_score,
-    run_scores,
-)
+from elmo_tasks.experiments.tables.results import Record, Summary, no_score
 from elmo_tasks.experiments.tables.runs import Planner
 from elmo_tasks.experiments.tables.schedule import ScheduledRun, Scheduler, State
 from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
+from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
 from elmo_tasks.files import atomic_write
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.workers import Processes, Workers
@@ -55,21 +50,14 @@ class Session:
         self.workers = Processes(1) if workers is None else workers
         self._join = join
         self._command = command
-        self._arguments = [
-            table,
-            "--scale",
-            scale,
-            "-s",
-            str(folder),
-            *([] if cached else ["--no-cache"]),
-        ]
-        self._arguments += [
-            part for package in packages for part in ("--include-package", package)
-        ]
+        self._arguments = [table, "--scale", scale, "-s", str(folder)]
+        if not cached:
+            self._arguments.append("--no-cache")
+        for package in packages:
+            self._arguments += ["--include-package", package]
         self.table = read_table(table, scale)
-        self._data_root = (
-            None if scale == resources.SCALES[0] else resources.data_root()
-        )
+        is_mini = scale == resources.SCALES[0]
+        self._data_root = None if is_mini else resources.data_root()
         _require_own(self.folder)
         home = (runs or self.folder / "runs").absolute()
         self.planner = Planner(self.table, home, cached=cached, packages=packages)
@@ -78,7 +66,8 @@ class Session:
         self.left = [
             run for run in self._all if run_dir.read_result(run.folder) is None
         ]
-        self.interrupted, self.failed = False, 0
+        self.interrupted = False
+        self.failed = 0
 
     def run_all(self) -> Iterator[str]:
         """Execute the runs that are left, and yield a line for each start and end. Writes the files after each run."""
@@ -108,54 +97,49 @@ class Session:
 
     def time_left(self) -> str:
         """The rows' `minutes` of the runs that are left: `12 min`; `unknown` if a row has none."""
-        known = [
-            60 * run.row.minutes for run in self.left if run.row.minutes is not None
-        ]
-        total = max([sum(known) / self.workers.slots, *known], default=0.0)
-        return duration(total if len(known) == len(self.left) else None)
+        seconds = []
+        for run in self.left:
+            if run.row.minutes is None:
+                return duration(None)
+            seconds.append(60 * run.row.minutes)
+        longest = max(seconds, default=0.0)
+        return duration(max(longest, sum(seconds) / self.workers.slots))
 
     def epochs_left(self) -> int:
         """How many epochs the runs that are left train at most."""
         done = run_dir.epochs_done(self.planner.home)
-        return sum(max(0, run.epochs - done[run.digest]) for run in list(self.left))
+        total = 0
+        for run in list(self.left):  # which another thread shortens
+            total += max(0, run.epochs - done[run.digest])
+        return total
 
     def write(self) -> Summary:
         """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
-        with run_dir.lock_to_write(
-            self.folder
-        ):  # the last of several calls has read all results
+        # The last of several calls has read all results.
+        with run_dir.lock_to_write(self.folder):
             summary = Summary(self.planner, seeds=self.seeds)
-            records = "".join(
-                json.dumps(record, ensure_ascii=False) + "\n"
-                for record in summary.all_records()
-            )
-            page = report(summary, self._shell_command(summary))
-            for name, text in (
-                ("results.jsonl", records),
-                ("table.md", markdown(summary)),
-                ("report.html", page),
-            ):
+            texts = {
+                "results.jsonl": _json_lines(summary.all_records()),
+                "table.md": markdown(summary),
+                "report.html": report(summary, self._shell_command(summary)),
+            }
+            for name, text in texts.items():
                 with atomic_write(self.folder / name) as aside:
-                    aside.write_text(
-                        portable(text), "utf-8", "backslashreplace"
-                    )  # names of files may be no UTF-8
+                    # Names of files may be no UTF-8.
+                    aside.write_text(portable(text), "utf-8", "backslashreplace")
         return summary
 
     def _shell_command(self, summary: Summary) -> str:
         """The shell command that makes the same table."""
-        seeds = max(
-            [
-                self.seeds,
-                *(seed for records in summary.records.values() for seed in records),
-            ]
-        )
+        seeds = self.seeds
+        for records in summary.records.values():
+            seeds = max([seeds, *records])
         call = ["elmo-tasks", "ablate", *self._arguments, "--seeds", str(seeds)]
-        variables = (
-            [f"{resources.DATA_VARIABLE}={shlex.quote(str(self._data_root))}"]
-            if self._data_root
-            else []
-        )
-        return " ".join([*variables, shlex.join(call)])
+        command = shlex.join(call)
+        if self._data_root is None:
+            return command
+        root = shlex.quote(str(self._data_root))
+        return f"{resources.DATA_VARIABLE}={root} {command}"
 
     def _ended(self, one: ScheduledRun) -> str:
         row = one.run.row
@@ -173,11 +157,18 @@ class Session:
         return line + f"{run_scores(row, result)}, {duration(result['seconds'])}"
 
 
+def _json_lines(records: list[Record]) -> str:
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    return "".join([f"{line}\n" for line in lines])
+
+
 def _require_own(folder: Path) -> None:
     """Raises `InputError` if a file has the name of one of a table's, and not the contents."""
     for name, is_own in WRITTEN.items():
         file = folder / name
-        if file.exists() and not (file.is_file() and is_own(file)):
+        if not file.exists():
+            continue
+        if not file.is_file() or not is_own(file):
             raise InputError(
                 "expected no file of this name, or that of a table",
                 file=file,

@@ -1,0 +1,202 @@
+"""The numbers of a table as text: on the terminal, in Markdown, and for the page."""
+
+import re
+
+from elmo_tasks.experiments.tables.results import (
+    CellResult,
+    Gain,
+    Gains,
+    Record,
+    Summary,
+    TableRow,
+    score,
+)
+from elmo_tasks.experiments.tables.table import Row
+
+NONE = "–"
+MISSING = "missing"
+FAILED = "failed"
+
+
+def ours(cell: CellResult) -> str:
+    """Our score in a cell: `84.6 ± 0.2 (n=3)`; `missing` or `failed` without one."""
+    if cell.mean is None:
+        return FAILED if cell.failed else MISSING
+    text = f"{cell.mean:.1f}"
+    if cell.deviation is not None:
+        text += f" ± {cell.deviation:.1f}"
+    seeds = f"n={len(cell.values)}"
+    if cell.failed:
+        seeds += ", some failed"
+    return f"{text} ({seeds})"
+
+
+def papers(cell: CellResult) -> str:
+    """The paper's score in a cell, with the digits that the paper gives."""
+    if cell.paper is None:
+        return NONE
+    if cell.paper.mean is None:
+        return cell.paper.says or NONE
+    text = f"{cell.paper.mean:g}"
+    if cell.percent and "." not in text:
+        text += ".0"
+    if cell.paper.deviation is not None:
+        text += f" ± {cell.paper.deviation:g}"
+    return text
+
+
+def signed(value: float) -> str:
+    """A difference, such as `+0.3`."""
+    return f"{round(value, 1) + 0.0:+.1f}"
+
+
+def duration(seconds: float | None) -> str:
+    """`40 s`, `12 min`, `3.5 h`; `unknown` for None."""
+    if seconds is None:
+        return "unknown"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def run_scores(row: Row, record: Record) -> str:
+    """`f1 84.6`: the scores of a run that its row shows."""
+    texts = []
+    for cell in row.cells:
+        value = score(record, cell)
+        if value is not None:
+            texts.append(f"{cell.metric} {value:.1f}")
+    return ", ".join(texts)
+
+
+def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """
+    Header and lines. Each row label has a line with our scores, then, unless they are empty, lines with the paper's
+    scores, and the increases.
+    """
+    header = ["", "", *summary.table.columns]
+    if summary.table.increase is not None and summary.table.increase.of is not None:
+        header.append("increase, absolute / relative")
+    lines = []
+    for row in summary.rows():
+        ours_line, *others = _lines(summary, row)
+        lines.append([row.label, *ours_line])
+        for line in others:
+            if not _is_empty(line):
+                lines.append(["", *line])
+    return header, lines
+
+
+def _lines(summary: Summary, row: TableRow) -> list[list[str]]:
+    """The lines of a row label, each with what its numbers are."""
+    ours_line = ["ours"]
+    papers_line = ["paper"]
+    for cell in row.cells.values():
+        ours_line.append("" if cell is None else ours(cell))
+        papers_line.append("" if cell is None else papers(cell))
+    increase = summary.table.increase
+    if increase is None:
+        return [ours_line, papers_line]
+    if increase.of is not None:
+        gains = row.gains[increase.of]
+        ours_line.append("" if gains is None else _both(gains.ours))
+        papers_line.append("" if gains is None else _both(gains.paper))
+        return [ours_line, papers_line]
+    ours_gains = [f"ours - {increase.over}"]
+    papers_gains = [f"paper - {increase.over}"]
+    for gains in row.gains.values():
+        known = gains or Gains(None, None)
+        ours_gains.append(_absolute(known.ours))
+        papers_gains.append(_absolute(known.paper))
+    return [ours_line, papers_line, ours_gains, papers_gains]
+
+
+def _is_empty(line: list[str]) -> bool:
+    return set(line[1:]) <= {"", NONE}
+
+
+def _both(gain: Gain | None) -> str:
+    if gain is None:
+        return NONE
+    return f"{signed(gain.absolute)} / {gain.relative:.1f}%"
+
+
+def _absolute(gain: Gain | None) -> str:
+    return "" if gain is None else signed(gain.absolute)
+
+
+def remarks(summary: Summary) -> list[str]:
+    """Notes below the table: what is missing or failed, and what is not comparable, with the rows concerned."""
+    count = len(summary.table.rows)
+    lines = []
+    for remark, names in _rows_of_remarks(summary).items():
+        of = "all rows" if len(names) == count > 1 else ", ".join(names)
+        lines.append(f"{of}: {remark}")
+    return lines + _remarks_on_commits(summary)
+
+
+def _rows_of_remarks(summary: Summary) -> dict[str, list[str]]:
+    """The names of the rows that have each remark."""
+    found: dict[str, list[str]] = {}
+    for row in summary.table.rows:
+        remarks = []
+        for cell in row.cells:
+            remarks += summary.result(row, cell).remarks
+        for remark in dict.fromkeys(remarks):
+            found.setdefault(remark, []).append(row.name)
+    for row in summary.table.rows:
+        for remark in _not_comparable(summary, row):
+            found.setdefault(remark, []).append(row.name)
+    return found
+
+
+def _not_comparable(summary: Summary, row: Row) -> list[str]:
+    found = []
+    if row.split != row.paper_split:
+        found.append(
+            f"scored on {row.split}, the paper's numbers are of {row.paper_split}"
+        )
+    has_paper = any(cell.paper is not None for cell in row.cells)
+    if has_paper and summary.table.scale != "paper":
+        found.append(
+            "the paper's numbers are of other data: compare increases, not scores"
+        )
+    return found
+
+
+def _remarks_on_commits(summary: Summary) -> list[str]:
+    records = summary.all_records()
+    commits = {str(record["commit"]) for record in records if "commit" in record}
+    lines = []
+    if len(commits) > 1:
+        short = [re.sub(r"^(\w{12})\w+", r"\1", commit) for commit in sorted(commits)]
+        lines.append(f"runs of {len(commits)} commits: {', '.join(short)}")
+    if any(commit.endswith("+") for commit in commits):
+        lines.append("a + after a commit: with uncommitted changes")
+    return lines
+
+
+def terminal(summary: Summary) -> str:
+    """The table in aligned columns, and the notes."""
+    header, rows = body(summary)
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = [summary.table.title]
+    for row in [header, *rows]:
+        cells = zip(row, widths, strict=True)
+        line = "  ".join([text.ljust(width) for text, width in cells])
+        lines.append(line.rstrip())
+    return "\n".join(lines + remarks(summary))
+
+
+def markdown(summary: Summary) -> str:
+    """The contents of `table.md`."""
+    header, rows = body(summary)
+    lines = [f"# {summary.table.title}", "", summary.table.about, ""]
+    for row in [header, ["---"] * len(header), *rows]:
+        cells = [cell.replace("|", "\\|") for cell in row]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "Ours: mean ± standard deviation (n-1) over n seeds.", ""]
+    lines += [f"- {remark}" for remark in remarks(summary)]
+    return "\n".join(lines).rstrip() + "\n"
