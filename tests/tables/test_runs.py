@@ -67,10 +67,10 @@ def test_hash(tmp_path: Path) -> None:
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
-    runs = [
-        planned.run(planned.table.rows[0], 1)
-        for planned in (planner(tmp_path, [row(it)]) for it in ("b", "c"))
-    ]
+    runs = []
+    for name in ("b", "c"):
+        planned = planner(tmp_path, [row(name)])
+        runs.append(planned.run(planned.table.rows[0], 1))
     for run in runs:  # planned, and then started, at the same time
         run_dir.prepare_run_dir(run)
     assert [path.name for path in runs[1].home.iterdir() if path.is_dir()] == [
@@ -84,8 +84,8 @@ def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
 def test_configs_are_paths_or_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for folder in (tmp_path / name for name in ("here", "tables", "small")):
-        folder.mkdir(parents=True)
+    for name in ("here", "tables", "small"):
+        (tmp_path / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
     file = write_table(tmp_path / "tables", [row("a", config="ner")])
     assert read_table(file, "small").row("a").config == CONFIGS / "small/ner.jsonnet"

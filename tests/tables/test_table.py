@@ -13,6 +13,8 @@ from tests.tables.tables import CONFIGS, row, write_table
 from tests.tiny import FIXTURES
 
 TABLES = sorted(path.stem for path in (CONFIGS / "tables").glob("*.jsonnet"))
+CASES = [(name, "mini") for name in TABLES]
+CASES += [("figure1", "small"), ("figure1", "paper")]
 
 
 def planned_table(name: str, home: Path, scale: str = "mini") -> Planner:
@@ -24,10 +26,7 @@ def data_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(resources.DATA_VARIABLE, str(FIXTURES / "miniworld"))
 
 
-@pytest.mark.parametrize(
-    ("name", "scale"),
-    [*((name, "mini") for name in TABLES), ("figure1", "small"), ("figure1", "paper")],
-)
+@pytest.mark.parametrize(("name", "scale"), CASES)
 def test_tables_resolve(name: str, scale: str, tmp_path: Path) -> None:
     planned = planned_table(name, tmp_path, scale)
     runs = planned.runs(planned.table.rows, 1)
@@ -37,10 +36,8 @@ def test_tables_resolve(name: str, scale: str, tmp_path: Path) -> None:
 
 
 def test_table1_scores_test_data_at_paper(tmp_path: Path) -> None:
-    splits = {
-        row.name: (row.split, row.file)
-        for row in planned_table("table1", tmp_path, "paper").table.rows
-    }
+    table = planned_table("table1", tmp_path, "paper").table
+    splits = {row.name: (row.split, row.file) for row in table.rows}
     assert splits["ner-elmo"] == ("test", f"{FIXTURES}/miniworld/ner/eng.testb")
     assert splits["squad-elmo"] == ("dev", None)
     assert sum(split == "test" for split, _ in splits.values()) == 10

@@ -1,6 +1,6 @@
 // What the tables share. The tasks are the records in elmo_tasks/tasks, with their configs of this scale.
 //
-// A table is an object for `elmo-tasks ablate`, which sets `scale` and `tasks`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`,
+// A table is an object for `elmo-tasks ablate`, which sets `scale`, `tasks` and `configs`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`,
 // and `increase`:
 // { of, over }, a column and the one over which its increase is shown, or { over } for the increases of all others. A
 // row has
@@ -21,6 +21,7 @@ local data =
   if scale == 'mini' then (import '../fixtures.libsonnet') + '/miniworld' else std.extVar('ELMO_TASKS_DATA');
 
 local records = std.extVar('tasks');
+local configs = std.extVar('configs');  // by the name of the task
 local tasks = { [task.name]: task for task in records };
 local test_file(task) = if tasks[task].test == null then null else data + '/' + tasks[task].test;
 
@@ -68,7 +69,7 @@ local cap(config) =
 
   // The biLM, tuned on these fields of a task's training data. A row with `bilm_of: NAME` uses it.
   tuned_bilm(name, task, fields):: {
-    local config = tasks[task].config,
+    local config = configs[task],
     name: name,
     row_label: tasks[task].row_label,
     config: 'bilm_finetune',
@@ -109,7 +110,7 @@ local cap(config) =
   caps: choose({
     mini: 'Scale mini: the synthetic corpus, small models, both rows of a pair with the same cap in epochs.',
     small: 'Scale small: small real data and the embedded biLM. Both rows of a pair have the same cap in updates ('
-           + std.join(', ', [tasks[task].row_label + ' ' + cap(tasks[task].config) for task in $.names])
+           + std.join(', ', [tasks[task].row_label + ' ' + cap(configs[task]) for task in $.names])
            + '): no run is said to have converged.',
     paper: 'Scale paper: the data, the biLM and the hyper-parameters of the paper.',
   }),

@@ -26,10 +26,8 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
     The metrics of the model on the data, for archives of runs that differ only in their seed; `how` is `probabilities`
     or `votes`.
     """
-    members = [
-        load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1)
-        for path in archives
-    ]
+    device = 0 if torch.cuda.is_available() else -1
+    members = [load_archive(path, cuda_device=device) for path in archives]
     models: list[SoftmaxModel] = [member.model.eval() for member in members]
     with torch.no_grad():
         for batch in data_loader(members[0], data):
@@ -42,28 +40,29 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
 
 def combine(scores: Sequence[Scores], *, how: str) -> Scores:
     """The members' scores as one: the first's, with the log of their mean probabilities, or mean votes, as logits."""
-    names = [name for name in scores[0] if name.endswith("logits")]
-    return scores[0] | {
-        name: _mean([member[name] for member in scores], how=how).log()
-        for name in names
-    }
+    combined = dict(scores[0])
+    for name in combined:
+        if name.endswith("logits"):
+            logits = [member[name] for member in scores]
+            combined[name] = _mean(logits, how=how).log()
+    return combined
 
 
 def _mean(logits: list[Tensor], *, how: str) -> Tensor:
-    probabilities = torch.stack(
-        [member.float().softmax(-1) for member in logits]
-    )  # [M, .., K]
+    """The mean over M members of the probabilities or votes of their logits [.., K], each; [.., K]."""
+    members = [member.float().softmax(-1) for member in logits]
+    probabilities = torch.stack(members)  # [M, .., K]
     if how == VOTES:
-        votes = nn.functional.one_hot(
-            probabilities.argmax(-1), probabilities.shape[-1]
-        )  # [M, .., K]
+        best = probabilities.argmax(-1)  # [M, ..]
+        votes = nn.functional.one_hot(best, probabilities.shape[-1])  # [M, .., K]
         probabilities = (votes + _TIE * probabilities) / (1 + _TIE)
     return probabilities.mean(0).clamp(min=torch.finfo(torch.float32).tiny)  # [.., K]
 
 
 def require_probabilities(kind: str) -> None:
     """Raises `InputError` if the models of a registered type have no probabilities."""
-    if kind not in Model.list_available() or not issubclass(
-        Model.resolve_class_name(kind)[0], SoftmaxModel
-    ):
-        raise InputError(f"an ensemble needs probabilities; {kind} has none")
+    if kind in Model.list_available():
+        model, _ = Model.resolve_class_name(kind)
+        if issubclass(model, SoftmaxModel):
+            return
+    raise InputError(f"an ensemble needs probabilities; {kind} has none")

@@ -36,6 +36,7 @@ from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
 
 PACKAGES = ("torch", "allennlp", "numpy")
+_DESCRIBE = ("describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+")
 
 
 def execute(
@@ -66,9 +67,8 @@ def execute(
         raise
     except Exception as error:
         reason = one_line(error) or f"{type(error).__name__}: {error}"
-        run_dir.write_failure(
-            path, "; ".join(line.strip() for line in reason.splitlines())
-        )
+        lines = [line.strip() for line in reason.splitlines()]
+        run_dir.write_failure(path, "; ".join(lines))
         raise
 
 
@@ -77,29 +77,30 @@ def _execute(
 ) -> None:
     for package in plan.get("packages", []):
         import_module_and_submodules(package)
-    started, began = _now(), time.monotonic()
+    started = _now()
+    began = time.monotonic()
     if plan["ensemble"]:
-        result = _score_ensemble(plan, path)
+        scored = _score_ensemble(plan, path)
     else:
-        result = _train(plan, path, report)
-    seconds = max(result["seconds"], time.monotonic() - began)
-    spent = {"seconds": round(seconds, 1), "started": started, "finished": _now()}
-    plan = {key: value for key, value in plan.items() if key != "label"}
-    run_dir.write_json(
-        path / run_dir.RESULT,
-        {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent},
-    )
+        scored = _train(plan, path, report)
+    result = plan | {"hash": path.name.rpartition("-")[2]} | _system() | scored
+    result.pop("label", None)
+    seconds = max(scored["seconds"], time.monotonic() - began)
+    result["seconds"] = round(seconds, 1)
+    result["started"] = started
+    result["finished"] = _now()
+    run_dir.write_json(path / run_dir.RESULT, result)
     RunFolder(path / MODEL).remove_checkpoints()
 
 
 def _train(
     plan: dict[str, Any], path: Path, report: Callable[[str], None] | None
 ) -> dict[str, Any]:
-    config, model = runnable(plan, path.parent), path / MODEL
-    if resume := model.is_dir():
-        run_dir.write_json(
-            model / CONFIG, config
-        )  # other paths, if the folders have been moved
+    config = runnable(plan, path.parent)
+    model = path / MODEL
+    resume = model.is_dir()
+    if resume:  # with other paths, if the folders have been moved
+        run_dir.write_json(model / CONFIG, config)
     train(
         Params(config),
         model,
@@ -116,21 +117,25 @@ def _train(
         scores = run_dir.numbers(score(archive, plan["file"]))
     scores |= run_dir.read_json(model / PERPLEXITIES) or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
-    curve, confusion = run_dir.curve(path), run_dir.read_json(model / CONFUSION) or {}
-    trained = TypeAdapter(timedelta).validate_python(
-        metrics["training_duration"]
-    )  # of all attempts
-    spent = {"epochs": len(curve), "seconds": trained.total_seconds()}
-    return {"scores": scores, "curve": curve, "confusion": confusion, **spent}
+    curve = run_dir.curve(path)
+    # Of all attempts.
+    trained = TypeAdapter(timedelta).validate_python(metrics["training_duration"])
+    return {
+        "scores": scores,
+        "curve": curve,
+        "confusion": run_dir.read_json(model / CONFUSION) or {},
+        "epochs": len(curve),
+        "seconds": trained.total_seconds(),
+    }
 
 
 def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
-    members = [
-        find_folder(path.parent, digest) for digest in plan["ensemble"]["members"]
-    ]
-    archives = [folder / MODEL / ARCHIVE for folder in members if folder is not None]
-    if len(archives) < len(members):
-        raise InputError("a member of the ensemble is missing", file=path.parent)
+    archives = []
+    for digest in plan["ensemble"]["members"]:
+        folder = find_folder(path.parent, digest)
+        if folder is None:
+            raise InputError("a member of the ensemble is missing", file=path.parent)
+        archives.append(folder / MODEL / ARCHIVE)
     data = plan["file"] or plan["config"]["validation_data_path"]
     scores = score_ensemble(archives, data, how=plan["ensemble"]["how"])
     return {"scores": run_dir.numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}
@@ -138,22 +143,20 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
 
 def _system() -> dict[str, Any]:
     """Code, versions, device and peak memory in bytes: this process and its largest child; on the GPU, torch's."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    of_children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     unit = 1 if sys.platform == "darwin" else 1024
-    peak = sum(
-        resource.getrusage(who).ru_maxrss
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    versions = {name: version(name) for name in PACKAGES} | {
-        "elmo_tasks": elmo_tasks.__version__
-    }
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        versions[name] = version(name)
+    versions["elmo_tasks"] = elmo_tasks.__version__
+    has_gpu = torch.cuda.is_available()
     return {
         "commit": commit(),
-        "versions": {"python": platform.python_version(), **versions},
+        "versions": versions,
         "device": device(),
-        "peak_memory": peak * unit,
-        "peak_gpu_memory": torch.cuda.max_memory_allocated()
-        if torch.cuda.is_available()
-        else 0,
+        "peak_memory": (own + of_children) * unit,
+        "peak_gpu_memory": torch.cuda.max_memory_allocated() if has_gpu else 0,
     }
 
 
@@ -168,22 +171,12 @@ def device() -> str:
 def commit() -> str:
     """The commit of the source tree, with a `+` if files have changed; without a repository the package's version."""
     root = str(Path(elmo_tasks.__file__).resolve().parents[1])
-    command = [
-        "git",
-        "-C",
-        root,
-        "describe",
-        "--always",
-        "--exclude=*",
-        "--abbrev=40",
-        "--dirty=+",
-    ]
+    command = ["git", "-C", root, *_DESCRIBE]
     try:
-        return subprocess.run(
-            command, capture_output=True, text=True, check=True
-        ).stdout.strip()
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return f"version {elmo_tasks.__version__}"
+    return done.stdout.strip()
 
 
 def _now() -> str:

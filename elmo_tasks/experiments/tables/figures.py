@@ -1,9 +1,7 @@
 """The figures of a table: scores over shares (the paper's Figure 1) and layer weights (Figure 2)."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from statistics import mean
@@ -15,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from elmo_tasks.experiments.tables.results import Record, Summary
+from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.files import atomic_write
 
 _COLORS = cycler(
@@ -31,6 +30,10 @@ _STYLE: Any = {
     "svg.hashsalt": "elmo-tasks",
     "text.parse_math": False,
 }
+
+
+_NARROW = 0.065
+"""The weight below which its number does not fit into its part of the bar."""
 
 
 class Drawing(NamedTuple):
@@ -54,7 +57,7 @@ class Drawing(NamedTuple):
 def draw(summary: Summary) -> list[Drawing]:
     """The figures whose data are there."""
     with matplotlib.rc_context(_STYLE):
-        return [*_share_charts(summary), *_weight_chart(summary)]
+        return list(_share_charts(summary)) + list(_weight_chart(summary))
 
 
 def save_figures(summary: Summary, folder: Path) -> None:
@@ -73,38 +76,40 @@ def _axes(x_label: str, y_label: str) -> Axes:
 
 def _drawing(axes: Any, kind: str, of: str, caption: str) -> Drawing:
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    return Drawing("-".join([kind, *re.findall(r"\w+", of)]), caption, axes.figure)
+    name = "-".join([kind] + re.findall(r"\w+", of))
+    return Drawing(name, caption, axes.figure)
 
 
 def _share_charts(summary: Summary) -> Iterator[Drawing]:
     """Figure 1: for each task the scores over the fraction of the training data, in percent."""
-    charts: dict[str, Axes] = defaultdict(
-        partial(_axes, "share of the training data, %", "score, %")
-    )
-    for row_label in (
-        summary.table.row_labels if summary.table.figure == "share" else ()
-    ):
+    if summary.table.figure != "share":
+        return
+    charts: dict[str, Axes] = {}
+    for row_label in summary.table.row_labels:
+        points = _share_points(summary, row_label)
+        if not points:
+            continue
         task, _, label = row_label.partition(", ")
-        rows = [
-            row
-            for row in summary.table.rows
-            if row.row_label == row_label and row.fraction is not None
-        ]
-        found = [
-            (100 * (row.fraction or 0), summary.result(row, row.cells[0]))
-            for row in rows
-        ]
-        if points := sorted(
-            (x, one.mean, one.deviation or 0.0)
-            for x, one in found
-            if one.mean is not None
-        ):
-            shares, means, deviations = zip(*points, strict=True)
-            charts[task].errorbar(shares, means, deviations, label=label or task)
+        if task not in charts:
+            charts[task] = _axes("share of the training data, %", "score, %")
+        shares, means, deviations = zip(*points, strict=True)
+        charts[task].errorbar(shares, means, deviations, label=label or task)
     what = "over the share of the training data (the paper's Figure 1); bars show the standard deviation over seeds."
     for task, axes in charts.items():
         axes.set_xscale("log")
         yield _drawing(axes, "figure1", task, f"{task}: scores {what}")
+
+
+def _share_points(summary: Summary, row_label: str) -> list[tuple[float, float, float]]:
+    """By ascending share of the training data, in percent: share, mean score and standard deviation over seeds."""
+    points = []
+    for row in summary.table.rows:
+        if row.row_label != row_label or row.fraction is None:
+            continue
+        found = summary.result(row, row.cells[0])
+        if found.mean is not None:
+            points.append((100 * row.fraction, found.mean, found.deviation or 0.0))
+    return sorted(points)
 
 
 def _weight_chart(summary: Summary) -> Iterator[Drawing]:
@@ -112,28 +117,14 @@ def _weight_chart(summary: Summary) -> Iterator[Drawing]:
     bars: dict[str, list[float]] = {}
     for place in ("input", "output"):
         for row in summary.table.rows:
-            seeds = [
-                _weights(record, place) for record in summary.records[row.name].values()
-            ]
-            if any(seeds):
-                bars[f"{row.name}, {place}"] = [
-                    mean(layer) for layer in zip(*filter(None, seeds), strict=True)
-                ]
+            weights = _mean_weights(summary, row, place)
+            if weights:
+                bars[f"{row.name}, {place}"] = weights
     if not bars:
         return
     axes = Figure(figsize=(5.5, 0.8 + 0.35 * len(bars))).add_subplot()
     for layer in range(max(map(len, bars.values()))):
-        widths = [sum(weights[layer : layer + 1]) for weights in bars.values()]
-        starts = [sum(weights[:layer]) for weights in bars.values()]
-        color = matplotlib.colormaps["Set3"](layer % 12)
-        drawn = axes.barh(
-            [*bars], widths, left=starts, color=color, label=f"layer {layer}"
-        )
-        axes.bar_label(
-            drawn,
-            [f"{width:.2f}" if width >= 0.065 else "" for width in widths],
-            label_type="center",
-        )
+        _draw_layer(axes, bars, layer)
     axes.invert_yaxis()
     axes.grid(visible=False)
     what = "Softmax-normalised layer weights that each row learned at ELMo's place, means over seeds (the paper's"
@@ -145,11 +136,35 @@ def _weight_chart(summary: Summary) -> Iterator[Drawing]:
     )
 
 
+def _draw_layer(axes: Axes, bars: dict[str, list[float]], layer: int) -> None:
+    """The part of each bar that is the weight of a layer, to the right of those of the lower layers."""
+    widths = [sum(weights[layer : layer + 1]) for weights in bars.values()]
+    starts = [sum(weights[:layer]) for weights in bars.values()]
+    drawn = axes.barh(
+        list(bars),
+        widths,
+        left=starts,
+        color=matplotlib.colormaps["Set3"](layer % 12),
+        label=f"layer {layer}",
+    )
+    texts = []
+    for width in widths:
+        texts.append(f"{width:.2f}" if width >= _NARROW else "")
+    axes.bar_label(drawn, texts, label_type="center")
+
+
+def _mean_weights(summary: Summary, row: Row, place: str) -> list[float]:
+    """The weights of a row's runs from layer 0 on, means over seeds; empty if none has learned any."""
+    weights = []
+    for record in summary.records[row.name].values():
+        of_run = _weights(record, place)
+        if of_run:
+            weights.append(of_run)
+    return [mean(layer) for layer in zip(*weights, strict=True)]
+
+
 def _weights(record: Record, place: str) -> list[float]:
     """A run's softmax-normalised weights, from layer 0 on; empty if it has none."""
-    scores, name = record["scores"], f"elmo_{place}_s"
-    return [
-        scores[f"{name}{layer}"]
-        for layer in range(len(scores))
-        if f"{name}{layer}" in scores
-    ]
+    scores = record["scores"]
+    names = [f"elmo_{place}_s{layer}" for layer in range(len(scores))]
+    return [scores[name] for name in names if name in scores]

@@ -37,7 +37,11 @@ def report(summary: Summary, command: str) -> str:
     )
     header, lines = body(summary)
     rows = [_row(summary, row) for row in summary.table.rows]
-    confusions = [_confusion(summary, row) for row in summary.table.rows]
+    confusions = []
+    for row in summary.table.rows:
+        confusion = _confusion(summary, row)
+        if confusion is not None:
+            confusions.append(confusion)
     drawings = []
     for drawing in draw(summary):
         image = b64encode(drawing.image("svg")).decode()
@@ -49,7 +53,7 @@ def report(summary: Summary, command: str) -> str:
             ("Results", SCORES, header, lines),
             ("Rows", ROWS, ROW_HEADER, rows),
         ],
-        confusions=[found for found in confusions if found is not None],
+        confusions=confusions,
         marked=(MISSING, FAILED),
         remarks=[_relative(remark) for remark in remarks(summary)],
         drawings=drawings,
@@ -111,20 +115,31 @@ def _confusion(
                 totals[gold] += count
     if not counts:
         return None
-    named = {label for label, _ in totals.most_common(MAX_LABELS)}
+    names = _Names(totals)
     shown: Counter[tuple[str, str]] = Counter()
-    labels = sorted(named)
     for (gold, predicted), count in counts.items():
-        gold_name = gold if gold in named else OTHERS
-        predicted_name = predicted if predicted in named else OTHERS
-        shown[gold_name, predicted_name] += count
-        if OTHERS in (gold_name, predicted_name) and OTHERS not in labels:
-            labels.append(OTHERS)
+        shown[names.of(gold), names.of(predicted)] += count
     lines = []
-    for gold in labels:
-        predictions = [shown[gold, predicted] for predicted in labels]
-        lines.append([gold, *predictions])
-    return row.name, ["gold", *labels], lines
+    for gold in names.labels:
+        cells: list[Any] = [gold]
+        for predicted in names.labels:
+            cells.append(shown[gold, predicted])
+        lines.append(cells)
+    return row.name, ["gold"] + names.labels, lines
+
+
+class _Names:
+    """The names under which labels are counted: their own for the most frequent gold labels, `OTHERS` for others."""
+
+    def __init__(self, totals: Counter[str]) -> None:
+        self.labels = sorted(label for label, _ in totals.most_common(MAX_LABELS))
+
+    def of(self, label: str) -> str:
+        if label in self.labels:
+            return label
+        if OTHERS not in self.labels:
+            self.labels.append(OTHERS)
+        return OTHERS
 
 
 def _about(summary: Summary, command: str) -> dict[str, str]:
@@ -150,7 +165,9 @@ def _dates(records: list[Record]) -> str:
     if not dates:
         return ""
     first, last = min(dates), max(dates)
-    return first if first == last else f"{first} to {last}"
+    if first == last:
+        return first
+    return f"{first} to {last}"
 
 
 def _versions(record: Record) -> str:

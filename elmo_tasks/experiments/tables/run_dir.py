@@ -17,12 +17,10 @@ from elmo_tasks.run_names import MODEL, epoch_metrics
 if TYPE_CHECKING:  # which loads AllenNLP
     from elmo_tasks.experiments.tables.runs import Run
 
-PLAN, RESULT, FAILURE, LOG = (
-    "plan.json",
-    "result.json",
-    "failure.json",
-    "log.txt",
-)
+PLAN = "plan.json"
+RESULT = "result.json"
+FAILURE = "failure.json"
+LOG = "log.txt"
 LOCK = ".lock"
 """In the folder of a run, which the process that executes it holds; and in a folder of several, to write."""
 
@@ -56,12 +54,11 @@ def prepare_run_dir(run: "Run") -> None:
         "seed": run.seed,
         "label": run.label,
         "split": run.row.split,
+        "packages": run.packages,
+        "scale": run.scale,
     }
     with lock_to_write(run.home):
-        write_json(
-            run.folder / PLAN,
-            about | {"packages": run.packages, "scale": run.scale} | run.plan,
-        )
+        write_json(run.folder / PLAN, about | run.plan)
         (run.folder / FAILURE).unlink(missing_ok=True)
 
 
@@ -94,13 +91,10 @@ def write_json(file: Path, value: dict[str, Any]) -> None:
 
 def read_result(folder: Path) -> dict[str, Any] | None:
     """The result of the run that the folder is named after; None if the run is not finished."""
-    found = read_json(folder / RESULT) or {}
-    return (
-        found
-        if found.keys() >= RESULT_KEYS
-        and found["hash"] == folder.name.rpartition("-")[2]
-        else None
-    )
+    found = read_json(folder / RESULT)
+    if found is None or not found.keys() >= RESULT_KEYS:
+        return None
+    return found if found["hash"] == folder.name.rpartition("-")[2] else None
 
 
 def write_failure(folder: Path, reason: str) -> None:
@@ -124,7 +118,8 @@ def failure_of(folder: Path, code: int) -> str | None:
     """Why the run, whose process ended with this exit code, failed; None if it has a result."""
     if read_result(folder) is not None:
         return None
-    if code > 0 and (recorded := read_json(folder / FAILURE)):
+    recorded = read_json(folder / FAILURE)
+    if code > 0 and recorded:
         return str(recorded["reason"])
     ended = "killed (out of memory?)" if code == -9 else f"exit code {code}"
     reason = f"{ended}, see {folder / LOG}"
@@ -163,18 +158,12 @@ def curve(folder: Path) -> list[dict[str, float]]:
     files = epoch_metrics(folder / MODEL).values()
     for epoch, file in enumerate(files, start=1):
         metrics = read_json(file) or {}
-        scores = {
-            key: value
-            for key, value in numbers(metrics, "validation_").items()
-            if "-" not in key
-        }
-        points.append(
-            {
-                "epoch": epoch,
-                **scores,
-                **numbers({"training_loss": metrics.get("training_loss")}),
-            }
-        )
+        point: dict[str, float] = {"epoch": epoch}
+        for key, value in numbers(metrics, "validation_").items():
+            if "-" not in key:
+                point[key] = value
+        point |= numbers({"training_loss": metrics.get("training_loss")})
+        points.append(point)
     return points
 
 
@@ -189,14 +178,9 @@ def epochs_done(home: Path) -> Counter[str]:
 
 def numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
     """The finite metrics whose names start with the prefix, without it."""
-    found = {
-        key: value
-        for key, value in metrics.items()
-        if key.startswith(prefix) and not isinstance(value, bool)
-    }
-    found = {
-        key: value
-        for key, value in found.items()
-        if isinstance(value, int | float) and math.isfinite(value)
-    }
-    return {key.removeprefix(prefix): float(value) for key, value in found.items()}
+    found = {}
+    for key, value in metrics.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if key.startswith(prefix) and is_number and math.isfinite(value):
+            found[key.removeprefix(prefix)] = float(value)
+    return found

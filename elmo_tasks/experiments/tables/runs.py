@@ -13,6 +13,7 @@ from allennlp.common import Params
 from allennlp.common.params import with_overrides
 
 from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.run_names import EXPORTED, MODEL, OPTIONS_FILE, WEIGHT_FILE
@@ -48,27 +49,29 @@ class Run:
     @property
     def folder(self) -> Path:
         """The folder of the run with this hash, if another table has begun it; else named after the row."""
+        found = find_folder(self.home, self.digest)
+        if found is not None:
+            return found
         seed = "" if self.row.once else f"-{self.seed}"
-        return (
-            find_folder(self.home, self.digest)
-            or self.home / f"{self.row.name}{seed}-{self.digest}"
-        )
+        return self.home / f"{self.row.name}{seed}-{self.digest}"
 
     @property
     def after(self) -> list[str]:
         """The hashes of the runs that it needs."""
-        ensemble = self.plan["ensemble"]
-        return [digest for digest in (self.plan["bilm_of"],) if digest] + (
-            ensemble["members"] if ensemble else []
-        )
+        digests = []
+        if self.plan["bilm_of"]:
+            digests.append(self.plan["bilm_of"])
+        if self.plan["ensemble"]:
+            digests += self.plan["ensemble"]["members"]
+        return digests
 
     @property
     def epochs(self) -> int:
         """How many epochs it trains at most; 0 for an ensemble."""
+        if self.plan["ensemble"]:
+            return 0
         trainer = self.plan["config"].get("trainer") or {}
-        return (
-            0 if self.plan["ensemble"] else trainer.get("num_epochs", 20)
-        )  # AllenNLP's default
+        return trainer.get("num_epochs", 20)  # AllenNLP's default
 
     @property
     def label(self) -> str:
@@ -99,12 +102,10 @@ class Planner:
         cached: bool = True,
         packages: Iterable[str] = (),
     ) -> None:
-        self.table, self.home, self._cached, self._packages = (
-            table,
-            home,
-            cached,
-            tuple(packages),
-        )
+        self.table = table
+        self.home = home
+        self._cached = cached
+        self._packages = tuple(packages)
         self.bases: dict[str, dict[str, Any]] = {}
         self.resolved: dict[str, dict[str, Any]] = {}
         self._configs: dict[Path, dict[str, Any]] = {}
@@ -141,7 +142,8 @@ class Planner:
 
     def is_missing(self, row: Row) -> bool:
         """Whether files are missing that this row or the rows that it needs need."""
-        return any(one.missing for one in [row, *map(self.table.row, row.others)])
+        needed = [row] + [self.table.row(name) for name in row.others]
+        return any(one.missing for one in needed)
 
     def differences(self, row: Row) -> list[str]:
         """What a row changes in its base config, a line for each key."""
@@ -152,72 +154,80 @@ class Planner:
             return
         if row.bilm_of:
             yield self.run(self.table.row(row.bilm_of), 1)
-        if row.ensemble:
-            yield from (
-                self.run(self.table.row(row.ensemble.of), n + 1)
-                for n in range(row.ensemble.members)
-            )
+        if row.ensemble is not None:
+            for member in row.ensemble.seeds:
+                yield self.run(self.table.row(row.ensemble.of), member)
         yield self.run(row, seed)
 
     def _resolve(self, row: Row) -> None:
         if not row.config.is_file():
             hint = "nor is it in the current folder, or a name that `elmo-tasks configs` lists"
             raise InputError(f"no such config: {row.config}", hint=hint)
-        base = self._configs.get(row.config) or self._configs.setdefault(
-            row.config, read_config(row.config)
-        )
+        if row.config not in self._configs:
+            self._configs[row.config] = read_config(row.config)
+        base = self._configs[row.config]
         config = _spread(with_overrides(base, row.changes))
-        seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
-        self.bases[row.name], self.resolved[row.name] = _spread(base), config
+        self.bases[row.name] = _spread(base)
+        self.resolved[row.name] = config
         if row.bilm_of and elmo_of(config) is None:
             raise InputError(
                 "bilm_of needs a config with model.elmo, which uses the tuned biLM"
             )
-        if found := shape_problems(seeded):
-            of_base = {problem.path for problem in shape_problems(base)}
-            if new := [
-                str(problem) for problem in found if problem.path not in of_base
-            ]:
-                raise InputError("; ".join(new))
-        if row.ensemble:
-            member = self.table.row(row.ensemble.of)
-            if (member.config, member.changes) != (row.config, row.changes):
-                raise InputError(
-                    f"an ensemble must have the same config as its members, row {member.name}"
-                )
-            require_probabilities(str(dict(config.get("model") or {}).get("type")))
+        _require_no_new_problems(base, _seeded(config, row, 1))
+        if row.ensemble is not None:
+            self._check_ensemble(row, row.ensemble.of)
+
+    def _check_ensemble(self, row: Row, of: str) -> None:
+        member = self.table.row(of)
+        if (member.config, member.changes) != (row.config, row.changes):
+            raise InputError(
+                f"an ensemble must have the same config as its members, row {of}"
+            )
+        model = self.resolved[row.name].get("model") or {}
+        require_probabilities(str(dict(model).get("type")))
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
-        config = with_overrides(
-            self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed)
-        )
-        members = []
-        if row.ensemble is not None:
-            of = self.table.row(row.ensemble.of)
-            members = [
-                digest_of(self._plan(of, member))
-                for member in range(1, row.ensemble.members + 1)
-            ]
-        return {
+        config = _seeded(self.resolved[row.name], row, seed)
+        plan: dict[str, Any] = {
             "config": config,
             "cached": self._cached and is_cacheable(config),
             "file": row.file,
             "finetune": row.finetune,
-            "bilm_of": row.bilm_of
-            and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
-            "ensemble": row.ensemble and {"members": members, "how": row.ensemble.how},
+            "bilm_of": None,
+            "ensemble": None,
         }
+        if row.bilm_of:
+            plan["bilm_of"] = self._digest(row.bilm_of, 1)
+        if row.ensemble is not None:
+            members = [
+                self._digest(row.ensemble.of, member) for member in row.ensemble.seeds
+            ]
+            plan["ensemble"] = {"members": members, "how": row.ensemble.how}
+        return plan
+
+    def _digest(self, name: str, seed: int) -> str:
+        """The hash of a run of the row with this name."""
+        return digest_of(self._plan(self.table.row(name), seed))
 
 
-def _seed_keys(row: Row) -> list[str]:
-    """The keys that get the seed, AllenNLP's three for `seed`."""
-    return list(
-        dict.fromkeys(
-            key
-            for name in row.seed_keys
-            for key in (SEEDS if name == SEED else (name,))
-        )
-    )
+def _require_no_new_problems(base: dict[str, Any], config: dict[str, Any]) -> None:
+    """Raises `InputError` if a config has problems in other keys than its base config."""
+    found = shape_problems(config)
+    if not found:
+        return
+    of_base = {problem.path for problem in shape_problems(base)}
+    new = [str(problem) for problem in found if problem.path not in of_base]
+    if new:
+        raise InputError("; ".join(new))
+
+
+def _seeded(config: dict[str, Any], row: Row, seed: int) -> dict[str, Any]:
+    """The config with the seed in the row's keys, for `seed` in AllenNLP's three."""
+    keys: dict[str, int] = {}
+    for name in row.seed_keys:
+        for key in SEEDS if name == SEED else (name,):
+            keys[key] = seed
+    return with_overrides(config, keys)
 
 
 def _spread(config: dict[str, Any]) -> dict[str, Any]:
@@ -240,11 +250,11 @@ def digest_of(plan: dict[str, Any]) -> str:
 
 def find_folder(home: Path, digest: str) -> Path | None:
     """The folder of the run with this hash; another table may have another name for its row."""
-    return min(
-        home.glob(f"*-{digest}"),
-        key=lambda path: (not (path / "result.json").is_file(), path),
-        default=None,
-    )
+    folders = sorted(home.glob(f"*-{digest}"))
+    for folder in folders:
+        if (folder / run_dir.RESULT).is_file():
+            return folder
+    return folders[0] if folders else None
 
 
 def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
@@ -267,7 +277,9 @@ def is_cacheable(config: dict[str, Any]) -> bool:
 
 def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
     """A plan's config with the paths of the layer cache and of the tuned biLM, which are not part of the hash."""
-    paths = {"cache_dir": str(home / "layers")} if plan["cached"] else {}
+    paths = {}
+    if plan["cached"]:
+        paths["cache_dir"] = str(home / "layers")
     if plan["bilm_of"]:
         folder = find_folder(home, plan["bilm_of"])
         if folder is None:
@@ -275,10 +287,10 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
                 f"the tuned biLM is missing: run {plan['bilm_of']}", file=home
             )
         exported = folder / MODEL / EXPORTED
-        paths |= {
-            "options_file": str(exported / OPTIONS_FILE),
-            "weight_file": str(exported / WEIGHT_FILE),
-        }
+        paths["options_file"] = str(exported / OPTIONS_FILE)
+        paths["weight_file"] = str(exported / WEIGHT_FILE)
     config = copy.deepcopy(plan["config"])
-    (elmo_of(config) or {}).update(paths)
+    elmo = elmo_of(config)
+    if elmo is not None:
+        elmo.update(paths)
     return config

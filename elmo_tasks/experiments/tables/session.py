@@ -82,9 +82,10 @@ class Session:
             self.left, self.workers, join=self._join, command=self._command
         )
         for one in scheduler.changes():
-            if one.state is State.RUNNING:
-                where = "" if one.node is None else f" on {one.node}"
-                yield f"started{where}: {one.run.label}"
+            if one.state is State.RUNNING and one.node is not None:
+                yield f"started on {one.node}: {one.run.label}"
+            elif one.state is State.RUNNING:
+                yield f"started: {one.run.label}"
             elif one.state is State.HELD:
                 yield f"executed by another process: {one.run.label}"
             else:
@@ -134,7 +135,7 @@ class Session:
         seeds = self.seeds
         for records in summary.records.values():
             seeds = max([seeds, *records])
-        call = ["elmo-tasks", "ablate", *self._arguments, "--seeds", str(seeds)]
+        call = ["elmo-tasks", "ablate"] + self._arguments + ["--seeds", str(seeds)]
         command = shlex.join(call)
         if self._data_root is None:
             return command
@@ -149,17 +150,16 @@ class Session:
         if result is None:
             self.failed += 1
             return line + f"FAILED: {one.failure}"
-        known = {PASSES, *result["scores"]}
-        absent = [cell for cell in row.cells if cell.metric not in known]
-        if absent:
-            self.failed += 1
-            return line + f"FAILED: {no_score(absent[0], result)}"
+        for cell in row.cells:
+            if cell.metric != PASSES and cell.metric not in result["scores"]:
+                self.failed += 1
+                return line + f"FAILED: {no_score(cell, result)}"
         return line + f"{run_scores(row, result)}, {duration(result['seconds'])}"
 
 
 def _json_lines(records: list[Record]) -> str:
-    lines = [json.dumps(record, ensure_ascii=False) for record in records]
-    return "".join([f"{line}\n" for line in lines])
+    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+    return "".join(lines)
 
 
 def _require_own(folder: Path) -> None:

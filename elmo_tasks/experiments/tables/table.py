@@ -38,11 +38,9 @@ class Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_nulls(cls, given: Any) -> Any:
-        return (
-            {key: value for key, value in given.items() if value is not None}
-            if isinstance(given, dict)
-            else given
-        )
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if value is not None}
 
 
 class Paper(Strict):
@@ -55,7 +53,9 @@ class Paper(Strict):
     @model_validator(mode="before")
     @classmethod
     def _from_number(cls, given: Any) -> Any:
-        return {"mean": given} if isinstance(given, int | float) else given
+        if isinstance(given, int | float):
+            return {"mean": given}
+        return given
 
 
 class Ensemble(Strict):
@@ -64,6 +64,11 @@ class Ensemble(Strict):
     of: str
     members: Annotated[int, Range(at_least=2)]
     how: Literal["probabilities", "votes"] = "probabilities"
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of its members."""
+        return range(1, self.members + 1)
 
 
 class Cell(Strict):
@@ -118,12 +123,13 @@ class Row(Strict):
         """`column`, `metric` and `paper` stand for a single cell."""
         if not isinstance(given, dict):
             return given
-        row = dict(given)
-        cell = {
-            key: row.pop(key) for key in ("column", "metric", "paper") if key in row
-        }
+        row = {"row_label": given.get("name")} | given
+        cell = {}
+        for key in ("column", "metric", "paper"):
+            if key in row:
+                cell[key] = row.pop(key)
         row["cells"] = row.get("cells") or [cell]
-        return {"row_label": row.get("name")} | row
+        return row
 
     @model_validator(mode="after")
     def _check_split(self) -> "Row":
@@ -134,11 +140,10 @@ class Row(Strict):
     @property
     def missing(self) -> list[str]:
         """The files that the row needs and that do not exist."""
-        return [
-            file
-            for file in [*self.needs, *([self.file] if self.file else [])]
-            if not os.path.exists(located(file))
-        ]
+        needed = list(self.needs)
+        if self.file:
+            needed.append(self.file)
+        return [file for file in needed if not os.path.exists(located(file))]
 
     @property
     def once(self) -> bool:
@@ -147,14 +152,19 @@ class Row(Strict):
 
     def seeds(self, count: int) -> range:
         """The seeds of its runs in a table with `count` seeds."""
-        return range(1, 2 if self.once else count + 1)
+        if self.once:
+            return range(1, 2)
+        return range(1, count + 1)
 
     @property
     def others(self) -> list[str]:
         """The rows whose runs it needs."""
-        return [
-            name for name in (self.bilm_of, self.ensemble and self.ensemble.of) if name
-        ]
+        names = []
+        if self.bilm_of:
+            names.append(self.bilm_of)
+        if self.ensemble is not None:
+            names.append(self.ensemble.of)
+        return names
 
 
 class Increase(Strict):
@@ -176,29 +186,31 @@ class Table(Strict):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Table":
-        if problems := [
-            *_duplicates(self),
-            *_unknown_columns(self),
-            *_wrong_references(self),
-        ]:
+        problems = list(_duplicates(self))
+        problems += _unknown_columns(self)
+        for row in self.rows:
+            problems += _wrong_references(self, row)
+        if problems:
             raise ValueError("; ".join(problems))
         return self
 
     @property
     def columns(self) -> list[str]:
         """In order of first appearance."""
-        return list(
-            dict.fromkeys(cell.column for row in self.rows for cell in row.cells)
-        )
+        columns: dict[str, None] = {}
+        for row in self.rows:
+            for cell in row.cells:
+                columns[cell.column] = None
+        return list(columns)
 
     @property
     def row_labels(self) -> list[str]:
         """In order of first appearance."""
-        return list(dict.fromkeys(row.row_label for row in self.rows))
+        return list(dict.fromkeys([row.row_label for row in self.rows]))
 
     def row(self, name: str) -> Row:
         """The row with this name."""
-        return next(row for row in self.rows if row.name == name)
+        return {row.name: row for row in self.rows}[name]
 
 
 def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
@@ -207,130 +219,147 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     current folder, or the name of a config of the scale beside the table or in the package. Raises `InputError` if the
     file cannot be read or is not a valid table. The message lists all problems.
     """
-    path = Path(
-        file
-        if Path(file).is_file() or Path(file).suffix
-        else find_embedded(str(file), "tables")
-    )
+    path = Path(file)
+    if not path.is_file() and not path.suffix:
+        path = Path(find_embedded(str(file), "tables"))
     if not path.is_file():
-        raise InputError(
-            "no such table", file=path, hint="`elmo-tasks configs` lists ours"
-        )
+        hint = "`elmo-tasks configs` lists ours"
+        raise InputError("no such table", file=path, hint=hint)
+    code = {"tasks": _tasks(), "configs": _imports(path, scale)}
     try:
-        given = evaluate(path, {"tasks": _tasks(path, scale)}, scale=scale)
+        given = evaluate(path, code, scale=scale)
         table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
     except ValidationError as error:
-        raise InputError(
-            "; ".join(_describe(found, given) for found in error.errors()), file=path
-        ) from None
+        problems = [_describe(found, given) for found in error.errors()]
+        raise InputError("; ".join(problems), file=path) from None
     except InputError:
         raise
     except (RuntimeError, ValueError) as error:
-        raise InputError(
-            (one_line(error) or str(error)).removeprefix(f"{path}:"), file=path
-        ) from None
-    return table.model_copy(
-        update={"rows": [_with_config(path, row, scale) for row in table.rows]}
-    )
+        problem = one_line(error) or str(error)
+        raise InputError(problem.removeprefix(f"{path}:"), file=path) from None
+    rows = [_with_config(path, row, scale) for row in table.rows]
+    return table.model_copy(update={"rows": rows})
 
 
 def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
     """The rows that match a pattern, such as `snli-*`; all without patterns. `InputError` if one matches no row."""
+    if not patterns:
+        return table.rows
     names = [row.name for row in table.rows]
+    chosen: set[str] = set()
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            raise InputError(
-                f"no row matches {pattern!r}", hint=f"the rows are {', '.join(names)}"
-            )
-    return [
-        row
-        for row in table.rows
-        if not patterns or any(fnmatchcase(row.name, p) for p in patterns)
-    ]
+        matching = [name for name in names if fnmatchcase(name, pattern)]
+        if not matching:
+            hint = f"the rows are {', '.join(names)}"
+            raise InputError(f"no row matches {pattern!r}", hint=hint)
+        chosen.update(matching)
+    return [row for row in table.rows if row.name in chosen]
 
 
 def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
     """`row NAME: KEY: what is wrong, got VALUE`."""
-    where = list(error["loc"])
-    if where[:1] == ["rows"] and len(where) > 1:
-        row = given["rows"][where[1]]
-        where[:2] = [
-            f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}"
-        ]
+    where = [str(part) for part in error["loc"]]
+    if len(where) > 1 and where[0] == "rows":
+        place = where[1]
+        row = given["rows"][int(place)]
+        name = place
+        if isinstance(row, dict):
+            name = row.get("name", place)
+        where[:2] = [f"row {name}"]
     problem = expected(error)
     if error["type"] not in ("value_error", "missing"):
         problem += f", got {shown(error['input'])}"
-    return ": ".join([*map(str, where), problem])
+    return ": ".join(where + [problem])
 
 
-def _tasks(table: Path, scale: str) -> str:
-    """The Jsonnet of an array with the record of each task and its config, which is evaluated where it is used."""
-    tasks = []
+def _tasks() -> str:
+    """The records of all tasks as JSON, for the variable `tasks` of a table."""
+    records = []
     for task in TASKS.values():
         files = CORPORA.get(task.name, ())
-        test = files[2].name if len(files) > 2 else None
-        known = {
+        record = {
             "name": task.name,
             "row_label": task.title,
             "metric": task.metric,
             "paper": task.paper,
-            "test": test,
+            "test": files[2].name if len(files) > 2 else None,
+            "minutes": dict(zip(SCALES, task.minutes or (), strict=False)),
         }
-        minutes = dict(zip(SCALES, task.minutes or (), strict=False))
-        config = next(filter(Path.is_file, _configs(table, task.name, scale)), "absent")
-        record = json.dumps(known | {"minutes": minutes})
-        tasks.append(f"{record} + {{ config:: import {json.dumps(str(config))} }}")
-    return f"[{', '.join(tasks)}]"
+        records.append(record)
+    return json.dumps(records)
+
+
+def _imports(table: Path, scale: str) -> str:
+    """
+    The Jsonnet object `{ "NAME": import "CONFIG", ... }` with the config of each task, for the variable `configs` of a
+    table. Jsonnet evaluates those that the table uses; it cannot import a file whose name is computed.
+    """
+    fields = []
+    for name in TASKS:
+        config = _first_file(_configs(table, name, scale)) or "absent"
+        fields.append(f"{json.dumps(name)}: import {json.dumps(str(config))}")
+    return f"{{ {', '.join(fields)} }}"
 
 
 def _configs(table: Path, name: str, scale: str) -> list[Path]:
     """Where the config of this name is looked up: beside the table and in the package."""
-    folders = table.parent.parent, configs_root()
-    return [(folder / scale / f"{name}.jsonnet").absolute() for folder in folders]
+    file = f"{name}.jsonnet"
+    beside = table.parent.parent / scale / file
+    embedded = configs_root() / scale / file
+    return [beside.absolute(), embedded.absolute()]
+
+
+def _first_file(candidates: list[Path]) -> Path | None:
+    """The first that is a file."""
+    for path in candidates:
+        if path.is_file():
+            return path
+    return None
 
 
 def _with_config(table: Path, row: Row, scale: str) -> Row:
     """The row with the first config that exists. One that does not is reported with the row's other problems."""
-    candidates = [(folder / row.config).absolute() for folder in (table.parent, Path())]
+    candidates = [(table.parent / row.config).absolute(), row.config.absolute()]
     candidates += _configs(table, str(row.config), scale)
-    return row.model_copy(
-        update={
-            "config": next(
-                (path for path in candidates if path.is_file()), candidates[0]
-            )
-        }
-    )
+    config = _first_file(candidates) or candidates[0]
+    return row.model_copy(update={"config": config})
 
 
 def _duplicates(table: Table) -> Iterator[str]:
-    for name, count in Counter(row.name for row in table.rows).items():
+    names = Counter([row.name for row in table.rows])
+    for name, count in names.items():
         if count > 1:
             yield f"{count} rows have the name {name}"
-    cells = Counter(
-        (row.row_label, cell.column) for row in table.rows for cell in row.cells
-    )
+    cells = Counter[tuple[str, str]]()
+    for row in table.rows:
+        cells.update([(row.row_label, cell.column) for cell in row.cells])
     for (label, column), count in cells.items():
         if count > 1:
             yield f"{count} cells have the row_label {label!r} and the column {column!r}"
 
 
 def _unknown_columns(table: Table) -> Iterator[str]:
-    for column in (table.increase.of, table.increase.over) if table.increase else ():
-        if column is not None and column not in table.columns:
-            yield f"increase: no row has the column {column!r}, but {', '.join(table.columns)}"
-    if table.figure and not any(row.fraction for row in table.rows):
+    if table.increase is not None:
+        for column in (table.increase.of, table.increase.over):
+            if column is not None and column not in table.columns:
+                yield f"increase: no row has the column {column!r}, but {', '.join(table.columns)}"
+    has_fraction = any(row.fraction for row in table.rows)
+    if table.figure and not has_fraction:
         yield "figure 'share' needs rows with the key fraction"
 
 
-def _wrong_references(table: Table) -> Iterator[str]:
+def _wrong_references(table: Table, row: Row) -> Iterator[str]:
     rows = {row.name: row for row in table.rows}
-    for row in table.rows:
-        for name in [*row.others, *(cell.over for cell in row.cells if cell.over)]:
-            if name not in rows:
-                yield f"row {row.name}: no row {name!r}"
-        if row.bilm_of in rows and not rows[row.bilm_of].finetune:
-            yield f"row {row.name}: bilm_of must name a row with finetune, got {row.bilm_of}"
-        if row.finetune and row.others:
-            yield f"row {row.name}: a row with finetune cannot use other rows"
-        if row.ensemble and row.ensemble.of in rows and rows[row.ensemble.of].once:
-            yield f"row {row.name}: an ensemble needs a row with seeds, {row.ensemble.of} has one run"
+    named = list(row.others)
+    for cell in row.cells:
+        if cell.over:
+            named.append(cell.over)
+    for name in named:
+        if name not in rows:
+            yield f"row {row.name}: no row {name!r}"
+    if row.bilm_of in rows and not rows[row.bilm_of].finetune:
+        yield f"row {row.name}: bilm_of must name a row with finetune, got {row.bilm_of}"
+    if row.finetune and row.others:
+        yield f"row {row.name}: a row with finetune cannot use other rows"
+    if row.ensemble and row.ensemble.of in rows and rows[row.ensemble.of].once:
+        yield f"row {row.name}: an ensemble needs a row with seeds, {row.ensemble.of} has one run"

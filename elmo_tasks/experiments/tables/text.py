@@ -18,8 +18,10 @@ MISSING = "missing"
 FAILED = "failed"
 
 
-def ours(cell: CellResult) -> str:
-    """Our score in a cell: `84.6 ± 0.2 (n=3)`; `missing` or `failed` without one."""
+def ours(cell: CellResult | None) -> str:
+    """Our score in a cell, if there is one: `84.6 ± 0.2 (n=3)`; `missing` or `failed` without a score."""
+    if cell is None:
+        return ""
     if cell.mean is None:
         return FAILED if cell.failed else MISSING
     text = f"{cell.mean:.1f}"
@@ -31,8 +33,10 @@ def ours(cell: CellResult) -> str:
     return f"{text} ({seeds})"
 
 
-def papers(cell: CellResult) -> str:
-    """The paper's score in a cell, with the digits that the paper gives."""
+def papers(cell: CellResult | None) -> str:
+    """The paper's score in a cell, if there is one, with the digits that the paper gives."""
+    if cell is None:
+        return ""
     if cell.paper is None:
         return NONE
     if cell.paper.mean is None:
@@ -76,16 +80,16 @@ def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
     Header and lines. Each row label has a line with our scores, then, unless they are empty, lines with the paper's
     scores, and the increases.
     """
-    header = ["", "", *summary.table.columns]
+    header = ["", ""] + summary.table.columns
     if summary.table.increase is not None and summary.table.increase.of is not None:
         header.append("increase, absolute / relative")
     lines = []
     for row in summary.rows():
-        ours_line, *others = _lines(summary, row)
-        lines.append([row.label, *ours_line])
-        for line in others:
-            if not _is_empty(line):
-                lines.append(["", *line])
+        label = row.label
+        for line in _lines(summary, row):
+            if label or not _is_empty(line):
+                lines.append([label] + line)
+            label = ""
     return header, lines
 
 
@@ -94,16 +98,14 @@ def _lines(summary: Summary, row: TableRow) -> list[list[str]]:
     ours_line = ["ours"]
     papers_line = ["paper"]
     for cell in row.cells.values():
-        ours_line.append("" if cell is None else ours(cell))
-        papers_line.append("" if cell is None else papers(cell))
+        ours_line.append(ours(cell))
+        papers_line.append(papers(cell))
     increase = summary.table.increase
     if increase is None:
         return [ours_line, papers_line]
     if increase.of is not None:
-        gains = row.gains[increase.of]
-        ours_line.append("" if gains is None else _both(gains.ours))
-        papers_line.append("" if gains is None else _both(gains.paper))
-        return [ours_line, papers_line]
+        ours_text, papers_text = _both_gains(row.gains[increase.of])
+        return [ours_line + [ours_text], papers_line + [papers_text]]
     ours_gains = [f"ours - {increase.over}"]
     papers_gains = [f"paper - {increase.over}"]
     for gains in row.gains.values():
@@ -117,14 +119,23 @@ def _is_empty(line: list[str]) -> bool:
     return set(line[1:]) <= {"", NONE}
 
 
-def _both(gain: Gain | None) -> str:
+def _both_gains(gains: Gains | None) -> tuple[str, str]:
+    """Our and the paper's increase, `+4.0 / 10.5%`."""
+    if gains is None:
+        return "", ""
+    return _absolute_and_relative(gains.ours), _absolute_and_relative(gains.paper)
+
+
+def _absolute_and_relative(gain: Gain | None) -> str:
     if gain is None:
         return NONE
     return f"{signed(gain.absolute)} / {gain.relative:.1f}%"
 
 
 def _absolute(gain: Gain | None) -> str:
-    return "" if gain is None else signed(gain.absolute)
+    if gain is None:
+        return ""
+    return signed(gain.absolute)
 
 
 def remarks(summary: Summary) -> list[str]:
@@ -132,8 +143,10 @@ def remarks(summary: Summary) -> list[str]:
     count = len(summary.table.rows)
     lines = []
     for remark, names in _rows_of_remarks(summary).items():
-        of = "all rows" if len(names) == count > 1 else ", ".join(names)
-        lines.append(f"{of}: {remark}")
+        concerned = ", ".join(names)
+        if len(names) == count > 1:
+            concerned = "all rows"
+        lines.append(f"{concerned}: {remark}")
     return lines + _remarks_on_commits(summary)
 
 
@@ -181,9 +194,12 @@ def _remarks_on_commits(summary: Summary) -> list[str]:
 def terminal(summary: Summary) -> str:
     """The table in aligned columns, and the notes."""
     header, rows = body(summary)
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    widths = [0] * len(header)
+    for row in [header] + rows:
+        for column, text in enumerate(row):
+            widths[column] = max(widths[column], len(text))
     lines = [summary.table.title]
-    for row in [header, *rows]:
+    for row in [header] + rows:
         cells = zip(row, widths, strict=True)
         line = "  ".join([text.ljust(width) for text, width in cells])
         lines.append(line.rstrip())
@@ -194,7 +210,7 @@ def markdown(summary: Summary) -> str:
     """The contents of `table.md`."""
     header, rows = body(summary)
     lines = [f"# {summary.table.title}", "", summary.table.about, ""]
-    for row in [header, ["---"] * len(header), *rows]:
+    for row in [header, ["---"] * len(header)] + rows:
         cells = [cell.replace("|", "\\|") for cell in row]
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "Ours: mean ± standard deviation (n-1) over n seeds.", ""]
