@@ -24,41 +24,56 @@ def connect(address: str | None) -> Any:
     """
     with needs("'elmo-tasks[ray]'"):
         ray = importlib.import_module("ray")
-    address, errors = address or os.environ.get("RAY_ADDRESS"), list[BaseException]()
+    if ray.is_initialized():
+        return ray
+    address = address or os.environ.get("RAY_ADDRESS")
+    error = _initialize(ray, address)
+    if error is not None:
+        hint = "`ray start --head` starts one, `ray status` says whether it runs; --address HOST:PORT names another"
+        problem = f"no Ray cluster at {address}: {first_line(error)}"
+        raise InputError(problem, hint=hint)
+    return ray
+
+
+def _initialize(ray: Any, address: str | None) -> BaseException | None:
+    """Connect, and return what has gone wrong."""
+    if address in (None, "", "local"):
+        # A cluster that Ray starts ends with the thread that has started it.
+        return _error_of_init(ray, address)
+    errors: list[BaseException | None] = []
 
     def initialize() -> None:
-        host, _, port = (address or "").rpartition(":")
-        try:
-            if (
-                host and "//" not in host
-            ):  # a port that nobody listens on: Ray itself tries for minutes
-                socket.create_connection(
-                    (host, int(port)), timeout=CONNECT_SECONDS / 2
-                ).close()
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-        except BaseException as error:  # of many types
-            errors.append(error)
+        errors.append(_error_of_init(ray, address))
 
-    if not ray.is_initialized() and address in (None, "", "local"):
-        initialize()  # a cluster that it starts ends with the thread that has started it
-    elif not ray.is_initialized():
-        thread = threading.Thread(target=initialize, daemon=True)
-        thread.start()
-        thread.join(CONNECT_SECONDS)
-        if thread.is_alive():
-            errors.append(TimeoutError(f"no answer within {CONNECT_SECONDS:.0f} s"))
-    if errors:
-        hint = "`ray start --head` starts one, `ray status` says whether it runs; --address HOST:PORT names another"
-        raise InputError(
-            f"no Ray cluster at {address}: {first_line(errors[0])}", hint=hint
-        )
-    return ray
+    thread = threading.Thread(target=initialize, daemon=True)
+    thread.start()
+    thread.join(CONNECT_SECONDS)
+    if thread.is_alive():
+        return TimeoutError(f"no answer within {CONNECT_SECONDS:.0f} s")
+    return errors[0]
+
+
+def _error_of_init(ray: Any, address: str | None) -> BaseException | None:
+    try:
+        _require_listener(address or "")
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except BaseException as error:  # of many types
+        return error
+    return None
+
+
+def _require_listener(address: str) -> None:
+    """Raises `OSError` if nobody listens on a port, which Ray itself tries for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and "//" not in host:
+        place = (host, int(port))
+        socket.create_connection(place, timeout=CONNECT_SECONDS / 2).close()
 
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """`connect`; a new connection is closed at the end, which cancels what runs."""
-    existed = "ray" in sys.modules and sys.modules["ray"].is_initialized()
+    existed = _loaded_and_connected() is not None
     ray = connect(address)
     try:
         yield ray
@@ -83,14 +98,22 @@ def room_of(ray: Any, cores: int) -> int:
 
 def node_name() -> str | None:
     """The node that executes this process for a cluster; None in a process that a cluster has not started."""
+    ray = _loaded_and_connected()
+    if ray is None:
+        return None
+    return f"{platform.node()} ({ray.get_runtime_context().get_node_id()[:6]})"
+
+
+def _loaded_and_connected() -> Any:
+    """The module `ray`, if this process has loaded it and is connected to a cluster."""
     ray = sys.modules.get("ray")
     if ray is None or not ray.is_initialized():
         return None
-    return f"{platform.node()} ({ray.get_runtime_context().get_node_id()[:6]})"
+    return ray
 
 
 def first_line(error: BaseException) -> str:
     """The kind of an error and the first line of its text; of Ray's errors those of the cause."""
     cause = getattr(error, "cause", None) or error
-    lines = [line for line in str(cause).strip().splitlines() if line.strip()]
-    return f"{type(cause).__name__}: {lines[0] if lines else ''}"
+    text, _, _ = str(cause).strip().partition("\n")
+    return f"{type(cause).__name__}: {text.rstrip()}"

@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -16,13 +16,15 @@ from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write
 
-MANIFEST, SUCCESS = "_manifest.json", "_SUCCESS"
-"""What a folder of shards was begun with, and the file that is written last; readers of Parquet ignore both."""
+MANIFEST = "_manifest.json"
+"""What a folder of shards was begun with. Readers of Parquet ignore it, and the next file."""
+
+SUCCESS = "_SUCCESS"
+"""The file that is written last."""
 
 FORMAT = "elmo_tasks vector shards 1"
 
 _METADATA = b"elmo_tasks"
-_COLUMNS = ("index", "sentence", "tokens")
 
 
 def part_name(number: int) -> str:
@@ -59,7 +61,8 @@ def write_part(
         for block in blocks(sentences, sizes):
             writer.write_table(_table(model, sizes, block, first))
             first += len(block)
-            tokens += sum(len(sentence.tokens) for sentence in block)
+            for sentence in block:
+                tokens += len(sentence.tokens)
         writer.add_key_value_metadata(
             {_METADATA: json.dumps({**settings, "tokens": tokens})}
         )
@@ -74,8 +77,9 @@ def read_part(file: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
     try:
         with ParquetFile(file, page_checksum_verification=True) as part:
             found = json.loads(part.metadata.metadata[_METADATA])
-            if any(found[key] != value for key, value in settings.items()):
-                return None
+            for key, value in settings.items():
+                if found[key] != value:
+                    return None
             for group in range(part.num_row_groups):
                 part.read_row_group(group)
             return found
@@ -86,19 +90,25 @@ def read_part(file: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
 def _schema(model: VectorModel) -> Any:
     import pyarrow as arrow
 
-    value = arrow.float16() if model.stored == "float16" else arrow.float32()
+    value = arrow.float32()
+    if model.stored == "float16":
+        value = arrow.float16()
     vectors = arrow.list_(arrow.list_(value, model.width))
-    fixed = [
+    columns = [
         ("index", arrow.int64()),
         ("sentence", arrow.string()),
         ("tokens", arrow.list_(arrow.string())),
     ]
-    names = (
-        [f"layer_{layer}" for layer in range(model.layers.n_layers)]
-        if model.has_layers
-        else ["vectors"]
-    )
-    return arrow.schema([*fixed, *((name, vectors) for name in names)])
+    for name in _vector_columns(model.layers.n_layers, has_layers=model.has_layers):
+        columns.append((name, vectors))
+    return arrow.schema(columns)
+
+
+def _vector_columns(n_layers: int, *, has_layers: bool) -> list[str]:
+    """The names of the columns of vectors: one for each layer, or one for a single layer or a mix."""
+    if not has_layers:
+        return ["vectors"]
+    return [f"layer_{layer}" for layer in range(n_layers)]
 
 
 def _table(
@@ -106,27 +116,25 @@ def _table(
 ) -> Any:
     import pyarrow as arrow
 
-    schema, texts = _schema(model), [sentence.tokens for sentence in block]
-    starts = np.array([0, *accumulate(map(len, texts))], np.int32)
-    layers = np.empty(
-        (len(schema) - len(_COLUMNS), starts[-1], model.width), model.dtype
-    )
-    embed_into(
-        [layers[:, start:end] for start, end in pairwise(starts)], model, sizes, block
-    )
-    columns = [
-        range(first, first + len(block)),
-        [sentence.text for sentence in block],
-        texts,
-    ]
-    vectors = [
-        arrow.ListArray.from_arrays(
-            starts,
-            arrow.FixedSizeListArray.from_arrays(layer.reshape(-1), layer.shape[1]),
-        )
-        for layer in layers
-    ]
-    return arrow.table([*columns, *vectors], schema=schema)
+    schema = _schema(model)
+    indices = range(first, first + len(block))
+    texts = [sentence.text for sentence in block]
+    tokens = [sentence.tokens for sentence in block]
+    columns = [indices, texts, tokens]
+    starts = np.array(_starts(map(len, tokens)), np.int32)
+    n_layers = len(schema) - len(columns)
+    layers = np.empty((n_layers, starts[-1], model.width), model.dtype)  # [L, T, D]
+    of_sentences = [layers[:, start:end] for start, end in pairwise(starts)]
+    embed_into(of_sentences, model, sizes, block)
+    for layer in layers:
+        values = arrow.FixedSizeListArray.from_arrays(layer.reshape(-1), model.width)
+        columns.append(arrow.ListArray.from_arrays(starts, values))
+    return arrow.table(columns, schema=schema)
+
+
+def _starts(lengths: Iterable[int]) -> list[int]:
+    """The start of each of several parts of a sequence, and the end of the last."""
+    return list(accumulate(lengths, initial=0))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -166,13 +174,10 @@ class ShardedVectors(ElmoVectors):
             )
         with reading_vectors(self.file):
             self._length = int(self._info["sentences"])
-            self._starts = [int(shard["first"]) for shard in manifest["shards"]] + [
-                self._length
-            ]
+            self._starts = [int(shard["first"]) for shard in manifest["shards"]]
+            self._starts.append(self._length)
         self._part = lru_cache(1)(self._open)
-        self._group = lru_cache(1)(
-            lambda number, group: self._part(number)[0].read_row_group(group)
-        )
+        self._group = lru_cache(1)(self._read_group)
 
     def tokens(self, index: int) -> list[str]:
         with reading_vectors(self.file):
@@ -189,18 +194,18 @@ class ShardedVectors(ElmoVectors):
 
     def _array(self, place: int) -> np.ndarray:
         with reading_vectors(self.file):
-            has_layers, layers = self._info["output"] == "all", []
-            names = (
-                [f"layer_{layer}" for layer in range(len(self.layer_names))]
-                if has_layers
-                else ["vectors"]
-            )
-            for vectors in (
-                self._value(place, name).values for name in names
-            ):  # T lists of D values
-                values = vectors.flatten().to_numpy(zero_copy_only=False)
-                layers.append(values.reshape(len(vectors), vectors.type.list_size))
-            return np.stack(layers) if has_layers else layers[0].copy()
+            has_layers = self._info["output"] == "all"
+            names = _vector_columns(len(self.layer_names), has_layers=has_layers)
+            layers = [self._vectors(place, name) for name in names]
+            if has_layers:
+                return np.stack(layers)
+            return layers[0].copy()
+
+    def _vectors(self, place: int, column: str) -> np.ndarray:
+        """The vectors of a sentence [T, D]."""
+        vectors = self._value(place, column).values  # T lists of D values
+        values = vectors.flatten().to_numpy(zero_copy_only=False)
+        return values.reshape(len(vectors), vectors.type.list_size)
 
     def _value(self, index: int, column: str) -> Any:
         place = range(len(self))[index]
@@ -215,15 +220,16 @@ class ShardedVectors(ElmoVectors):
         """A shard, and the first row of each row group."""
         from pyarrow.parquet import ParquetFile
 
-        part = ParquetFile(
-            self.file / part_name(number), page_checksum_verification=True
-        )
-        rows = [
-            part.metadata.row_group(group).num_rows
-            for group in range(part.num_row_groups)
-        ]
-        if sum(rows) != self._starts[number + 1] - self._starts[number]:
-            raise ValueError(
-                f"expected {self._starts[number + 1] - self._starts[number]} rows, got {sum(rows)}"
-            )
-        return part, [0, *accumulate(rows)][:-1]
+        file = self.file / part_name(number)
+        part = ParquetFile(file, page_checksum_verification=True)
+        lengths = []
+        for group in range(part.num_row_groups):
+            lengths.append(part.metadata.row_group(group).num_rows)
+        expected = self._starts[number + 1] - self._starts[number]
+        if sum(lengths) != expected:
+            raise ValueError(f"expected {expected} rows, got {sum(lengths)}")
+        return part, _starts(lengths)[:-1]
+
+    def _read_group(self, number: int, group: int) -> Any:
+        part, _ = self._part(number)
+        return part.read_row_group(group)

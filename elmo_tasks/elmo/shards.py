@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
 from hashlib import sha256
-from itertools import accumulate, chain, islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -66,11 +66,11 @@ class Shard:
     sha256: str = ""
 
     def read(self, column: str) -> Iterator[tuple[str, int, str | list[str]]]:
-        for place, file in enumerate(self.files):
-            for number, row in read_rows(
-                file, column, first=1 if place else self.first_line
-            ):
+        first = self.first_line
+        for file in self.files:
+            for number, row in read_rows(file, column, first=first):
                 yield file, number, row
+            first = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +89,8 @@ class ShardJob(Settings):
         """All that shards depend on, but for the text and the type of the CPU."""
         import pyarrow
 
-        model, sizes = (
-            self.elmo.vector_model(self.layers, stored=self.stored),
-            self.elmo.sizes,
-        )
+        model = self.elmo.vector_model(self.layers, stored=self.stored)
+        sizes = self.elmo.sizes
         return {
             **self.elmo.provenance(),
             "tokenizer": line_parser(self.input_format)[1],
@@ -120,8 +118,8 @@ def write_shards(
     *,
     workers: Workers | None = None,
     force: bool = False,
-    started: Callable[[int, int], None] = lambda sentences, shards: None,
-    progress: Callable[[int], None] = lambda tokens: None,
+    started: Callable[[int, int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Row:
     """
     Write the vectors of all lines of `files`, in order, to `count` shards; a shard that is there and undamaged stays.
@@ -144,16 +142,19 @@ def write_shards(
                 file=file,
             )
     shards, text_sha256 = plan(files, count, job.column)
-    total = sum(shard.lines for shard in shards)
+    last = shards[-1]
+    total = last.first + last.lines
     text = {"shards": len(shards), "sentences": total, "text_sha256": text_sha256}
     settings = {**job.settings(), **text}
     _require_own(job.folder, settings, force)  # before a file is written
     done: Row = {"sentences": total, "tokens": 0, "cpus": set()}
     with _alone(job.folder):
         _begin(job.folder, settings, shards, force)
-        started(total, len(shards))
+        if started is not None:
+            started(total, len(shards))
         for row in _write_all(job, shards, workers):
-            progress(row["tokens"])
+            if progress is not None:
+                progress(row["tokens"])
             done["tokens"] += row["tokens"]
             done["cpus"].add(row["cpu"])
         done["cpus"] = sorted(done["cpus"])
@@ -193,33 +194,50 @@ def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], st
     `count` shards of equal numbers of lines, or as many as there are lines, and the sha256 of all text. The files are
     read twice.
     """
-    sizes = [sum(1 for _ in read_rows(file, column)) for file in files]
-    ends = list(accumulate(sizes))
-    if not ends or not ends[-1]:
-        raise InputError(
-            "expected at least one sentence, got none", file=files[0] if files else None
-        )
-    count = min(count, ends[-1])
-    whole, shards = sha256(), []
-    rows = chain.from_iterable(read_rows(file, column) for file in files)
-    for number, (first, end) in enumerate(
-        pairwise(ends[-1] * cut // count for cut in range(count + 1))
-    ):
-        place = bisect_right(ends, first)
-        covered = tuple(files[place : bisect_right(ends, end - 1) + 1])
+    ends = []  # of each file in the corpus, in lines
+    total = 0
+    for file in files:
+        for _ in read_rows(file, column):
+            total += 1
+        ends.append(total)
+    if total == 0:
+        problem = "expected at least one sentence, got none"
+        raise InputError(problem, file=files[0] if files else None)
+    count = min(count, total)
+    rows = _rows_of(files, column)
+    whole = sha256()
+    shards = []
+    for number in range(count):
+        first = total * number // count
+        end = total * (number + 1) // count
         digest = sha256()
-        for _, row in islice(rows, end - first):
+        for row in islice(rows, end - first):
             digest.update(_encoded(row))
             whole.update(_encoded(row))
-        first_line = 1 + first - (ends[place] - sizes[place])
-        shards.append(
-            Shard(number, first, end - first, covered, first_line, digest.hexdigest())
+        place = bisect_right(ends, first)
+        last_place = bisect_right(ends, end - 1)
+        before = ends[place - 1] if place else 0
+        shard = Shard(
+            number,
+            first,
+            lines=end - first,
+            files=tuple(files[place : last_place + 1]),
+            first_line=1 + first - before,
+            sha256=digest.hexdigest(),
         )
+        shards.append(shard)
     return shards, whole.hexdigest()
 
 
+def _rows_of(files: Sequence[str], column: str) -> Iterator[str | list[str]]:
+    for file in files:
+        for _, row in read_rows(file, column):
+            yield row
+
+
 def _encoded(row: str | list[str]) -> bytes:
-    return (row if isinstance(row, str) else json.dumps(row)).encode() + b"\n"
+    text = row if isinstance(row, str) else json.dumps(row)
+    return text.encode() + b"\n"
 
 
 def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
@@ -232,13 +250,13 @@ def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
         if not force:
             _require_same(found["settings"], settings, file=manifest)
         return
+    if not folder.exists():
+        return
     temporary = leftovers(folder)
-    if folder.exists() and any(
-        path.name != LOCK and path not in temporary for path in folder.iterdir()
-    ):
-        raise InputError(
-            "expected an empty folder, or one of vectors in shards", file=folder
-        )
+    for path in folder.iterdir():
+        if path.name != LOCK and path not in temporary:
+            problem = "expected an empty folder, or one of vectors in shards"
+            raise InputError(problem, file=folder)
 
 
 def _begin(
@@ -248,13 +266,15 @@ def _begin(
     _require_own(folder, settings, force)
     remove_leftovers(folder)
     (folder / SUCCESS).unlink(missing_ok=True)
-    for old in folder.iterdir() if force else ():
-        if _PART.fullmatch(old.name):
-            old.unlink(missing_ok=True)
-    listed = [
-        {**asdict(shard), "files": [portable(file) for file in shard.files]}
-        for shard in shards
-    ]
+    if force:
+        for old in folder.iterdir():
+            if _PART.fullmatch(old.name):
+                old.unlink(missing_ok=True)
+    listed = []
+    for shard in shards:
+        description = asdict(shard)
+        description["files"] = [portable(file) for file in shard.files]
+        listed.append(description)
     content = {
         "format": FORMAT,
         "settings": settings,
@@ -267,11 +287,11 @@ def _begin(
 def _require_same(
     found: Mapping[str, Any], expected: Mapping[str, Any], *, file: Path
 ) -> None:
-    differing = [
-        f"{key} was {shown(found.get(key))}, is {shown(value)}"
-        for key, value in expected.items()
-        if key not in _PATHS and found.get(key) != value
-    ]
+    differing = []
+    for key, value in expected.items():
+        if key not in _PATHS and found.get(key) != value:
+            was = shown(found.get(key))
+            differing.append(f"{key} was {was}, is {shown(value)}")
     if differing:
         hint = "use the same input and options to resume, another folder, or --force to start from scratch"
         raise InputError(
@@ -300,13 +320,21 @@ class ShardWriter:
         file = self._job.folder / part_name(shard.number)
         found = read_part(file, settings)
         if found is None:
-            found, elmo = {"cpu": cpu_type()}, self._job.elmo
-            model = elmo.vector_model(self._job.layers, stored=self._job.stored)
-            metadata, sentences = {**settings, **found}, self._sentences(shard)
-            found["tokens"] = write_part(
-                file, model, elmo.sizes, sentences, first=shard.first, settings=metadata
-            )
+            found = self._write(file, shard, settings)
         return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
+
+    def _write(self, file: Path, shard: Shard, settings: dict[str, Any]) -> Row:
+        elmo = self._job.elmo
+        cpu = cpu_type()
+        tokens = write_part(
+            file,
+            elmo.vector_model(self._job.layers, stored=self._job.stored),
+            elmo.sizes,
+            self._sentences(shard),
+            first=shard.first,
+            settings=settings | {"cpu": cpu},
+        )
+        return {"tokens": tokens, "cpu": cpu}
 
     @cached_property
     def _job(self) -> ShardJob:
@@ -394,13 +422,13 @@ def _writer(job: bytes) -> ShardWriter:
 def cpu_type() -> str:
     """The model of the CPU and its vector instructions; vectors of two types agree up to rounding."""
     model = platform.processor() or platform.machine()
-    with suppress(OSError), open("/proc/cpuinfo") as file:
-        model = next(
-            (
-                line.split(":")[1].strip()
-                for line in file
-                if line.startswith("model name")
-            ),
-            model,
-        )
+    with suppress(OSError):
+        model = _model_name(Path("/proc/cpuinfo").read_text()) or model
     return f"{model}, {torch.backends.cpu.get_cpu_capability()}"
+
+
+def _model_name(cpuinfo: str) -> str | None:
+    for line in cpuinfo.splitlines():
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return None
