@@ -1,9 +1,12 @@
 """
-Makes AllenNLP 2.10.1 importable on today's Python, for everything here that imports it. No other package is changed.
+Makes AllenNLP 2.10.1 importable on today's Python, for everything here that imports it. Two things that it imports may
+be missing. Others take their place, in this process alone and only while AllenNLP is imported, so that no other package
+sees them.
 
-AllenNLP imports torchvision, which it uses on images alone. It can be missing, and PyPI's raises an error beside a CPU
-build of torch. An empty module takes its place, in this process alone and only while AllenNLP is imported, so that no
-other package takes it for torchvision.
+- torchvision, which AllenNLP uses on images alone. PyPI's raises an error beside a CPU build of torch. AllenNLP gets an
+  empty module.
+- `transformers.AdamW`, of which AllenNLP makes the optimizer `huggingface_adamw`. Transformers 4.50 has removed it.
+  AllenNLP gets a class that says so when it is constructed.
 """
 
 import atexit
@@ -38,8 +41,8 @@ def load_allennlp() -> None:
     with needs(ALLENNLP):
         try:
             # Transformers looks for torchvision when it is imported, and must not find the empty one.
-            importlib.import_module("transformers")
-            with _torchvision():
+            transformers = importlib.import_module("transformers")
+            with _torchvision(), _adamw(transformers):
                 for name in _IMPORTING:
                     importlib.import_module(name)
         except ModuleNotFoundError:
@@ -100,6 +103,37 @@ def _torchvision() -> Iterator[None]:
                 del sys.modules[name]
             else:
                 sys.modules[name] = module
+
+
+@contextmanager
+def _adamw(transformers: ModuleType) -> Iterator[None]:
+    """
+    Lets transformers have a class `AdamW`, if it has none, and removes it at the end. The module itself can be made
+    anew while AllenNLP is imported, and its type, which is transformers' own, cannot.
+    """
+    kind: Any = type(transformers)
+    if hasattr(transformers, "AdamW") or kind is ModuleType:
+        yield
+        return
+    kind.AdamW = _no_adamw()
+    try:
+        yield
+    finally:
+        del kind.AdamW
+
+
+def _no_adamw() -> type:
+    """An optimizer that cannot be constructed. Torch is imported here, since not every process needs it."""
+    from torch.optim import AdamW
+
+    class NoAdamW(AdamW):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            raise InputError(
+                "the optimizer huggingface_adamw needs transformers before 4.50",
+                hint="the optimizer adamw makes the same updates",
+            )
+
+    return NoAdamW
 
 
 class _Empty(ModuleType):

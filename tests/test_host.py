@@ -94,6 +94,35 @@ def test_a_torchvision_that_works_is_used(tmp_path: Path) -> None:
     assert shown.splitlines()[-1] == "True"
 
 
+NEWER_TRANSFORMERS = """
+import torch, transformers
+transformers._class_to_module.pop("AdamW", None)  # as from 4.50 on
+assert not hasattr(transformers, "AdamW")
+
+import elmo_tasks.plugin
+print(hasattr(transformers, "AdamW"))
+
+from allennlp.common import Params
+from allennlp.training.optimizers import Optimizer
+weights = [("weight", torch.nn.Parameter(torch.zeros(2)))]
+for name in ("adamw", "huggingface_adamw"):
+    try:
+        made = Optimizer.from_params(Params({"type": name}), model_parameters=weights)
+        print(type(made).__name__)
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_without_an_optimizer_that_transformers_has_removed(tmp_path: Path) -> None:
+    shown = python(NEWER_TRANSFORMERS, tmp_path).splitlines()
+    assert shown == [
+        "False",
+        "AdamWOptimizer",
+        "the optimizer huggingface_adamw needs transformers before 4.50 (the optimizer adamw makes the same updates)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("hidden", "message"),
     [

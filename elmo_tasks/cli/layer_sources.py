@@ -65,7 +65,7 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Laye
         value = getattr(args, key)
         if value is not None:
             given[key] = value
-    with needs("'transformers>=4.48,<4.50'"):
+    with needs("'transformers>=4.48,<4.56'"):
         layers = Layers.open(SourceSettings.of(given), names=_OPTIONS)
     return layers.to(device)
 

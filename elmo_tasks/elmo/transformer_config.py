@@ -99,7 +99,7 @@ def require_sound_version(version: str) -> None:
     )
     raise InputError(
         f"expected transformers 4.48 to 4.55, or 5.3 and later, got {version}: {hole}",
-        hint="pip install 'transformers>=4.48,<4.50'",
+        hint="pip install 'transformers>=4.48,<4.56'",
     )
 
 
