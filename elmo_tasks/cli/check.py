@@ -60,8 +60,7 @@ def check(args: argparse.Namespace) -> None:
         if args.show:
             config = read_config(file, args.overrides).as_dict(quiet=True)
             print(json.dumps(config, indent=2))
-    if found:
-        sys.exit(1)
+    sys.exit(int(found))
 
 
 def _print_problems(file: str, problems: Sequence["Problem"]) -> None:

@@ -57,5 +57,4 @@ def report(args: argparse.Namespace) -> None:
                 print(f"  missing  {file.name}  from {file.source}")
             else:
                 print(f"  ok       {found}")
-    if not is_complete:
-        sys.exit(1)
+    sys.exit(int(not is_complete))
