@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def in_processes(count: int, action: Callable[[], Any], **variables: str) -> lis
             aside.rename(files[rank])
             _wait_for(files)  # the others may still need this process
 
-        children = [fork(lambda rank=rank: act(rank)) for rank in range(count)]
+        children = [fork(partial(act, rank)) for rank in range(count)]
         statuses = [status_of(child) for child in children]
         assert statuses == [0] * count
         return [pickle.loads(file.read_bytes()) for file in files]
@@ -58,5 +59,6 @@ def _result(action: Callable[[], Any]) -> Any:
 
 def _wait_for(files: list[Path]) -> None:
     end = time.monotonic() + SECONDS
-    while not all(file.exists() for file in files) and time.monotonic() < end:
-        time.sleep(0.01)
+    for file in files:
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.01)

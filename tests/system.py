@@ -19,15 +19,14 @@ def processes() -> dict[int, tuple[int, str, str]]:
     """All processes: parent, state (`Z` for one that has ended) and command. Skips a test where there is no `ps`."""
     if shutil.which("ps") is None:
         pytest.skip("there is no ps, which lists processes")
-    columns = ["pid", "ppid", "stat", "args"]
-    options = [part for column in columns for part in ("-o", f"{column}=")]
-    listed = subprocess.run(
-        ["ps", "-A", "-ww", *options], capture_output=True, text=True, check=True
-    ).stdout
+    command = ["ps", "-A", "-ww"]
+    for column in ("pid", "ppid", "stat", "args"):
+        command += ["-o", f"{column}="]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = {}
     for line in listed.splitlines():
-        pid, parent, state, *command = line.split(maxsplit=3)
-        found[int(pid)] = (int(parent), state, "".join(command))
+        fields = line.split(maxsplit=3) + [""]  # a process may have no command
+        found[int(fields[0])] = (int(fields[1]), fields[2], fields[3])
     return found
 
 

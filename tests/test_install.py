@@ -19,17 +19,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    options = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        *options,
-        "--wheel-dir",
-        str(folder),
-        ".",
-    ]
+    command = [sys.executable, "-m", "pip", "wheel", "--wheel-dir", str(folder), "."]
+    command += ["--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     (built,) = folder.glob("*.whl")
     return built
@@ -42,46 +33,34 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(home, with_pip=False, symlinks=True)
     (site,) = home.glob("lib/python*/site-packages")
     (site / "zz_behind.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    target = [
-        "--python",
-        str(home / "bin" / "python"),
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-    ]
-    command = [sys.executable, "-m", "pip", *target, str(wheel)]
+    command = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python")]
+    command += ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return home / "bin" / "python"
 
 
 def test_wheel_has_all_files(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
-    fixtures = [
-        p
-        for p in (ROOT / "fixtures").rglob("*")
-        if p.is_file() and p.suffix not in (".py", ".pyc")
-    ]
-    sources = [
-        *(ROOT / "elmo_tasks").rglob("*.py"),
-        ROOT / "elmo_tasks/torchvision_stub/pyproject.toml",
-    ]
-    embedded = [
-        *fixtures,
-        *(p for p in (ROOT / "training_config").rglob("*") if p.is_file()),
-    ]
-    expected = {f"elmo_tasks/_files/{p.relative_to(ROOT)}" for p in embedded}
-    expected |= {str(p.relative_to(ROOT)) for p in sources}
-    expected |= {
+    expected = {
         "elmo_tasks/py.typed",
         "elmo_tasks/experiments/tables/report.html.jinja",
+        "elmo_tasks/torchvision_stub/pyproject.toml",
     }
-    package = ROOT / "elmo_tasks"
-    others = [*package.glob("tasks/*/examples.json"), *package.glob("web/static/*")]
-    expected |= {str(p.relative_to(ROOT)) for p in others}
-    kept = {name for name in names if ".dist-info/" not in name}
-    assert kept == expected
-    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    for pattern in ("**/*.py", "tasks/*/examples.json", "web/static/*"):
+        for path in (ROOT / "elmo_tasks").glob(pattern):
+            expected.add(str(path.relative_to(ROOT)))
+    for folder in ("fixtures", "training_config"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and path.suffix not in (".py", ".pyc"):
+                expected.add(f"elmo_tasks/_files/{path.relative_to(ROOT)}")
+    found = set()
+    licenses = []
+    for name in zipfile.ZipFile(wheel).namelist():
+        if name.endswith("/licenses/LICENSE"):
+            licenses.append(name)
+        elif ".dist-info/" not in name:
+            found.add(name)
+    assert found == expected
+    assert len(licenses) == 1
 
 
 def test_commands_work_from_another_folder(python: Path, tmp_path: Path) -> None:
@@ -95,41 +74,33 @@ def test_commands_work_from_another_folder(python: Path, tmp_path: Path) -> None
         (("elmo", "sentences.txt", "out.hdf5"), "out.hdf5: "),
         (("check", "ner_elmo", "bilm_finetune"), "bilm_finetune.jsonnet: no problems"),
     ):
-        command = [str(python.with_name("elmo-tasks")), *arguments]
         done = subprocess.run(
-            command,
+            (str(python.with_name("elmo-tasks")),) + arguments,
             cwd=tmp_path,
             env=variables,
             capture_output=True,
             text=True,
             timeout=120,
         )
-        assert (
-            done.returncode,
-            expected in done.stdout,
-            "Warning" in done.stdout + done.stderr,
-        ) == (0, True, False)
+        assert done.returncode == 0
+        assert expected in done.stdout
+        assert "Warning" not in done.stdout + done.stderr
 
 
 def test_every_requirement_has_an_exact_version() -> None:
-    pinned = [
-        line
-        for line in (ROOT / "constraints.txt").read_text().splitlines()
-        if line and line[0] != "#"
-    ]
-    assert [line for line in pinned if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+    pinned = set()
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            assert re.fullmatch(r"[\w.-]+==[\w.]+", line)
+            pinned.add(package_of(line))
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    project, dev = settings["project"], settings["dependency-groups"]["dev"]
+    project = settings["project"]
     extras = project["optional-dependencies"]
-    declared = [
-        *project["dependencies"],
-        *extras["tasks"],
-        *extras["web"],
-        *dev,
-        "allennlp",
-    ]
-    names = [
-        {re.split(r"[\[<>=]", line)[0].lower().replace("_", "-") for line in lines}
-        for lines in (declared, pinned)
-    ]
-    assert names[0] - names[1] == set()
+    declared = project["dependencies"] + extras["tasks"] + extras["web"] + ["allennlp"]
+    declared += settings["dependency-groups"]["dev"]
+    assert {package_of(line) for line in declared} - pinned == set()
+
+
+def package_of(requirement: str) -> str:
+    """The name of the package, as PyPI compares it."""
+    return re.split(r"[\[<>=]", requirement)[0].lower().replace("_", "-")

@@ -54,14 +54,21 @@ def without_skip(source: str) -> list[str]:
     """The functions, and lines outside of them, that name a file of one system and neither skip nor mark a test."""
     found = []
     for part in parts(ast.parse(source)):
-        values = [
-            node.value for node in ast.walk(part) if isinstance(node, ast.Constant)
-        ]
-        names = [one for one in values if SYSTEM_FILES.match(str(one))]
-        text = ast.unparse(part)
-        if names and not any(skip in text for skip in SKIPS):
+        if names_a_system_file(part) and not skips(part):
             found.append(name_of(part) or f"line {part.lineno}")
     return found
+
+
+def names_a_system_file(part: ast.stmt) -> bool:
+    for node in ast.walk(part):
+        if isinstance(node, ast.Constant) and SYSTEM_FILES.match(str(node.value)):
+            return True
+    return False
+
+
+def skips(part: ast.stmt) -> bool:
+    text = ast.unparse(part)
+    return any(skip in text for skip in SKIPS)
 
 
 def test_files_of_one_system_are_read_with_a_skip() -> None:
@@ -69,8 +76,9 @@ def test_files_of_one_system_are_read_with_a_skip() -> None:
     for file in sorted((ROOT / "tests").rglob("*.py")):
         if file != Path(__file__):
             exempt = GUARDED_BY_THEIR_CALLERS.get(file.name, set())
-            names = [one for one in without_skip(file.read_text()) if one not in exempt]
-            without += [f"{file.name}: {name}" for name in names]
+            for name in without_skip(file.read_text()):
+                if name not in exempt:
+                    without.append(f"{file.name}: {name}")
     assert without == [], "tests/system.py has require_path"
 
 
@@ -92,11 +100,12 @@ def test_what_needs_a_skip(source: str, found: list[str]) -> None:
 
 @pytest.mark.parametrize("kind", GNU_ALONE)
 def test_documented_commands_run_with_the_tools_of_macos(kind: str) -> None:
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "Makefile"]
-    found = [
-        f"{page.name}: {line}"
-        for page in pages
-        for line in page.read_text().splitlines()
-        if re.search(GNU_ALONE[kind], line)
-    ]
+    pages = [ROOT / "Makefile"]
+    pages.extend(ROOT.glob("*.md"))
+    pages.extend(ROOT.glob("docs/*.md"))
+    found = []
+    for page in pages:
+        for line in page.read_text().splitlines():
+            if re.search(GNU_ALONE[kind], line):
+                found.append(f"{page.name}: {line}")
     assert found == []

@@ -33,13 +33,18 @@ def replaced(call: ast.Call) -> str:
     if isinstance(target, ast.Constant):
         return str(target.value)
     while isinstance(target, ast.Attribute | ast.Call | ast.Subscript):
-        target = target.func if isinstance(target, ast.Call) else target.value
-    return target.id if isinstance(target, ast.Name) else ast.unparse(target)
+        if isinstance(target, ast.Call):
+            target = target.func
+        else:
+            target = target.value
+    return ast.unparse(target)
 
 
 def is_ours(name: str, imports: dict[str, str]) -> bool:
     """Of the package, or an object of the test's own, which is an object of the package as a rule."""
-    module = name if "." in name else imports.get(name, OWN[0])
+    module = name
+    if "." not in name:
+        module = imports.get(name, OWN[0])
     return module.partition(".")[0] in OWN
 
 
@@ -58,26 +63,22 @@ def replacements(source: str) -> Iterator[str]:
 
 
 def files_of_tests() -> list[Path]:
-    return sorted(path for path in (ROOT / "tests").rglob("*.py"))
+    return sorted((ROOT / "tests").rglob("*.py"))
 
 
 def test_little_of_the_package_is_replaced() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in files_of_tests()
-        if path != Path(__file__)
-        for line in replacements(path.read_text("utf-8"))
-    ]
+    found = []
+    for path in files_of_tests():
+        if path != Path(__file__):
+            for line in replacements(path.read_text("utf-8")):
+                found.append(f"{path.relative_to(ROOT)}:{line}")
     assert len(found) <= MOST, "\n".join(found)
 
 
 def test_nothing_is_a_mock() -> None:
-    found = [
-        path.name
-        for path in files_of_tests()
-        if "unittest.mock" in imported(ast.parse(path.read_text("utf-8"))).values()
-    ]
-    assert found == []
+    for path in files_of_tests():
+        modules = imported(ast.parse(path.read_text("utf-8"))).values()
+        assert "unittest.mock" not in modules, path.name
 
 
 IMPORTS = (

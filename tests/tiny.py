@@ -67,15 +67,16 @@ def _shrunk(value: Any, key: str = "") -> Any:
         return {name: _shrunk(part, name) for name, part in value.items()}
     if isinstance(value, list):
         return [_shrunk(part, key) for part in value]
-    return min(value, SIZES[key]) if key in SIZES else value
+    if key in SIZES:
+        return min(value, SIZES[key])
+    return value
 
 
 def bilm_files(folder: Path, **changes: Any) -> dict[str, str]:
     """Writes a random biLM in the official format; returns the two keys for a config."""
     folder.mkdir(parents=True, exist_ok=True)
-    return dict(
-        zip(("options_file", "weight_file"), write_bilm(folder, **changes), strict=True)
-    )
+    options_file, weight_file = write_bilm(folder, **changes)
+    return {"options_file": options_file, "weight_file": weight_file}
 
 
 def elmo(folder: Path, **keys: object) -> ElmoTokenEmbedder:
@@ -88,15 +89,15 @@ def elmo(folder: Path, **keys: object) -> ElmoTokenEmbedder:
 def write_vectors(file: Path, words: list[str], *, width: int) -> Path:
     """Writes random vectors of these words, compressed if the name ends in `.gz`."""
     generator = numpy.random.default_rng(3)
-    lines = (
-        " ".join([word, *(f"{value:.4f}" for value in generator.normal(size=width))])
-        for word in words
-    )
-    text = "".join(f"{line}\n" for line in lines)
+    lines = []
+    for word in words:
+        numbers = [f"{value:.4f}" for value in generator.normal(size=width)]
+        lines.append(f"{word} {' '.join(numbers)}\n")
+    content = "".join(lines).encode()
+    if file.suffix == ".gz":
+        content = gzip.compress(content)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(
-        gzip.compress(text.encode()) if file.suffix == ".gz" else text.encode()
-    )
+    file.write_bytes(content)
     return file
 
 
@@ -106,20 +107,15 @@ def write_data_root(root: Path) -> Path:
     `training_config`.
     """
     toy.write_corpus(root)
-    words = "".join(
-        f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."]
-    )
+    words = "<S>\n</S>\n<UNK>\nthe\ncook\nbakes\n.\n"
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
     for task, sample in SAMPLES.items():
-        file, data = (
-            f"{ROOT}/training_config/paper/{task}.jsonnet",
-            {DATA_VARIABLE: str(root)},
-        )
-        config = json.loads(evaluate_file(file, ext_vars=data))
-        for target in (
-            Path(config[f"{split}_data_path"]) for split in ("train", "validation")
-        ):
-            target = target if target.suffix else target / sample.name
+        file = f"{ROOT}/training_config/paper/{task}.jsonnet"
+        config = json.loads(evaluate_file(file, ext_vars={DATA_VARIABLE: str(root)}))
+        for split in ("train", "validation"):
+            target = Path(config[f"{split}_data_path"])
+            if not target.suffix:
+                target = target / sample.name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(sample, target)
     widths = {

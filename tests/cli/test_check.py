@@ -33,23 +33,18 @@ def test_several_configs_and_overrides(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_unreadable_configs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, text in (("list", "[1]"), ("name", "{a: b}")):
-        (tmp_path / name).write_text(text)
-    assert (
-        check(
-            *(tmp_path / name for name in ("list", "name", "missing")),
-            FOLDER / "ner.jsonnet",
-        )
-        == 1
-    )
+    (tmp_path / "list").write_text("[1]")
+    (tmp_path / "name").write_text("{a: b}")
+    invalid = [tmp_path / "list", tmp_path / "name", tmp_path / "missing"]
+    assert check(*invalid, FOLDER / "ner.jsonnet") == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition("/")[2] for line in lines[::2]] == [
-        *(f"{name}: unreadable" for name in ("list", "name", "missing")),
+        "list: unreadable",
+        "name: unreadable",
+        "missing: unreadable",
         "ner.jsonnet: no problems",
     ]
-    assert (
-        "expected a JSON object, got [1]" in lines[1]
-        and "Unknown variable: b" in lines[3]
-    )
+    assert "expected a JSON object, got [1]" in lines[1]
+    assert "Unknown variable: b" in lines[3]
     assert check(FOLDER / "ner.jsonnet", "-o", "{bad") == 1
     assert "-o:" in capsys.readouterr().out

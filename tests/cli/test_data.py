@@ -37,11 +37,10 @@ def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
         "lm/training-monolingual.tokenized.shuffled/news.en-00001-of-00100",
         "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
         "vectors/turian.50d.txt",
-        *(
-            f"{ONTONOTES}/{split}/data/english/annotations/nw/wsj/00/a.gold_conll"
-            for split in ("development", "test", "conll-2012-test")
-        ),
     )
+    for split in ("development", "test", "conll-2012-test"):
+        folder = f"{ONTONOTES}/{split}/data/english/annotations/nw/wsj/00"
+        _touch(tmp_path, f"{folder}/a.gold_conll")
     for name, official in {
         "srl/train": "conll-2012/v4/data/train/data/english",
         "coref/train.gold_conll": "conll-2012/v4/data/train/data/english",
@@ -92,15 +91,14 @@ def test_paths_do_not_depend_on_what_is_imported(tmp_path: Path) -> None:
         "srl/development": f"{ONTONOTES}/development/data/english",
         "coref/test.gold_conll": f"{ONTONOTES}/conll-2012-test/data/english",
     }
-    _touch(tmp_path, *(f"{official}/x" for official in files.values()))
-    names = [str(tmp_path / name) for name in files]
-    ended = subprocess.run(
-        [sys.executable, "-c", LOCATED, *names], capture_output=True, text=True
-    )
+    for official in files.values():
+        _touch(tmp_path, f"{official}/x")
+    command = [sys.executable, "-c", LOCATED]
+    command += [str(tmp_path / name) for name in files]
+    ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split("\n")[:-1] == [
-        str(tmp_path / official) for official in files.values()
-    ]
+    expected = [str(tmp_path / official) for official in files.values()]
+    assert ended.stdout.split("\n")[:-1] == expected
 
 
 def test_a_config_reads_the_release(
@@ -120,9 +118,8 @@ def test_a_config_reads_the_release(
     monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
     assert check_config(resources.configs_root() / "paper/snli.jsonnet") == []
     (tmp_path / "snli/snli_1.0/snli_1.0_train.jsonl").write_text("{}")
-    assert [line for _, line in open_text(tmp_path / "snli/snli_1.0_train.jsonl")] == [
-        "{}"
-    ]
+    read = list(open_text(tmp_path / "snli/snli_1.0_train.jsonl"))
+    assert read == [(1, "{}")]
 
 
 def test_report_names_what_is_missing(

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -14,37 +13,38 @@ from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, REAL_DATA
 
 
-def columns(file: str, change: Callable[[list[str]], list[str]]) -> str:
-    """A column file with each word's line changed."""
-    lines = (FIXTURES / file).read_text().splitlines()
-    words = (
-        line if not line or line.startswith("#") else "\t".join(change(line.split()))
-        for line in lines
-    )
-    return "".join(f"{line}\n" for line in words)
+def columns(file: str, kept: slice, *added: str) -> str:
+    """A column file with these columns of each word's line, and others."""
+    lines = []
+    for line in (FIXTURES / file).read_text().splitlines():
+        if line and not line.startswith("#"):
+            row = line.split()[kept]
+            row.extend(added)
+            line = "\t".join(row)
+        lines.append(f"{line}\n")
+    return "".join(lines)
 
 
 def without_answers() -> str:
     data = json.loads((FIXTURES / "squad/dev-v1.1.json").read_text())
-    for question in (
-        q for a in data["data"] for p in a["paragraphs"] for q in p["qas"]
-    ):
-        question["answers"] = []
+    for article in data["data"]:
+        for paragraph in article["paragraphs"]:
+            for question in paragraph["qas"]:
+                question["answers"] = []
     return json.dumps(data)
 
 
 def without_labels() -> str:
-    pairs = map(
-        json.loads, (FIXTURES / "snli/snli_1.0_train.jsonl").read_text().splitlines()
-    )
-    return "".join(
-        json.dumps({key: pair[key] for key in ("sentence1", "sentence2")}) + "\n"
-        for pair in pairs
-    )
+    lines = []
+    for line in (FIXTURES / "snli/snli_1.0_train.jsonl").read_text().splitlines():
+        pair = json.loads(line)
+        del pair["gold_label"]
+        lines.append(json.dumps(pair) + "\n")
+    return "".join(lines)
 
 
 CORPORA = {
-    "ner, words only": ("ner", columns("ner/eng.bio", lambda row: row[:1]), ":3: "),
+    "ner, words only": ("ner", columns("ner/eng.bio", slice(1)), ":3: "),
     "sst, one label": (
         "sst",
         "(3 (2 It) (3 works))\n(3 (2 It) (works))\n",
@@ -54,12 +54,12 @@ CORPORA = {
     "snli": ("snli", without_labels(), "nothing to score"),
     "srl, no arguments": (
         "srl",
-        columns("srl/tale.v4_gold_conll", lambda row: [*row[:11], "-"]),
+        columns("srl/tale.v4_gold_conll", slice(11), "-"),
         ":2: ",
     ),
     "coref": (
         "coref",
-        columns("coref/stories.gold_conll", lambda row: [*row[:-1], "-"]),
+        columns("coref/stories.gold_conll", slice(-1), "-"),
         "nothing to score",
     ),
 }
@@ -116,7 +116,8 @@ def test_evaluate_does_not_replace_a_file_that_is_not_named(tmp_path: Path) -> N
 def test_evaluate_writes_both_files_of_the_official_scorer(tmp_path: Path) -> None:
     data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "out" / "found"
     elmo_tasks("evaluate", SRL[0], data, *SRL[1:], "--predictions-output-file", out)
-    assert sorted(path.name for path in out.parent.iterdir()) == ["found", "found.gold"]
+    names = [path.name for path in out.parent.iterdir()]
+    assert sorted(names) == ["found", "found.gold"]
 
 
 def scores(out: Path, *arguments: object) -> dict[str, float]:
@@ -137,12 +138,10 @@ def test_scores_do_not_depend_on_the_batches(name: str, tmp_path: Path) -> None:
     archive, data = STORED / "1" / "ner.tar.gz", FIXTURES / "ner" / "eng.bio"
     loader = json.dumps({"validation_data_loader": LOADERS[name]})
     expected = scores(tmp_path / "expected", archive, data, "--batch-size", 1)
-    given = (archive, data, "-o", loader)
-    found = [
-        scores(tmp_path / "config", *given),
-        scores(tmp_path / "2", *given, "--batch-size", 2),
-    ]
-    assert found == [pytest.approx(expected, abs=1e-5)] * 2
+    of_config = scores(tmp_path / "config", archive, data, "-o", loader)
+    assert of_config == pytest.approx(expected, abs=1e-5)
+    options = ("-o", loader, "--batch-size", 2)
+    assert scores(tmp_path / "2", archive, data, *options) == of_config
 
 
 def test_real_pairs_with_unknown_words_are_scored(tmp_path: Path) -> None:
@@ -151,11 +150,7 @@ def test_real_pairs_with_unknown_words_are_scored(tmp_path: Path) -> None:
         pytest.skip(f"{real} is missing")
     with real.open(encoding="utf-8") as lines:
         part.write_text("".join(islice(lines, 100)), encoding="utf-8")
-    found = [
-        scores(
-            tmp_path / f"{size}",
-            *(STORED / "1" / "snli.tar.gz", part, "--batch-size", size),
-        )
-        for size in (1, 32)
-    ]
-    assert found[0] == pytest.approx(found[1], abs=1e-5)
+    archive = STORED / "1" / "snli.tar.gz"
+    one = scores(tmp_path / "1", archive, part, "--batch-size", 1)
+    many = scores(tmp_path / "32", archive, part, "--batch-size", 32)
+    assert one == pytest.approx(many, abs=1e-5)

@@ -24,8 +24,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def rows(shown: str) -> dict[str, list[str]]:
     """The cells of each line by its first cell, such as `biLM 1`."""
-    cells = [line.split("  ") for line in shown.splitlines()]
-    return {first: [cell.strip() for cell in rest if cell] for first, *rest in cells}
+    found = {}
+    for line in shown.splitlines():
+        first, _, rest = line.partition("  ")
+        found[first] = [cell.strip() for cell in rest.split("  ") if cell]
+    return found
 
 
 def test_wsd(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,21 +39,19 @@ def test_wsd(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert shown["F1"] == ["harbour", "market", "all", "P", "R", "paper*"]
     assert shown["instances"] == ["8", "7", "15"]
     assert shown["first sense"] == ["75.0", "61.5", "69.0", "71.4", "66.7", "65.9"]
-    assert [shown[f"biLM {layer}"][-1] for layer in range(3)] == ["-", "67.4", "69.0"]
-    assert (
-        "15 sense vectors" in printed
-        and "for 4 targets of other lemmas, no answer for 1\n" in printed
-    )
+    assert shown["biLM 0"][-1] == "-"
+    assert shown["biLM 1"][-1] == "67.4"
+    assert shown["biLM 2"][-1] == "69.0"
+    assert "15 sense vectors" in printed
+    assert "for 4 targets of other lemmas, no answer for 1\n" in printed
 
 
 def test_invalid_arguments(tmp_path: Path, files: list[str]) -> None:
     vectors = write_vectors(tmp_path / "vectors.txt", ["play"], width=3)
-    neighbors = ["neighbors", "play", "--corpus", SEMCOR, "--vectors", vectors, *files]
-    for arguments, message in (
-        (["wsd", tmp_path, *files], r"SemCor/semcor\.data\.xml"),
-        (["pos", POS, POS, *files], "expected another file"),
-    ):
-        with pytest.raises(InputError, match=message):
-            probe(*arguments)
+    with pytest.raises(InputError, match=r"SemCor/semcor\.data\.xml"):
+        probe("wsd", tmp_path, *files)
+    with pytest.raises(InputError, match="expected another file"):
+        probe("pos", POS, POS, *files)
+    options = ["--corpus", SEMCOR, "--vectors", vectors, "--top", 0]
     with pytest.raises(SystemExit, match="2"):
-        probe(*neighbors, "--top", 0)
+        probe("neighbors", "play", *options, *files)

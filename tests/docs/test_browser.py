@@ -12,6 +12,7 @@ import pytest
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.resources import fixtures_root
+from tests.docs.test_site import problems_of
 from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
@@ -68,23 +69,15 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def open_page(browser: Any, serve: Any, exported: Path) -> Iterator[Open]:
     """Opens the page in a new window. In the end: requests went to its server only, and no script failed."""
-    problems: list[Any] = []
     contexts: list[Any] = []
+    problems: list[list[str]] = []
 
     def open_page(**options: Any) -> Any:
         address = f"http://127.0.0.1:{serve(exported).server_port}/"
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: problems.append(error))
-        page.on(
-            "console",
-            lambda line: problems.append(line.text) if line.type == "error" else None,
-        )
-        is_inside = lambda url: url.startswith((address, "data:"))  # noqa: E731
-        contexts[-1].on(
-            "request",
-            lambda sent: None if is_inside(sent.url) else problems.append(sent.url),
-        )
+        context = browser.new_context(**options)
+        page = context.new_page()
+        contexts.append(context)
+        problems.append(problems_of(page, context, address))
         page.goto(address)
         page.wait_for_selector("#views td", timeout=60_000)
         return page
@@ -92,7 +85,8 @@ def open_page(browser: Any, serve: Any, exported: Path) -> Iterator[Open]:
     yield open_page
     for context in contexts:
         context.close()
-    assert problems == []
+    for found in problems:
+        assert found == []
 
 
 def texts(page: Any, selector: str) -> list[str]:
@@ -104,13 +98,9 @@ def test_layers_equal_pytorch(open_page: Open) -> None:
     vocabulary = (
         (fixtures_root() / "bilm/vocabulary.txt").read_text("utf-8").split()[3:]
     )
-    sentences = [
-        *UNUSUAL,
-        *(
-            [str(word) for word in rng.choice(vocabulary, length)]
-            for length in (1, 2, 11, 40)
-        ),
-    ]
+    sentences = list(UNUSUAL)
+    for length in (1, 2, 11, 40):
+        sentences.append([str(word) for word in rng.choice(vocabulary, length)])
     found = open_page().evaluate(EMBED, sentences)
     for words, flat, expected in zip(
         sentences, found, Elmo.from_files().embed(sentences), strict=True
@@ -131,16 +121,15 @@ def test_examples_have_the_cosines_of_the_text(open_page: Open) -> None:
         playwright.expect(page.locator("#sentences [aria-pressed=true]")).to_have_text(
             example
         )
-        numbers = [
-            caption.replace(",", "").split()[4::3]
-            for caption in texts(page, "figcaption")
-        ]
+        numbers = []
+        for caption in texts(page, "figcaption"):
+            numbers.append(caption.replace(",", "").split()[4::3])
         assert numbers[0] == ["1.00", "1.00"]
-        stated = ", ".join(
-            f"{one} and {two} in layer {layer}"
-            for layer, (one, two) in enumerate(numbers[1:3], start=1)
-        )
-        assert texts(page, f"#{example}-numbers") == [stated]
+        stated = []
+        for layer in (1, 2):
+            one, two = numbers[layer]
+            stated.append(f"{one} and {two} in layer {layer}")
+        assert texts(page, f"#{example}-numbers") == [", ".join(stated)]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -178,10 +167,8 @@ def test_sliders_mix_the_layers(open_page: Open) -> None:
     for layer, weight in enumerate((-5, -5, 5)):
         page.locator(f"#w{layer}").fill(str(weight))
     assert texts(page, "#sliders output") == ["0.00", "0.00", "1.00", "1.00"]
-    second, mix = (
-        texts(page, f"#views > :nth-child({number}) td") for number in (3, 4)
-    )
-    assert mix == second
+    second = texts(page, "#views > :nth-child(3) td")
+    assert texts(page, "#views > :nth-child(4) td") == second
     length = float(page.locator("#length").inner_text())
     page.locator("#gamma").fill("2")
     assert float(page.locator("#length").inner_text()) == pytest.approx(

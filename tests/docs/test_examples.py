@@ -16,7 +16,7 @@ from tests.tiny import FIXTURES, ROOT
 
 pytestmark = pytest.mark.slow
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md"] + sorted((ROOT / "docs").glob("*.md"))
 MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md", "RELIABILITY.md"}
 """Pages of measurements: their commands take hours."""
 
@@ -38,42 +38,42 @@ class Block(NamedTuple):
 
 def blocks_of(page: Path) -> list[Block]:
     text = page.read_text("utf-8")
-    return [
-        Block(found["info"], found["text"], text.count("\n", 0, found.start()) + 1)
-        for found in FENCE.finditer(text)
-    ]
+    blocks = []
+    for found in FENCE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        blocks.append(Block(found["info"], found["text"], line))
+    return blocks
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name
-)
+def name_of(page: Path) -> str:
+    return page.name
+
+
+@pytest.mark.parametrize("page", PAGES + [ROOT / "CONTRIBUTING.md"], ids=name_of)
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
-    allowed = {"", "bash", "python", "jsonnet", "json"}
-    unknown = [
-        (block.line, block.info)
-        for block in blocks_of(page)
-        if block.info not in allowed and not NO_RUN.fullmatch(block.info)
-    ]
-    assert unknown == []
+    for block in blocks_of(page):
+        is_known = block.info in ("", "bash", "python", "jsonnet", "json")
+        assert is_known or NO_RUN.fullmatch(block.info), f"{page}:{block.line}"
 
 
 @pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if page.name not in MEASUREMENTS],
-    ids=lambda page: page.name,
+    "page", [page for page in PAGES if page.name not in MEASUREMENTS], ids=name_of
 )
 def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
     shutil.copytree(ROOT / "training_config", tmp_path / "training_config")
     for config in (tmp_path / "training_config" / "mini").iterdir():
-        fewer_steps = FEWER_STEPS if config.name == "bilm.jsonnet" else ""
-        config.write_text(config.read_text() + SHORTER + fewer_steps)
+        shortened = config.read_text() + SHORTER
+        if config.name == "bilm.jsonnet":
+            shortened += FEWER_STEPS
+        config.write_text(shortened)
     (tmp_path / "fixtures").mkdir()
     for path in FIXTURES.iterdir():
-        target = environment["ELMO_TASKS_DATA"] if path.name == "miniworld" else path
-        (tmp_path / "fixtures" / path.name).symlink_to(target)
-    for number, block in enumerate(
-        block for block in blocks_of(page) if block.info in ("bash", "python")
-    ):
+        (tmp_path / "fixtures" / path.name).symlink_to(path)
+    corpora = tmp_path / "fixtures" / "miniworld"
+    corpora.unlink()
+    corpora.symlink_to(environment["ELMO_TASKS_DATA"])
+    blocks = [block for block in blocks_of(page) if block.info in ("bash", "python")]
+    for number, block in enumerate(blocks):
         command = ["bash", "-euo", "pipefail", "-c", block.text]
         if block.info == "python":
             file = tmp_path / f"block{number}.py"

@@ -29,30 +29,36 @@ def line_of(path: str, name: str) -> int:
     """The line of `elmo_tasks/path` that begins the definition of `name`, or contains this expression."""
     text = (ROOT / "elmo_tasks" / path).read_text("utf-8")
     if not re.fullmatch(r"[\w.]+", name):
-        (line,) = (
-            number
-            for number, content in enumerate(text.splitlines(), start=1)
-            if name in content
-        )
+        lines = []
+        for number, content in enumerate(text.splitlines(), start=1):
+            if name in content:
+                lines.append(number)
+        (line,) = lines
         return line
-    node: ast.Module | ast.ClassDef | ast.FunctionDef = ast.parse(text)
+    body = ast.parse(text).body
+    line = 0
     for part in name.split("."):
-        (node,) = (
-            one
-            for one in node.body
-            if isinstance(one, ast.ClassDef | ast.FunctionDef) and one.name == part
-        )
-    return node.lineno  # type: ignore[union-attr]
+        definition = definition_of(body, part)
+        line, body = definition.lineno, definition.body
+    return line
+
+
+def definition_of(body: list[ast.stmt], name: str) -> ast.ClassDef | ast.FunctionDef:
+    """The class or function of this name."""
+    for node in body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            return node
+    raise AssertionError(f"{name} is not defined")
 
 
 def with_lines(text: str) -> str:
     """The page with the current line numbers."""
-    return CODE.sub(
-        lambda link: (
-            f"[`{link[1]}`: `{link[2]}`](../elmo_tasks/{link[1]}#L{line_of(*link.groups())})"
-        ),
-        text,
-    )
+    return CODE.sub(link_to, text)
+
+
+def link_to(found: re.Match[str]) -> str:
+    file, name = found.groups()
+    return f"[`{file}`: `{name}`](../elmo_tasks/{file}#L{line_of(file, name)})"
 
 
 def section_of(text: str, heading: str) -> str:
@@ -65,12 +71,12 @@ def section_of(text: str, heading: str) -> str:
 
 def rows_of(text: str, heading: str) -> list[list[str]]:
     """The cells of each row of the tables in a section."""
-    lines = section_of(text, heading).splitlines()
-    return [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in lines
-        if line.startswith("|")
-    ]
+    rows = []
+    for line in section_of(text, heading).splitlines():
+        if line.startswith("|"):
+            cells = line.strip("|").split("|")
+            rows.append([cell.strip() for cell in cells])
+    return rows
 
 
 def test_links_into_code() -> None:
@@ -84,40 +90,37 @@ def test_links_into_code() -> None:
 def test_config_values_and_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DATA_VARIABLE, "/corpora")
     text = PAGE.read_text("utf-8")
-    stated = [
-        (name, *pair)
-        for name, values in CONFIG.findall(text)
-        for pair in VALUE.findall(values)
-    ]
-    assert len(stated) > 10
-    for name, key, value in stated:
-        check_value(name, key, value)
+    count = 0
+    for name, values in CONFIG.findall(text):
+        for key, value in VALUE.findall(values):
+            check_value(name, key, value)
+            count += 1
+    assert count > 10
     for table, config in RUN.findall(text):
-        file = f"tables/{table}" if table else config
+        file = config or f"tables/{table}"
         assert (ROOT / f"training_config/{file}.jsonnet").exists()
 
 
 def test_numbers_are_those_of_the_results() -> None:
     page, results = PAGE.read_text("utf-8"), RESULTS.read_text("utf-8")
-    names, _, *columns = rows_of(results, "Table 1: six tasks")
-    without, with_elmo, increase, _, _, papers = (
-        dict(zip(names, column, strict=True)) for column in columns[:6]
-    )
-    for task, _, *scores in rows_of(page, "4 Six tasks")[2:]:
-        name = task.partition(" (")[0]
-        assert scores == [
-            without[name],
-            with_elmo[name],
-            *(row[name].partition(" (")[0] for row in (increase, papers)),
-        ]
+    table = rows_of(results, "Table 1: six tasks")
+    names = table[0]
+    without, with_elmo, increase, _, _, papers = table[2:8]
+    for row in rows_of(page, "4 Six tasks")[2:]:
+        column = names.index(row[0].partition(" (")[0])
+        increased = increase[column].partition(" (")[0]
+        paper = papers[column].partition(" (")[0]
+        assert row[2:] == [without[column], with_elmo[column], increased, paper]
+    expected = rows_of(results, "Tables 2 and 3")
     for heading, count in (("5.1 Which layers", 6), ("5.2 Where", 8)):
-        rows = [
-            row
-            for row in rows_of(page, heading)
-            if any(cell[:1].isdigit() for cell in row)
-        ]
+        rows = [row for row in rows_of(page, heading) if has_numbers(row)]
         assert len(rows) == count
-        assert all(row in rows_of(results, "Tables 2 and 3") for row in rows)
+        for row in rows:
+            assert row in expected
+
+
+def has_numbers(row: list[str]) -> bool:
+    return any(cell[:1].isdigit() for cell in row)
 
 
 def test_the_matrix_is_that_of_the_results() -> None:
@@ -126,10 +129,9 @@ def test_the_matrix_is_that_of_the_results() -> None:
         for column in ("without", "0", "1", "2", "all"):
             section = section_of(results, row.get(f"section {column}", row["section"]))
             assert row.get(column, "") in section.replace("*", ""), (row["row"], column)
-    probes = {
-        row[0].partition(" (")[0]: row[1:4]
-        for row in rows_of(PAGE.read_text("utf-8"), "5.3 What")[2:]
-    }
+    probes = {}
+    for row in rows_of(PAGE.read_text("utf-8"), "5.3 What")[2:]:
+        probes[row[0].partition(" (")[0]] = row[1:4]
     word_senses, speech = json.loads(LAYERS.read_text("utf-8"))[:2]
     assert probes["word senses, F1"] == [word_senses[layer] for layer in "012"]
     assert probes["parts of speech, accuracy"] == [speech[layer] for layer in "012"]

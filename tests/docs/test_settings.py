@@ -1,6 +1,7 @@
 """The table of keys in docs/LAYERS.md is that of the settings. `python -m tests.docs.test_settings` writes it."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,20 +24,24 @@ def table() -> str:
 
 
 def values(annotation: Any) -> str:
-    kind = str(annotation)
-    if listed := choices(annotation):
-        return ", ".join(f"`{as_json(value)}`" for value in listed)
-    limits = next((part for part in walk(annotation) if isinstance(part, Range)), None)
-    if limits is not None:
-        return f"a number {limits}"
-    return "path" if "Path" in kind else "`true`, `false`" if "bool" in kind else "text"
+    listed = choices(annotation)
+    if listed is not None:
+        return ", ".join([f"`{as_json(value)}`" for value in listed])
+    for part in walk(annotation):
+        if isinstance(part, Range):
+            return f"a number {part}"
+    if "Path" in str(annotation):
+        return "path"
+    if "bool" in str(annotation):
+        return "`true`, `false`"
+    return "text"
 
 
-def walk(annotation: Any) -> list[Any]:
-    return [
-        annotation,
-        *(part for argument in get_args(annotation) for part in walk(argument)),
-    ]
+def walk(annotation: Any) -> Iterator[Any]:
+    """A type and its parts."""
+    yield annotation
+    for argument in get_args(annotation):
+        yield from walk(argument)
 
 
 def test_the_table_is_that_of_the_settings() -> None:
@@ -44,6 +49,7 @@ def test_the_table_is_that_of_the_settings() -> None:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(
-        TABLE.sub(lambda _: table(), PAGE.read_text("utf-8"), count=1), "utf-8"
-    )
+    page = PAGE.read_text("utf-8")
+    before = TABLE.search(page)
+    assert before is not None
+    PAGE.write_text(page.replace(before[0], table(), 1), "utf-8")

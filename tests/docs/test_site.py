@@ -49,9 +49,32 @@ def test_links(site: Path) -> None:
             r'(?:href|src)="(?![a-z]+:|[#/])([^"#?]+)', page.read_text("utf-8")
         ):
             target = page.parent / unquote(link)
-            if not (target / "index.html" if target.is_dir() else target).is_file():
+            if target.is_dir():
+                target = target / "index.html"
+            if not target.is_file():
                 dead.append(f"{page.relative_to(site)}: {link}")
     assert dead == []
+
+
+def problems_of(page: Any, context: Any, address: str) -> list[str]:
+    """A list that gets the errors of a page, and its requests to other servers than that of the address."""
+    problems: list[str] = []
+
+    def on_error(error: Any) -> None:
+        problems.append(str(error))
+
+    def on_line(line: Any) -> None:
+        if line.type == "error":
+            problems.append(line.text)
+
+    def on_request(request: Any) -> None:
+        if not request.url.startswith((address, "data:")):
+            problems.append(request.url)
+
+    page.on("pageerror", on_error)
+    page.on("console", on_line)
+    context.on("request", on_request)
+    return problems
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
@@ -60,22 +83,9 @@ def test_page(
     name: str, size: dict[str, int], site: Path, browser: Any, serve: Any
 ) -> None:
     address = f"http://127.0.0.1:{serve(site).server_port}/"
-    problems: list[str] = []
     context = browser.new_context(viewport=size)
     page = context.new_page()
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on(
-        "console",
-        lambda line: problems.append(line.text) if line.type == "error" else None,
-    )
-    context.on(
-        "request",
-        lambda sent: (
-            None
-            if sent.url.startswith((address, "data:"))
-            else problems.append(sent.url)
-        ),
-    )
+    problems = problems_of(page, context, address)
     page.goto(address + name, wait_until="networkidle")
     assert page.locator("article h1").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]

@@ -13,9 +13,13 @@ pytestmark = pytest.mark.slow
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 TOOLS = runpy.run_path(str(TUTORIALS / "execute.py"))
-SOURCES = pytest.mark.parametrize(
-    "source", TOOLS["SOURCES"], ids=lambda source: source.stem
-)
+
+
+def stem(source: Path) -> str:
+    return source.stem
+
+
+SOURCES = pytest.mark.parametrize("source", TOOLS["SOURCES"], ids=stem)
 
 
 @SOURCES
@@ -37,14 +41,11 @@ def test_notebook_has_the_cells_of_its_source(source: Path) -> None:
     file = source.with_suffix(".ipynb")
     stored = jupytext.read(file)
     assert contents(stored) == contents(jupytext.read(source)), "run make tutorials"
-    code = [cell for cell in stored.cells if cell.cell_type == "code"]
-    assert all(cell.execution_count for cell in code)
-    assert not [
-        output
-        for cell in code
-        for output in cell.outputs
-        if output.output_type == "error"
-    ]
+    for cell in stored.cells:
+        if cell.cell_type == "code":
+            assert cell.execution_count
+            for output in cell.outputs:
+                assert output.output_type != "error"
     assert file.stat().st_size < 250_000
 
 

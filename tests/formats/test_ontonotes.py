@@ -15,37 +15,27 @@ Write = Callable[..., Path]
 def write(tmp_path: Path) -> Write:
     def write_file(*lines: str) -> Path:
         path = tmp_path / "a.gold_conll"
-        path.write_text("".join(f"{line}\n" for line in lines))
+        path.write_text("\n".join(lines) + "\n")
         return path
 
     return write_file
 
 
 def row(word: str, frameset: str = "-", *arguments: str, coref: str = "-") -> str:
-    lemma = "-" if frameset == "-" else word
-    return " ".join(
-        [
-            "doc",
-            "0",
-            "0",
-            word,
-            "VB",
-            "*",
-            lemma,
-            frameset,
-            "-",
-            "-",
-            "*",
-            *arguments,
-            coref,
-        ]
-    )
+    lemma = "-"
+    if frameset != "-":
+        lemma = word
+    fields = ["doc", "0", "0", word, "VB", "*", lemma, frameset, "-", "-", "*"]
+    fields.extend(arguments)
+    fields.append(coref)
+    return " ".join(fields)
 
 
 def sentences(path: Path) -> list[OntonotesSentence]:
-    return [
-        sentence for document in read_documents(path) for sentence in document.sentences
-    ]
+    found: list[OntonotesSentence] = []
+    for document in read_documents(path):
+        found.extend(document.sentences)
+    return found
 
 
 def test_words_outside_a_document_belong_to_the_one_in_their_columns(
@@ -60,22 +50,18 @@ def test_words_outside_a_document_belong_to_the_one_in_their_columns(
         "#end document",
         row("d"),
     )
-    found = [
-        (one.key, one.part, [s.words[0] for s in one.sentences])
-        for one in read_documents(write(*lines))
-    ]
+    found = []
+    for document in read_documents(write(*lines)):
+        words = [sentence.words[0] for sentence in document.sentences]
+        found.append((document.key, document.part, words))
     assert found == [("doc", 0, ["a", "b"]), ("other", 3, ["c"]), ("doc", 0, ["d"])]
 
 
 def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
-    lines = [
-        f"#begin document (k); part 00{part}\n{row('a', coref='(1)')}\n\n#end document"
-        for part in (1, 2)
-    ]
-    assert [(one.key, one.part) for one in read_documents(write(*lines))] == [
-        ("k", 1),
-        ("k", 2),
-    ]
+    rest = f"{row('a', coref='(1)')}\n\n#end document"
+    lines = [f"#begin document (k); part 00{part}\n{rest}" for part in (1, 2)]
+    found = [(one.key, one.part) for one in read_documents(write(*lines))]
+    assert found == [("k", 1), ("k", 2)]
     with pytest.raises(
         InputError,
         match=r"a\.gold_conll:5: the document \(k\); part 001 already begins on line 1",
@@ -85,10 +71,9 @@ def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
 
 def test_comments_and_words_that_begin_with_a_hash(write: Write) -> None:
     hashed = row("c").replace("doc", "#doc", 1)
-    (document,) = read_documents(
-        write("# made by hand", row("a"), "# a note", row("b"), hashed)
-    )
-    assert [sentence.words for sentence in document.sentences] == [("a", "b", "c")]
+    path = write("# made by hand", row("a"), "# a note", row("b"), hashed)
+    (sentence,) = sentences(path)
+    assert sentence.words == ("a", "b", "c")
 
 
 NOTE = "# a note of more than twelve words , which is as long as a row is"
@@ -96,8 +81,9 @@ NOTE = "# a note of more than twelve words , which is as long as a row is"
 
 def test_long_comments(write: Write) -> None:
     width = len(NOTE.split())
-    (document,) = read_documents(write(NOTE, row("a", *["-"] * (width - 11)), NOTE))
-    assert [sentence.words for sentence in document.sentences] == [("a",)]
+    arguments = ["-"] * (width - 11)
+    (sentence,) = sentences(write(NOTE, row("a", *arguments), NOTE))
+    assert sentence.words == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +104,14 @@ def test_marks_of_documents_that_are_misspelt(
 
 
 def test_speakers_with_blanks(write: Write) -> None:
-    rows = [
-        "\t".join(row(word).split(" ")[:9] + [name, "*", "-"])
-        for word, name in (("a", "Ann Lee"), ("b", "Ann Kim"))
-    ]
+    rows = []
+    for word, name in (("a", "Ann Lee"), ("b", "Ann Kim")):
+        fields = row(word).split(" ")
+        fields[9] = name
+        rows.append("\t".join(fields))
     (sentence,) = sentences(write(*rows))
-    assert sentence.speakers == ("Ann Lee", "Ann Kim") and sentence.words == ("a", "b")
+    assert sentence.speakers == ("Ann Lee", "Ann Kim")
+    assert sentence.words == ("a", "b")
 
 
 def test_documents_of_two_files(
@@ -148,9 +136,8 @@ def test_warns_of_a_document_without_end(
 ) -> None:
     assert list(read_documents(write("#begin document (k); part 000", *lines)))
     assert len(caplog.messages) == warnings
-    assert all(
-        "the document that begins here" in message for message in caplog.messages
-    )
+    for message in caplog.messages:
+        assert "the document that begins here" in message
 
 
 def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
@@ -164,13 +151,12 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
         "b/x.txt",
     ):
         (tmp_path / name).touch()
-    names = lambda found: [str(file.relative_to(tmp_path)) for file in found]  # noqa: E731
-    assert names(find_files(tmp_path)) == [
-        "a.gold_conll",
-        "b/c/y.gold_conll.gz",
-        "b/x.v4_gold_conll",
+    assert find_files(tmp_path) == [
+        tmp_path / "a.gold_conll",
+        tmp_path / "b/c/y.gold_conll.gz",
+        tmp_path / "b/x.v4_gold_conll",
     ]
-    assert names(find_files(tmp_path / "b" / "x.txt")) == ["b/x.txt"]
+    assert find_files(tmp_path / "b" / "x.txt") == [tmp_path / "b" / "x.txt"]
     with pytest.raises(InputError, match=r"no file in this folder .*LDC2013T19"):
         find_files(tmp_path / "empty")
 

@@ -6,6 +6,7 @@ import tarfile
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,34 +40,27 @@ from tests.tiny import FIXTURES, SAMPLES
 
 ARCHIVE = STORED / "1/sst.tar.gz"
 
-NAMES = [
-    *(
-        *SAMPLES,
-        "snli, parses",
-        "srl, all predicates",
-        "word vectors",
-        "word vectors by place",
-        "text",
-        "vocabulary",
-    ),
-    *(
-        "biLM options",
-        "biLM weights",
-        "ELMo vectors",
-        "shard",
-        "manifest",
-        "Parquet",
-        "senses",
-        "senses with keys",
-    ),
-    *(
-        "keys",
-        "first senses",
-        "CoNLL-U",
-        "archive",
-        "archived weights",
-        "archived config",
-    ),
+NAMES = list(SAMPLES) + [
+    "snli, parses",
+    "srl, all predicates",
+    "word vectors",
+    "word vectors by place",
+    "text",
+    "vocabulary",
+    "biLM options",
+    "biLM weights",
+    "ELMo vectors",
+    "shard",
+    "manifest",
+    "Parquet",
+    "senses",
+    "senses with keys",
+    "keys",
+    "first senses",
+    "CoNLL-U",
+    "archive",
+    "archived weights",
+    "archived config",
 ]
 """Of `subjects`."""
 
@@ -87,13 +81,10 @@ def subjects(folder: Path) -> dict[str, Subject]:
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
     shard = _shard(folder, options, weights)
-    tasks = {
-        task: Subject(
-            sample.read_bytes(),
-            _reads(DatasetReader.by_name(f"elmo_tasks_{task}")().read),
-        )
-        for task, sample in SAMPLES.items()
-    }
+    tasks = {}
+    for task, sample in SAMPLES.items():
+        reader = DatasetReader.by_name(f"elmo_tasks_{task}")()
+        tasks[task] = Subject(sample.read_bytes(), _reads(reader.read))
     return tasks | {
         "snli, parses": Subject(
             SAMPLES["snli"].read_bytes(), _reads(SnliReader(tokenization="parse").read)
@@ -101,27 +92,19 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "srl, all predicates": Subject(
             SAMPLES["srl"].read_bytes(), _reads(SrlReader(verbs_only=False).read)
         ),
-        "word vectors": Subject(
-            _vectors(),
-            lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)],
-        ),
+        "word vectors": Subject(_vectors(), _one_by_one),
         "word vectors by place": Subject(_vectors(), _by_place),
-        "text": Subject(
-            b"The cook bakes .\nIt rains .\n" * 3,
-            lambda file: _all_of(first_sentences([file])),
-        ),
+        "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, _sentences),
         "vocabulary": Subject(
             b"<S>\n</S>\n<UNK>\nthe\ncook\n", WordVocabulary.from_file
         ),
         "biLM options": Subject(
             options.read_bytes(),
-            lambda file: BiLM.from_files(file, weights),
+            partial(BiLM.from_files, weight_file=weights),
             "options.json",
         ),
         "biLM weights": Subject(
-            weights.read_bytes(),
-            lambda file: BiLM.from_files(options, file),
-            "weights.hdf5",
+            weights.read_bytes(), partial(BiLM.from_files, options), "weights.hdf5"
         ),
         "ELMo vectors": Subject(
             _elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"
@@ -130,15 +113,13 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "manifest": Subject(
             (shard.parent / MANIFEST).read_bytes(), _all_shards(shard.parent), MANIFEST
         ),
-        "Parquet": Subject(
-            shard.read_bytes(), lambda file: _all_of(read_rows(str(file), "tokens"))
-        ),
+        "Parquet": Subject(shard.read_bytes(), _rows),
         "senses": Subject(
             (senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"
         ),
         "senses with keys": Subject(
             (senses / "semcor.data.xml").read_bytes(),
-            lambda file: _senses(file, senses),
+            partial(_senses, folder=senses),
             "semcor.data.xml",
         ),
         "keys": Subject((senses / "semcor.gold.key.txt").read_bytes(), read_keys),
@@ -159,7 +140,10 @@ def subjects(folder: Path) -> dict[str, Subject]:
 
 
 def _reads(read: Callable[[Path], Iterable[Any]]) -> Callable[[Path], Any]:
-    return lambda file: _all_of(read(file))
+    def read_all(file: Path) -> None:
+        _all_of(read(file))
+
+    return read_all
 
 
 def _all_of(items: Iterable[Any]) -> None:
@@ -171,6 +155,19 @@ def _vectors() -> bytes:
     return b"3 4\ncat 1 2 3 4\ndog 0.5 -1e-3 0 1\nthe 1 1 1 1\n"
 
 
+def _one_by_one(file: Path) -> None:
+    _all_of(read_vectors(file, width=4))
+    width_of(file)
+
+
+def _sentences(file: Path) -> None:
+    _all_of(first_sentences([file]))
+
+
+def _rows(file: Path) -> None:
+    _all_of(read_rows(str(file), "tokens"))
+
+
 def _by_place(file: Path) -> list[Any]:
     vectors = VectorFile(file, width=4)
     return [vectors.get(word) for word in list(vectors._places)]
@@ -178,10 +175,8 @@ def _by_place(file: Path) -> list[Any]:
 
 def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
     made = folder / "sound.hdf5"
-    settings = {
-        name: name
-        for name in ("input", "options_sha256", "weights_sha256", "tokenizer")
-    }
+    keys = ("input", "options_sha256", "weights_sha256", "tokenizer")
+    settings = dict.fromkeys(keys, "x")
     model = VectorModel(layers=Layers(BiLM.from_files(options, weights)))
     write_vectors(
         model, [(1, "The cook bakes ."), (2, "It rains .")], made, settings=settings
@@ -191,7 +186,8 @@ def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
 
 def _all_vectors(file: Path) -> None:
     with ElmoVectors(file) as vectors:
-        _all_of((array, vectors.tokens(place)) for place, array in enumerate(vectors))
+        for place, _ in enumerate(vectors):
+            vectors.tokens(place)
 
 
 def _shard(folder: Path, options: Path, weights: Path) -> Path:
@@ -215,11 +211,9 @@ def _all_shards(sound: Path) -> Callable[[Path], None]:
 
 def _senses(file: Path, folder: Path) -> None:
     keys = read_keys(folder / "semcor.gold.key.txt")
-    _all_of(
-        keys.get(target.id)
-        for sentence in read_senses(file)
-        for target in sentence.targets
-    )
+    for sentence in read_senses(file):
+        for target in sentence.targets:
+            keys.get(target.id)
 
 
 def _member(name: str) -> bytes:
@@ -229,7 +223,9 @@ def _member(name: str) -> bytes:
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     file = archive.extractfile(member)
-    return b"" if file is None else file.read()
+    if file is None:
+        return b""
+    return file.read()
 
 
 def with_member(name: str, content: bytes | None, archived: Path = ARCHIVE) -> bytes:

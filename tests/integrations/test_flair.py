@@ -38,22 +38,20 @@ def sentences() -> list[Sentence]:
 
 
 def test_vectors(files: tuple[str, str]) -> None:
-    words = [[token.text for token in sentence] for sentence in sentences()]
+    words = []
+    for sentence in sentences():
+        words.append([token.text for token in sentence])
     for layers, width in (("all", 36), ("top", 12), (0, 12)):
-        embeddings, embedded = ElmoEmbeddings(*files, layers=layers), sentences()
+        embeddings = ElmoEmbeddings(*files, layers=layers)
+        embedded = sentences()
         embeddings.embed(embedded)
         assert embeddings.embedding_length == width
-        for sentence, expected in zip(
-            embedded, Elmo.from_files(*files).embed(words, layers=layers), strict=True
-        ):
-            rows = (
-                expected.swapaxes(0, 1).reshape(len(sentence), -1)
-                if layers == "all"
-                else expected
-            )
-            assert np.allclose(
-                [token.embedding.numpy() for token in sentence], rows, atol=1e-6
-            )
+        vectors = Elmo.from_files(*files).embed(words, layers=layers)
+        for sentence, expected in zip(embedded, vectors, strict=True):
+            if layers == "all":
+                expected = expected.swapaxes(0, 1).reshape(len(sentence), -1)
+            found = [token.embedding.numpy() for token in sentence]
+            assert np.allclose(found, expected, atol=1e-6)
 
 
 def test_a_tagger_trains_saves_and_loads(
@@ -80,6 +78,5 @@ def test_a_tagger_trains_saves_and_loads(
         "Oakes",
         "Tarn",
     ]
-    assert [str(label) for label in sentence.get_labels()] == [
-        str(label) for label in other.get_labels()
-    ]
+    labels = [str(label) for label in sentence.get_labels()]
+    assert [str(label) for label in other.get_labels()] == labels

@@ -28,21 +28,16 @@ class Server(NamedTuple):
         self, path: str, body: Any = None, method: str | None = None, **headers: str
     ) -> Reply:
         """GET, or POST with a body: bytes, an iterator (chunked) or what is sent as JSON."""
-        data = (
-            body
-            if body is None or isinstance(body, bytes | Iterator)
-            else json.dumps(body).encode()
-        )
+        verb = "GET"
+        if body is not None:
+            verb = "POST"
+            headers = {"Content-Type": "application/json"} | headers
+            if not isinstance(body, bytes | Iterator):
+                body = json.dumps(body).encode()
         with closing(
             http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         ) as connection:
-            kind = {} if body is None else {"Content-Type": "application/json"}
-            connection.request(
-                method or ("GET" if body is None else "POST"),
-                path,
-                data,
-                kind | headers,
-            )
+            connection.request(method or verb, path, body, headers)
             answer = connection.getresponse()
             return Reply(answer.status, answer.headers, answer.read())
 
@@ -50,15 +45,8 @@ class Server(NamedTuple):
 @contextmanager
 def serving(*arguments: object) -> Iterator[Server]:
     """`elmo-tasks serve` at a free port."""
-    command = [
-        sys.executable,
-        "-m",
-        "elmo_tasks",
-        "serve",
-        "--port",
-        "0",
-        *map(str, arguments),
-    ]
+    command = [sys.executable, "-m", "elmo_tasks", "serve", "--port", "0"]
+    command += [str(argument) for argument in arguments]
     with (
         TemporaryFile("w+") as errors,
         subprocess.Popen(
@@ -67,9 +55,10 @@ def serving(*arguments: object) -> Iterator[Server]:
     ):
         try:
             assert process.stdout is not None
-            ready = json.loads(
-                next(line for line in process.stdout if line.startswith("{"))
-            )
+            line = process.stdout.readline()
+            while line and not line.startswith("{"):
+                line = process.stdout.readline()
+            ready = json.loads(line)
             port = int(ready["url"].rstrip("/").rpartition(":")[2])
             yield Server(process, port, errors)
         finally:

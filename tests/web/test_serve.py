@@ -43,12 +43,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     run = tmp_path_factory.mktemp("runs") / "sst-1"
     (run / "model").mkdir(parents=True)
     shutil.copy(SST, run / "model" / "model.tar.gz")
-    archives = [
-        *(ARCHIVES / f"{task}.tar.gz" for task in INPUTS),
-        run / "model",
-        f"other={SST}",
-    ]
-    with serving(*archives) as running:
+    archives = [ARCHIVES / f"{task}.tar.gz" for task in INPUTS]
+    with serving(*archives, run / "model", f"other={SST}") as running:
         yield running
 
 
@@ -57,31 +53,31 @@ def test_predictions_are_those_of_predict(
     task: str, server: Server, tmp_path: Path
 ) -> None:
     given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    given.write_text("".join(json.dumps(one) + "\n" for one in INPUTS[task]))
+    lines = [json.dumps(one) + "\n" for one in INPUTS[task]]
+    given.write_text("".join(lines))
     elmo_tasks(
         "predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out, "--silent"
     )
-    found = [server.send(f"/api/predict/{task}", one) for one in INPUTS[task]]
-    assert [reply.status for reply in found] == [200] * len(found)
-    assert b"".join(reply.body for reply in found) == out.read_bytes()
+    found = b""
+    for one in INPUTS[task]:
+        reply = server.send(f"/api/predict/{task}", one)
+        assert reply.status == 200
+        found += reply.body
+    assert found == out.read_bytes()
 
 
 def test_models(server: Server) -> None:
     about = json.loads(server.send("/api/models").body)
     found = [(one["name"], one["task"]) for one in about["models"]]
-    assert found == [
-        *((task, task) for task in INPUTS),
-        ("sst-1", "sst"),
-        ("other", "sst"),
-    ]
-    mixes = about["models"][0]["mix"]
-    assert [mix["at"] for mix in mixes] == ["input", "output"]
-    assert [sum(mix["weights"]) for mix in mixes] == pytest.approx([1.0, 1.0])
+    expected = [(task, task) for task in INPUTS]
+    assert found == expected + [("sst-1", "sst"), ("other", "sst")]
+    below, above = about["models"][0]["mix"]
+    assert (below["at"], above["at"]) == ("input", "output")
+    assert sum(below["weights"]) == pytest.approx(1.0)
+    assert sum(above["weights"]) == pytest.approx(1.0)
     for one in about["models"]:
-        assert {
-            server.send(f"/api/predict/{one['name']}", example).status
-            for example in one["examples"]
-        } == {200}
+        for example in one["examples"]:
+            assert server.send(f"/api/predict/{one['name']}", example).status == 200
 
 
 @pytest.mark.parametrize(
@@ -131,7 +127,10 @@ def test_sigterm_waits_for_all_answers_but_not_for_silent_clients() -> None:
     with serving(ARCHIVES / "ner.tar.gz") as running:
         silent = socket.create_connection(("127.0.0.1", running.port))
         silent.sendall(b"GET /")
-        target = lambda: replies.append(running.send("/api/predict/ner", LONG).status)  # noqa: E731
+
+        def target() -> None:
+            replies.append(running.send("/api/predict/ner", LONG).status)
+
         threads = [threading.Thread(target=target) for _ in range(3)]
         for thread in threads:
             thread.start()
