@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+from tqdm import tqdm
+
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.cli.arguments import add_actions
@@ -89,7 +91,13 @@ def _prepare(args: argparse.Namespace) -> None:
     names = ("language", "paragraphs", "text_field", "heldout", "workers")
     options = {name: getattr(args, name) for name in names}
     try:
-        prepared = prepare(args.inputs, args.out, **options)
+        with tqdm(desc="files", disable=None) as bar:
+
+            def progress(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            prepared = prepare(args.inputs, args.out, progress=progress, **options)
     except KeyboardInterrupt:
         raise Interrupted("the same command resumes") from None
     for split in SPLITS:
@@ -178,9 +186,16 @@ def _perplexity(args: argparse.Namespace) -> None:
         f"weights of {trained.source}, {len(trained.vocabulary):,} words, which is the perplexity by chance"
     )
     print(_HEADER)
-    options = {"rows": args.batch_size, "max_tokens": args.max_tokens}
-    for name, found in perplexity(trained.model, trained.vocabulary, files, **options):
-        perplexities = [f"{value:>9.3f}" for value in found[:4]]
-        shown = " ".join(perplexities)
-        counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
-        print(f"{counts} {shown}  {name}", flush=True)
+    with tqdm(unit=" batches", disable=None, leave=False) as bar:
+        for name, found in perplexity(
+            trained.model,
+            trained.vocabulary,
+            files,
+            rows=args.batch_size,
+            max_tokens=args.max_tokens,
+            progress=bar.update,
+        ):
+            perplexities = [f"{value:>9.3f}" for value in found[:4]]
+            counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
+            with tqdm.external_write_mode():
+                print(f"{counts} {' '.join(perplexities)}  {name}", flush=True)

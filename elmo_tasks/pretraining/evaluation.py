@@ -1,14 +1,13 @@
 """Exact perplexity (paper, section 3.1)."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from allennlp.training.metrics import Metric
 from overrides import overrides
-from tqdm import tqdm
 
 from elmo_tasks.bilm.bilm import DIRECTIONS, States
 from elmo_tasks.errors import InputError
@@ -148,12 +147,13 @@ def perplexity(
     rows: Size = ROWS,
     unroll: Size = UNROLL,
     max_tokens: Size | None = None,
+    progress: Callable[[], object] | None = None,
 ) -> Iterator[tuple[str, PerplexityReport]]:
     """
     Perplexity by file, then over all files (`all`) if there are several. Each file
     starts from zero states, and stops at the first sentence end after `max_tokens`
-    predictions per direction. The model is set to evaluation mode. Raises `InputError`
-    if a file is unreadable or has no sentence.
+    predictions per direction. The model is set to evaluation mode. `progress` is called
+    after each batch. Raises `InputError` if a file is unreadable or has no sentence.
     """
     model.eval()
     paths = [Path(file) for file in files]
@@ -164,21 +164,23 @@ def perplexity(
         backward = first_sentences([path], max_tokens=max_tokens)
         stream = LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll)
         counts = Perplexity()
-        for output, unknown in _outputs(model, stream, path.name):
+        for output, unknown in _outputs(model, stream):
             counts(output, unknown)
             total(output, unknown)
+            if progress is not None:
+                progress()
         yield str(path), counts.report()
     if len(paths) > 1:
         yield "all", total.report()
 
 
 def _outputs(
-    model: BiLanguageModel, stream: LmStream, name: str
+    model: BiLanguageModel, stream: LmStream
 ) -> Iterator[tuple[LmOutput, int]]:
     """The output of each batch, and the number of its targets that are `<UNK>`."""
     device = model.softmax.bias.device
     states: States = {}
-    for batch in tqdm(stream, desc=name, unit=" batches", disable=None, leave=False):
+    for batch in stream:
         output = model(batch.to(device), states)
         states = output.states
         yield output, batch.unknown

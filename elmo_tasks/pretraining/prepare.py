@@ -9,7 +9,7 @@ paragraphs and their sentences (`paragraphs.py`), and the files of both splits
 
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -17,8 +17,6 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
-
-from tqdm import tqdm
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.raw_text import blank_pipeline, split_at_blanks
@@ -84,6 +82,7 @@ def prepare(
     text_field: str = "text",
     heldout: HeldOut = 100,
     workers: Size = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Prepared]:
     """
     Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file into a folder that
@@ -104,6 +103,7 @@ def prepare(
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none. A
       long paragraph counts as one for every `PARAGRAPH` characters.
     - `workers`: the number of processes; each writes one file.
+    - `progress`: called after each file with how many are done, and how many there are.
 
     Returns what became of each file. Raises `InputError` if a file is missing, cannot
     be read or has no text, `out` has been written before, or the arguments or files
@@ -127,7 +127,7 @@ def prepare(
     files = _files_outside(folder.path, inputs)
     folder.begin(job.settings(files))
     try:
-        prepared = _prepare_files(job, files, workers)
+        prepared = _prepare_files(job, files, workers, progress)
     except InputError:
         folder.withdraw()
         raise
@@ -162,17 +162,27 @@ def _files_outside(folder: Path, inputs: Iterable[str]) -> list[Path]:
     return list(found.values())
 
 
-def _prepare_files(job: _Job, files: list[Path], workers: int) -> list[Prepared]:
+def _prepare_files(
+    job: _Job,
+    files: list[Path],
+    workers: int,
+    progress: Callable[[int, int], None] | None,
+) -> list[Prepared]:
     """In this process, or by several; results and errors come in the order of files."""
     prepare_one = partial(_prepare_file, job)
     places = range(len(files))
+    done: list[Prepared] = []
     with ExitStack() as stack:
         if workers > 1:
             pool = stack.enter_context(Processes(workers))
             prepared = pool.map(prepare_one, files, places)
         else:
             prepared = map(prepare_one, files, places)
-        return list(tqdm(prepared, total=len(files), desc="files", disable=None))
+        for one in prepared:
+            done.append(one)
+            if progress is not None:
+                progress(len(done), len(files))
+    return done
 
 
 def _prepare_file(job: _Job, file: Path, place: int) -> Prepared:
