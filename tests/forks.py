@@ -16,15 +16,17 @@ def fork(action: Callable[[], object]) -> int:
     """Calls `action` in a new process, whose id it returns. Its exit status is 0, or 1 after an error."""
     sys.stdout.flush()
     sys.stderr.flush()
-    if child := os.fork():
+    child = os.fork()
+    if child:
         return child
     status = 1
     try:
         action()
         status = 0
     except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 1
-        if isinstance(end.code, str):
+        if isinstance(end.code, int):
+            status = end.code
+        elif isinstance(end.code, str):
             os.write(2, f"{end.code}\n".encode())
     except BaseException:
         os.write(2, traceback.format_exc().encode())
@@ -39,11 +41,15 @@ def status_of(child: int) -> int:
 
 def temporary(folder: Path) -> list[Path]:
     """The temporary files and folders below a folder."""
-    return sorted(path for path in folder.rglob("*") if path.name.endswith(".tmp"))
+    return sorted(folder.rglob("*.tmp"))
+
+
+def nothing() -> None:
+    """Prepares nothing."""
 
 
 def killed_while_writing(
-    target: Path, *, prepare: Callable[[], object] = lambda: None, reap: bool = True
+    target: Path, *, prepare: Callable[[], object] = nothing, reap: bool = True
 ) -> Path:
     """The temporary file of a process that was killed while it wrote `target`; `prepare` is called in it before."""
     before = set(temporary(target.parent))
@@ -57,16 +63,14 @@ def killed_while_writing(
     child = fork(write)
     if reap:
         status_of(child)
-    (left,) = _until(lambda: set(temporary(target.parent)) - before)
+    left = _new_one(target.parent, before)
     if not reap:
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     return left
 
 
 @contextmanager
-def writing(
-    target: Path, prepare: Callable[[], object] = lambda: None
-) -> Iterator[Path]:
+def writing(target: Path, prepare: Callable[[], object] = nothing) -> Iterator[Path]:
     """The temporary file of a process that writes `target` until the end of the block."""
     before = set(temporary(target.parent))
 
@@ -78,8 +82,7 @@ def writing(
 
     child = fork(write)
     try:
-        (aside,) = _until(lambda: set(temporary(target.parent)) - before)
-        yield aside
+        yield _new_one(target.parent, before)
     finally:
         os.kill(child, signal.SIGKILL)
         status_of(child)
@@ -92,8 +95,12 @@ def write_and_wait(target: Path) -> None:
         time.sleep(60)
 
 
-def _until(found: Callable[[], set[Path]]) -> set[Path]:
+def _new_one(folder: Path, before: set[Path]) -> Path:
+    """The temporary file that appears in a folder within half a minute."""
     end = time.monotonic() + 30
-    while not found() and time.monotonic() < end:
+    found = set(temporary(folder)) - before
+    while not found and time.monotonic() < end:
         time.sleep(0.01)
-    return found()
+        found = set(temporary(folder)) - before
+    (new,) = found
+    return new

@@ -10,6 +10,7 @@ from typing import Any
 from allennlp.commands import predict as allennlp_predict
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
+from overrides import overrides
 from tqdm import tqdm
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT
@@ -49,6 +50,7 @@ class LinePredictions(allennlp_predict._PredictManager):
         super().__init__(predictor, input_file, None, *options)
         self._path = output_file
 
+    @overrides
     def run(self) -> None:
         """Predict and write."""
         if self._path is None:
@@ -89,7 +91,8 @@ class LinePredictions(allennlp_predict._PredictManager):
         return errors
 
     def _lines(self) -> Iterator[Line]:
-        number, name = 0, self._input_file
+        number = 0
+        name = self._input_file
         if name == STANDARD_INPUT and sys.stdin is None:
             raise InputError("expected lines on the standard input, which is closed")
         opening: AbstractContextManager[Any]

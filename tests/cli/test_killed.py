@@ -65,10 +65,12 @@ def words(tmp_path: Path) -> Callable[[str], list[str]]:
     given = {"IN": "in.txt", "JSON": "in.jsonl", "OUT": "results/out.txt"}
 
     def split(command: str) -> list[str]:
-        return [
-            str(tmp_path / given[word]) if word in given else word
-            for word in command.split()
-        ]
+        found = []
+        for word in command.split():
+            if word in given:
+                word = str(tmp_path / given[word])
+            found.append(word)
+        return found
 
     return split
 

@@ -8,10 +8,11 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,9 @@ class Call:
     @property
     def command(self) -> str:
         words = self.line.split()
-        return " ".join(words[:2] if words[0] in ACTIONS else words[:1])
+        if words[0] in ACTIONS:
+            return " ".join(words[:2])
+        return words[0]
 
 
 BILM = "--options-file {bilm}/options.json --weight-file {bilm}/weights.hdf5"
@@ -213,31 +216,16 @@ def places(
     toy.fake_run(folder / "bilm_run")
     sentences = ["Mira saw the ferry .", "The ferry left the old harbour , too ."] * 4
     text, lines = folder / "text.txt", folder / "text.jsonl"
-    text.write_text("".join(f"{sentence}\n" for sentence in sentences))
+    text.write_text("\n".join(sentences) + "\n")
     records = [{"words": one.split(), "text": one} for one in sentences]
-    lines.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    lines.write_text(json_lines(records))
     inputs = [{"tokens": sentence.split()} for sentence in sentences]
-    (folder / "inputs.jsonl").write_text(
-        "".join(f"{json.dumps(one)}\n" for one in inputs)
-    )
-    table = {
-        "title": "Two rows",
-        "rows": [
-            {
-                "name": name,
-                "config": str(config),
-                "row_label": "ours",
-                "column": name,
-                "metric": "f1",
-                "split": "dev",
-                "changes": TINY | changes,
-            }
-            for name, changes in (
-                ("baseline", {"model.elmo.at": "output"}),
-                ("last", {"model.elmo.mix": "last", "model.elmo.l2": None}),
-            )
-        ],
-    }
+    (folder / "inputs.jsonl").write_text(json_lines(inputs))
+    rows = [
+        table_row("baseline", config, {"model.elmo.at": "output"}),
+        table_row("last", config, {"model.elmo.mix": "last", "model.elmo.l2": None}),
+    ]
+    table = {"title": "Two rows", "rows": rows}
     (folder / "table.jsonnet").write_text(json.dumps(table))
     yield {
         "config": str(config),
@@ -264,6 +252,23 @@ def places(
     }
 
 
+def json_lines(values: Iterable[Any]) -> str:
+    lines = [json.dumps(value) + "\n" for value in values]
+    return "".join(lines)
+
+
+def table_row(name: str, config: Path, changes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "config": str(config),
+        "row_label": "ours",
+        "column": name,
+        "metric": "f1",
+        "split": "dev",
+        "changes": TINY | changes,
+    }
+
+
 def words_of(call: Call, places: Mapping[str, str]) -> list[str]:
     words = shlex.split(call.line)
     for name, place in places.items():
@@ -272,7 +277,7 @@ def words_of(call: Call, places: Mapping[str, str]) -> list[str]:
 
 
 def run_call(call: Call, places: Mapping[str, str], out: Path) -> None:
-    words = words_of(call, {**places, "out": str(out)})
+    words = words_of(call, dict(places) | {"out": str(out)})
     try:
         elmo_tasks(*words)
     except SystemExit as ended:  # the exit status of `check` and `data`
@@ -281,7 +286,11 @@ def run_call(call: Call, places: Mapping[str, str], out: Path) -> None:
         assert (out / file).stat().st_size > 0 or file.endswith("_SUCCESS"), file
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.line.replace("/", "_"))
+def id_of(call: Call) -> str:
+    return call.line.replace("/", "_")
+
+
+@pytest.mark.parametrize("call", CALLS, ids=id_of)
 def test_calls(
     call: Call,
     places: dict[str, str],
@@ -403,7 +412,9 @@ def test_predict_predicts_the_same_with_any_options(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = "data" if "--use-dataset-reader" in options else "inputs"
+    file = "inputs"
+    if "--use-dataset-reader" in options:
+        file = "data"
     run_call(Call(f"predict {source} {{{file}}} {options}"), places, tmp_path)
     printed = capsys.readouterr().out
     if "--silent" in options:
@@ -426,12 +437,10 @@ def expected_tags(
     found = {}
     for file, option in (("inputs", []), ("data", ["--use-dataset-reader"])):
         out = folder / f"{file}.jsonl"
-        elmo_tasks(
-            "predict", places["archive"], places[file], "--output-file", out, *option
-        )
-        found[file] = [
-            json.loads(line)["tags"] for line in out.read_text().splitlines()
-        ]
+        options = ["--output-file", out] + option
+        elmo_tasks("predict", places["archive"], places[file], *options)
+        lines = out.read_text().splitlines()
+        found[file] = [json.loads(line)["tags"] for line in lines]
     return found
 
 
@@ -441,24 +450,27 @@ def commands() -> list[str]:
     for name in COMMANDS:
         if name == "ablate-run":  # what `ablate` starts
             continue
-        if name in ACTIONS:
-            found += [f"{name} {action}" for action in ACTIONS[name]]
-        else:
+        if name not in ACTIONS:
             found.append(name)
+            continue
+        for action in ACTIONS[name]:
+            found.append(f"{name} {action}")
     return found
 
 
 def used_options(command: str) -> set[str]:
     """The options that the calls of this file use with a command."""
     if command == "evaluate":
-        texts: tuple[str, ...] = EVALUATE
+        texts = list(EVALUATE)
     elif command == "predict":
-        texts = PREDICT
+        texts = list(PREDICT)
     else:
-        lines = [*[call.line for call in CALLS], *ON_RAY, SERVE]
-        texts = tuple(line for line in lines if Call(line).command == command)
-    words = [word for text in texts for word in text.split()]
-    return {word for word in words if word.startswith("--")}
+        lines = [call.line for call in CALLS] + list(ON_RAY) + [SERVE]
+        texts = [line for line in lines if Call(line).command == command]
+    found: set[str] = set()
+    for text in texts:
+        found.update([word for word in text.split() if word.startswith("--")])
+    return found
 
 
 @pytest.mark.parametrize("command", commands())

@@ -53,10 +53,11 @@ def _set_stream(number: int, file: Path, kind: str) -> None:
         reading, descriptor = os.pipe()
         os.close(reading)
         if kind != "broken":
-            path = "/dev/full" if kind == "full" else file
-            descriptor = os.open(path, os.O_RDWR)
+            if kind == "full":
+                file = Path("/dev/full")
+            descriptor = os.open(file, os.O_RDWR)
         os.dup2(descriptor, number)
-        stream = os.fdopen(number, "w" if number else "r", closefd=False)
+        stream = os.fdopen(number, ("r", "w", "w")[number], closefd=False)
     name = ("stdin", "stdout", "stderr")[number]
     setattr(sys, name, stream)
     setattr(sys, f"__{name}__", stream)
@@ -69,7 +70,9 @@ def _run(arguments: list[str]) -> None:
     except SystemExit as end:
         if isinstance(end.code, str) and sys.stderr is not None:
             sys.stderr.write(f"{end.code}\n")
-        raise SystemExit(end.code if isinstance(end.code, int) else 1) from None
+        if not isinstance(end.code, int):
+            raise SystemExit(1) from None
+        raise
     finally:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -118,7 +121,9 @@ def test_commands(name: str, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("She heard the play .\n")
     (tmp_path / "in.jsonl").write_text('{"sentence": "Mira left ."}\n')
     command = COMMANDS[name]
-    kinds = STREAMS if command.is_quick else ("all closed", "both broken")
+    kinds = ["all closed", "both broken"]
+    if command.is_quick:
+        kinds = list(STREAMS)
     for number, kind in enumerate(kinds):
         streams = STREAMS[kind]
         out = tmp_path / f"out{number}.txt"
@@ -127,8 +132,9 @@ def test_commands(name: str, tmp_path: Path) -> None:
         ended = run_with(streams, *words)
         shown = f"{kind}: {ended}"
         assert "Traceback" not in ended.err and "Logging error" not in ended.err, shown
-        reader_ended = streams.get(1) == "broken" and not command.to_file
-        allowed = {command.status, BROKEN_PIPE if reader_ended else command.status}
+        allowed = [command.status]
+        if streams.get(1) == "broken" and not command.to_file:
+            allowed.append(BROKEN_PIPE)
         assert ended.status in allowed, shown
         assert out.exists() == ("OUT" in words or out in words), shown
 
