@@ -130,7 +130,7 @@ def _no_adamw() -> type:
         def __init__(self, *arguments: Any, **options: Any) -> None:
             raise InputError(
                 "the optimizer huggingface_adamw needs transformers before 4.50",
-                hint="the optimizer adamw makes the same updates",
+                hint="the optimizer adamw is PyTorch's",
             )
 
     return NoAdamW

@@ -60,9 +60,15 @@ def test_perplexity_by_file_and_over_all(
 ) -> None:
     other = tmp_path / "other.txt"
     other.write_text("the cook bakes .\n" * 4)
+    steps: list[None] = []
+
+    def progress() -> None:
+        steps.append(None)
+
     (first, a), (second, b), (last, both) = perplexity(
-        trained.model, trained.vocabulary, [text, other]
+        trained.model, trained.vocabulary, [text, other], progress=progress
     )
+    assert len(steps) >= 2, "a batch of each file"
     assert (first, second, last) == (str(text), str(other), "all")
     assert both.tokens == a.tokens + b.tokens
     weighted = (

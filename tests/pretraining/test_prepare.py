@@ -59,13 +59,20 @@ def write(file: Path) -> Path:
     "name", ["a.txt", "a.txt.gz", "a.txt.zst", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst"]
 )
 def test_text_and_json_lines(tmp_path: Path, name: str) -> None:
+    progress: list[tuple[int, int]] = []
+
+    def told(done: int, total: int) -> None:
+        progress.append((done, total))
+
     prepare(
         [str(write(tmp_path / name))],
         tmp_path / "out",
         language="la",
         text_field="body",
+        progress=told,
     )
     assert text_of(tmp_path / "out") == SPLIT
+    assert progress == [(1, 1)]
 
 
 @pytest.mark.slow
