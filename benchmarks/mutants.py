@@ -5,7 +5,8 @@ cosmic-ray makes the faults: an operator, a comparison, a number, a negation, an
 and, with `LeaveOutCall` below, a call that is left out. A kind is drawn first, and then a
 place of that kind, so that rare kinds are tried as often as common ones. Each fault is made in a
 clone of the project, and there the tests run that execute its line, at most `MOST_SECONDS` of them:
-those of the folder's own tests first. A fault is noticed when one of them fails.
+those of the folder's own tests first; then the slow ones of its folder, for
+`SLOW_SECONDS`. A fault is noticed when one of them fails.
 
     make mutants FOLDERS=nn COUNT=100 SEED=1
 
@@ -45,6 +46,9 @@ FOLDERS = ("bilm", "elmo", "nn", "tasks", "formats", "pretraining")
 TASKS = ("coref", "snli", "squad", "srl", "sst", "tagging")
 MOST_SECONDS = 60.0
 """Of tests for one fault, by the time that they take without it."""
+
+SLOW_SECONDS = 150.0
+"""Of the slow tests of a folder, for a fault that the quick ones do not notice."""
 
 TIMEOUT = 300.0
 """Seconds after which a fault that makes the tests endless counts as noticed."""
@@ -217,13 +221,30 @@ def kind_of(mutation: MutationSpec) -> str | None:
 
 
 def annotations(path: Path) -> set[tuple[Any, int]]:
-    """Line and column of everything that stands in an annotation."""
+    """Line and column of what is no code that runs: annotations, and `*` in signatures."""
     places: set[tuple[Any, int]] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    code = path.read_text()
+    lines = code.splitlines()
+    for node in ast.walk(ast.parse(code)):
         for name in ("annotation", "returns"):
             annotation = getattr(node, name, None)
             if annotation is not None:
                 places |= places_in(annotation)
+        if isinstance(node, ast.FunctionDef):
+            places |= stars_of(node, lines)
+    return places
+
+
+def stars_of(function: ast.FunctionDef, lines: list[str]) -> set[tuple[Any, int]]:
+    """
+    Where a `*` stands among the parameters of a function, which is no product: up to the
+    line of the first statement.
+    """
+    places = set()
+    for number in range(function.lineno, function.body[0].lineno):
+        for column, character in enumerate(lines[number - 1]):
+            if character == "*":
+                places.add((number, column))
     return places
 
 
@@ -287,10 +308,7 @@ class Tests:
 
     def of(self, fault: Fault) -> list[str]:
         """Of those that execute the fault's lines the quickest, and first those of its folder."""
-        own_folders = [fault.folder]
-        if fault.folder == "tasks":
-            own_folders += TASKS
-        own = tuple(f"tests/{name}/" for name in own_folders)
+        own = tuple(f"tests/{name}/" for name in own_folders(fault))
 
         def rank(name: str) -> tuple[bool, float]:
             return not name.startswith(own), self.seconds[name]
@@ -410,6 +428,8 @@ def attempt(fault: Fault, tests: Tests, folder: Path) -> dict[str, Any]:
         if chosen:
             arguments = ("-x", "@chosen.txt")
             status, printed = run_tests(folder, *arguments, seconds=TIMEOUT)
+        if status == 0:
+            status, printed = run_slow_tests(folder, fault)
     finally:
         file.write_text(code)
     return {
@@ -423,6 +443,27 @@ def attempt(fault: Fault, tests: Tests, folder: Path) -> dict[str, Any]:
         "by": noticed_by(printed) if status else "",
         "seconds": round(time.monotonic() - began),
     }
+
+
+def own_folders(fault: Fault) -> list[str]:
+    """The folders of the tests of a fault's part."""
+    if fault.folder == "tasks":
+        return [fault.folder, *TASKS]
+    return [fault.folder]
+
+
+def run_slow_tests(folder: Path, fault: Fault) -> tuple[int, str]:
+    """
+    Those of the fault's own folder, which start programs or processes, as `run_tests`
+    does; 0 if they do not end in time, since they take long without a fault, too.
+    """
+    own = [str(Path("tests", name)) for name in own_folders(fault)]
+    there = [name for name in own if (folder / name).is_dir()]
+    arguments = (*there, "-m", "slow", "-x")
+    status, printed = run_tests(folder, *arguments, seconds=SLOW_SECONDS)
+    if status == 1:  # some tests have failed; else they were ended, or there is none
+        return status, printed
+    return 0, ""
 
 
 def changed_lines(before: str, after: str) -> list[str]:
