@@ -27,7 +27,7 @@ from types import FrameType
 from typing import Any, NoReturn, Self
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.processes import exit_with_parent
+from elmo_tasks.processes import POLL_SECONDS, exit_with_parent
 from elmo_tasks.ray_cluster import first_line, nodes_of
 
 MAX_RETRIES = 5
@@ -114,8 +114,8 @@ class Workers(ABC):
 
 class Processes(Workers):
     """
-    `slots` processes of this machine, which start at the first call. Each first makes an object, `make(*arguments)`,
-    for `call_held`.
+    Processes of this machine, at most `slots`, which start when calls need them. Each first makes an object,
+    `make(*arguments)`, for `call_held`.
     """
 
     def __init__(
@@ -246,8 +246,8 @@ def _begin(
             signal.signal(number, _end)
     exit_with_parent(parent)
     _closing.append(closing)
-    threading.Thread(target=_end_when_closed, daemon=True).start()
     _held.append(make(*arguments))
+    threading.Thread(target=_end_when_closed, daemon=True).start()
 
 
 def _end_when_closed() -> None:
@@ -273,4 +273,11 @@ def _call_unless_closed(
 ) -> Any:
     if _closing[0].poll(0):  # before this process had started
         raise SystemExit(128 + signal.SIGTERM)
-    return function(*arguments)
+    try:
+        return function(*arguments)
+    except SystemExit as ended:
+        # The pool sends this error to the process that waits for the call, and would then wait for another call.
+        exit_soon = threading.Timer(POLL_SECONDS, os._exit, [ended.code])
+        exit_soon.daemon = True
+        exit_soon.start()
+        raise

@@ -1,5 +1,6 @@
 """Workers end with the process that started them, and when they are closed."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -71,6 +72,22 @@ def test_closing_ends_calls_and_what_they_started(tmp_path: Path) -> None:
     assert running.done() and waiting.cancelled()
     assert not any(map(is_alive, ids_in(file)))
     assert not (tmp_path / "other").exists()
+
+
+def test_a_terminal_interrupts_all_workers(tmp_path: Path) -> None:
+    """Those that wait for a call end, too, and what a call has started."""
+    file = tmp_path / "ids"
+    began = time.monotonic()
+    with Processes(2) as workers:
+        calls = [workers.submit(time.sleep, 1)]
+        calls.append(workers.submit(sleep_with_a_child, file))
+        until(lambda: len(ids_in(file)) == 2 and calls[0].done())
+        for worker in multiprocessing.active_children():
+            os.kill(worker.pid or 0, signal.SIGINT)
+        assert calls[1].exception() is not None
+        time.sleep(0.5)  # the pool sees that a process has ended
+    assert time.monotonic() - began < 30
+    assert not any(map(is_alive, ids_in(file)))
 
 
 def test_closing_before_a_worker_has_started(tmp_path: Path) -> None:
