@@ -22,7 +22,8 @@ STORIES = SAMPLES["coref"]
 
 
 def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
-    model, response = build(), tmp_path / "out" / "response"
+    model = build()
+    response = tmp_path / "out" / "response"
     for name in ("a", "b"):
         (tmp_path / f"{name}.gold_conll").write_text(STORIES.read_text())
     instances = list(CorefReader().read(tmp_path))
@@ -36,9 +37,8 @@ def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
     assert "f1" in evaluator(model, loader, predictions_output_file=str(response))
     key = read_back(response.with_name("response.key"))
     assert key == [one["metadata"].metadata["clusters"] for one in instances]
-    assert read_back(response) == [
-        one["clusters"] for one in model.forward_on_instances(instances)
-    ]
+    outputs = model.forward_on_instances(instances)
+    assert read_back(response) == [one["clusters"] for one in outputs]
     assert any(read_back(response))
     words = words_of(STORIES.read_text().replace("/.", "."))
     assert (
@@ -85,17 +85,17 @@ def test_mentions_across_the_end_of_a_sentence_count(
     assert scores["documents_skipped"] == 0
     key = response.with_name("response.key")
     assert [(6, 12), (11, 12)] in read_back_one(key)
-    counts = [
-        scorer.score(*pair)
-        for pair in zip(cells_of(response), cells_of(key), strict=True)
-    ]
+    counts = list(map(scorer.score, cells_of(response), cells_of(key)))
+    assert len(counts) == 3
     for place, name in enumerate(METRICS):
         for part, kind in enumerate(("recall", "precision")):
-            right = sum(count[place][part].part for count in counts)
-            whole = sum(count[place][part].whole for count in counts)
-            assert scores[f"{name}_{kind}"] == pytest.approx(
-                right / whole if whole else 0
-            )
+            right = 0.0
+            whole = 0.0
+            for count in counts:
+                right += count[place][part].part
+                whole += count[place][part].whole
+            expected = right / max(1.0, whole)
+            assert scores[f"{name}_{kind}"] == pytest.approx(expected)
 
 
 def read_back_one(file: Path) -> list[Cluster]:
@@ -105,33 +105,33 @@ def read_back_one(file: Path) -> list[Cluster]:
 
 def cells_of(file: Path) -> list[list[str]]:
     """The last column of each document."""
-    return [
-        [cell for sentence in document.sentences for cell in sentence.columns[-1]]
-        for document in read_documents(file)
-    ]
+    found = []
+    for document in read_documents(file):
+        cells: list[str] = []
+        for sentence in document.sentences:
+            cells.extend(sentence.columns[-1])
+        found.append(cells)
+    return found
 
 
 def words_of(text: str) -> list[list[str]]:
     """Document, part, number and word of each line."""
-    return [
-        line.split("\t")[:4] for line in text.splitlines() if line[:1] not in ("", "#")
-    ]
+    words = []
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            words.append(line.split("\t")[:4])
+    return words
 
 
 def read_back(file: Path) -> list[list[Cluster]]:
     """The clusters of each document of two files with the same documents, one after the other."""
-    halves = file.read_text().split("#begin document")[1:]
-    texts = [
-        "".join(f"#begin document{one}" for one in part)
-        for part in (halves[:3], halves[3:])
-    ]
+    begin = "#begin document"
+    documents = file.read_text().split(begin)[1:]
+    half = file.with_name("half")
     found = []
-    for text in texts:
-        file.with_name("half").write_text(text)
-        found += [
-            document_clusters(document)
-            for document in read_documents(file.with_name("half"))
-        ]
+    for part in (documents[:3], documents[3:]):
+        half.write_text(begin + begin.join(part))
+        found += list(map(document_clusters, read_documents(half)))
     return found
 
 

@@ -24,27 +24,22 @@ Fractions = list[tuple[float, float]]
 
 def clusters(text: str) -> Clusters:
     """Clusters such as `ab cde`; each letter is a mention."""
-    return [
-        [(ord(letter), ord(letter) + 1) for letter in word] for word in text.split()
-    ]
+    found = []
+    for word in text.split():
+        found.append([(ord(letter), ord(letter) + 1) for letter in word])
+    return found
 
 
 def muc_links(these: Clusters, those: Clusters) -> tuple[float, float]:
     """The sum of `|cluster| - parts` over `these`, parts by a partition into `those`, and of `|cluster| - 1`."""
     right = possible = 0
     for cluster in these:
-        parts = {
-            place
-            for place, other in enumerate(those)
-            for mention in cluster
-            if mention in other
-        }
-        alone = [
-            mention
-            for mention in cluster
-            if not any(mention in other for other in those)
-        ]
-        right += len(cluster) - len(parts) - len(alone)
+        parts = 0
+        for other in those:
+            if not set(other).isdisjoint(cluster):
+                parts += 1
+        alone = set(cluster).difference(*those)
+        right += len(cluster) - parts - len(alone)
         possible += len(cluster) - 1
     return right, possible
 
@@ -63,13 +58,12 @@ def b_cubed(these: Clusters, those: Clusters) -> tuple[float, float]:
 def ceaf_e(these: Clusters, those: Clusters) -> tuple[float, float]:
     """The best of all alignments."""
     few, many = sorted((these, those), key=len)
-    best = max(
-        sum(
-            2 * len(set(a) & set(b)) / (len(a) + len(b))
-            for a, b in zip(few, chosen, strict=True)
-        )
-        for chosen in permutations(many, len(few))
-    )
+    best = 0.0
+    for chosen in permutations(many, len(few)):
+        similarity = 0.0
+        for a, b in zip(few, chosen, strict=True):
+            similarity += 2 * len(set(a) & set(b)) / (len(a) + len(b))
+        best = max(best, similarity)
     return best, len(these)
 
 
@@ -79,24 +73,25 @@ def expected(documents: Sequence[tuple[Clusters, Clusters]]) -> dict[str, float]
     for name, definition in zip(METRICS, (muc_links, b_cubed, ceaf_e), strict=True):
         recall = ratio([definition(key, response) for response, key in documents])
         precision = ratio([definition(response, key) for response, key in documents])
-        f1 = (
-            2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        )
-        scores |= {
-            f"{name}_precision": precision,
-            f"{name}_recall": recall,
-            f"{name}_f1": f1,
-        }
-    means = {
-        part: sum(scores[f"{name}_{part}"] for name in METRICS) / 3
-        for part in ("precision", "recall", "f1")
-    }
-    return scores | means
+        scores[f"{name}_precision"] = precision
+        scores[f"{name}_recall"] = recall
+        scores[f"{name}_f1"] = ratio([(2 * precision * recall, precision + recall)])
+    for part in ("precision", "recall", "f1"):
+        of_metrics = [scores[f"{name}_{part}"] for name in METRICS]
+        scores[part] = sum(of_metrics) / 3
+    return scores
 
 
 def ratio(fractions: Fractions) -> float:
-    whole = sum(possible for _, possible in fractions)
-    return sum(right for right, _ in fractions) / whole if whole else 0.0
+    """The sum of the parts by the sum of the wholes; 0 of nothing."""
+    right = 0.0
+    whole = 0.0
+    for part, possible in fractions:
+        right += part
+        whole += possible
+    if whole == 0:
+        return 0.0
+    return right / whole
 
 
 def scored(*documents: tuple[Clusters, Clusters]) -> dict[str, float]:
@@ -110,11 +105,11 @@ def scored(*documents: tuple[Clusters, Clusters]) -> dict[str, float]:
 def clusterings(draw: st.DrawFn) -> Clusters:
     """Up to nine mentions in up to five clusters, including singletons."""
     homes = draw(st.lists(st.integers(-1, 4), min_size=9, max_size=9))
-    found = [
-        [(place, place + 1) for place, home in enumerate(homes) if home == label]
-        for label in range(5)
-    ]
-    return draw(st.permutations([cluster for cluster in found if cluster]))
+    found: dict[int, list[tuple[int, int]]] = {}
+    for place, home in enumerate(homes):
+        if home >= 0:
+            found.setdefault(home, []).append((place, place + 1))
+    return draw(st.permutations(list(found.values())))
 
 
 @settings(deadline=None, max_examples=60)
@@ -125,10 +120,22 @@ def test_equals_the_definitions(documents: list[tuple[Clusters, Clusters]]) -> N
 
 def official(response: Clusters, key: Clusters, *, length: int) -> list[list[float]]:
     """What the rules of the official scorer give for files with these clusters, as `document_counts`."""
+    return by_scorer(response, column(key, length=length))
+
+
+def by_scorer(response: Clusters, key_cells: list[str]) -> list[list[float]]:
+    """The same for the column of the key."""
     # The order of clusters that begin with the same mention is that of their numbers.
-    numbered = sorted(response, key=lambda cluster: sorted(map(place_in_text, cluster)))
-    found = scorer.score(column(numbered, length=length), column(key, length=length))
-    return [[*recall, *precision] for recall, precision in found]
+    numbered = sorted(response, key=places)
+    brackets = column(numbered, length=len(key_cells))
+    rows = []
+    for recall, precision in scorer.score(brackets, key_cells):
+        rows.append([recall.part, recall.whole, precision.part, precision.whole])
+    return rows
+
+
+def places(cluster: list[tuple[int, int]]) -> list[tuple[int, bool, int]]:
+    return sorted(map(place_in_text, cluster))
 
 
 def shuffled(generator: Random, found: Clusters) -> Clusters:
@@ -151,7 +158,8 @@ def test_equals_the_official_scorer(length: int) -> None:
 @given(seed=st.integers(0, 10**6))
 def test_the_order_of_clusters_has_no_effect(seed: int) -> None:
     generator = Random(seed)
-    key, response = (random_clusters(generator, length=8) for _ in range(2))
+    key = random_clusters(generator, length=8)
+    response = random_clusters(generator, length=8)
     counts = document_counts(response, key)
     assert document_counts(shuffled(generator, response), key) == pytest.approx(counts)
     beginnings = [min(map(place_in_text, cluster)) for cluster in key]
@@ -198,17 +206,13 @@ def test_equals_the_official_scorer_on_real_documents(split: str, every: int) ->
         pytest.skip(f"there is no {file}")
     generator = Random(1)
     for document in islice(read_documents(file), 0, None, every):
-        cells = [
-            cell for sentence in document.sentences for cell in sentence.columns[-1]
-        ]
+        cells: list[str] = []
+        for sentence in document.sentences:
+            cells.extend(sentence.columns[-1])
         key = document_clusters(document)
         response = [altered(generator, cluster) for cluster in key]
         response += generator.sample(response, 2)
-        numbered = sorted(response, key=lambda one: sorted(map(place_in_text, one)))
-        brackets = column(numbered, length=len(cells))
-        wanted = [
-            [*recall, *precision] for recall, precision in scorer.score(brackets, cells)
-        ]
+        wanted = by_scorer(response, cells)
         found = document_counts(shuffled(generator, response), key)
         assert found == pytest.approx(np.array(wanted), abs=1e-9), document.key
 
@@ -218,8 +222,10 @@ def altered(generator: Random, cluster: list[tuple[int, int]]) -> list[tuple[int
     kept = [mention for mention in cluster if generator.random() < 0.8] or cluster
     start, end = generator.choice(cluster)
     other = (max(0, start - 1), end)
-    changed = [*kept, other, generator.choice(kept)]
-    return changed if can_be_written(changed) else kept
+    changed = kept + [other, generator.choice(kept)]
+    if can_be_written(changed):
+        return changed
+    return kept
 
 
 def test_processes_count_together() -> None:

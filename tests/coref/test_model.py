@@ -23,14 +23,13 @@ def story(model: CorefModel, place: int = 0) -> tuple[dict[str, Any], Document]:
     """One document of the fixture as a batch, and as the model sees it."""
     batch = tensors(model.vocab, corpus("coref")[place : place + 1])
     known = batch["metadata"][0]
-    text = {
-        key: {name: ids[0] for name, ids in of_one.items()}
-        for key, of_one in batch["text"].items()
-    }
+    text = {}
+    for key, tensors_of_key in batch["text"].items():
+        text[key] = {name: ids[0] for name, ids in tensors_of_key.items()}
     lengths = [len(sentence) for sentence in known["sentences"]]
-    return batch, Document(
-        text, batch["speakers"][0], batch["genre"][0], lengths, known["clusters"]
-    )
+    speakers = batch["speakers"][0]
+    genre = batch["genre"][0]
+    return batch, Document(text, speakers, genre, lengths, known["clusters"])
 
 
 def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster]]:
@@ -39,36 +38,29 @@ def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster
     grid = model.spans(encoded, values, lengths)
     places = prune_crossing_spans(grid.scores, grid.mask, limit=int(0.4 * len(encoded)))
     kept = [(n, n + w + 1) for n, w in places.tolist()]
-    home = {
-        mention: number
-        for number, cluster in enumerate(document.clusters)
-        for mention in cluster
-    }
-    loss, links = 0.0, {}
+    home = {}
+    for number, cluster in enumerate(document.clusters):
+        home.update(dict.fromkeys(cluster, number))
+    loss = 0.0
+    clusters: dict[Any, Cluster] = {}
     scores = pair_scores(model, document, grid, places, encoded, values)
     for i, span in enumerate(kept):
-        options = {-1: 0.0} | {
-            j: scores[i, j]
-            for j in range(max(0, i - model.antecedents.max_antecedents), i)
-        }
-        right = [
-            j
-            for j in options
-            if j >= 0 and span in home and home.get(kept[j]) == home[span]
-        ] or [-1]
+        options = {-1: 0.0}
+        right = []
+        for j in range(max(0, i - model.antecedents.max_antecedents), i):
+            options[j] = scores[i, j]
+            if span in home and home.get(kept[j]) == home[span]:
+                right.append(scores[i, j])
         total = torch.tensor(list(options.values())).logsumexp(0)
-        loss += (total - torch.tensor([options[j] for j in right]).logsumexp(0)).item()
-        links[span] = max(options, key=lambda j: options[j])
-    clusters: list[Cluster] = []
-    for span, antecedent in links.items():
+        loss += (total - torch.tensor(right or [0.0]).logsumexp(0)).item()
+        antecedent = max(options, key=options.__getitem__)
         if antecedent >= 0:
-            joined = [
-                cluster for cluster in clusters if kept[antecedent] in cluster
-            ] or [[kept[antecedent]]]
-            clusters = [cluster for cluster in clusters if cluster is not joined[0]] + [
-                [*joined[0], span]
-            ]
-    return loss, sorted(clusters)
+            before = kept[antecedent]
+            cluster = clusters.setdefault(before, [before])
+            cluster.append(span)
+            clusters[span] = cluster
+    distinct = {id(cluster): cluster for cluster in clusters.values()}
+    return loss, sorted(distinct.values())
 
 
 def pair_scores(
@@ -81,11 +73,14 @@ def pair_scores(
 ) -> Any:
     first, width = places.unbind(1)
     vectors = model.spans.vectors(grid, encoded, values, places)
-    speakers, genre = document.speakers[first], document.genre + 1
+    kept = TopSpans(
+        vectors,
+        grid.scores[first, width],
+        document.speakers[first],
+        document.genre + 1,
+    )
     whole: dict[tuple[int, int], float] = {}
-    for scores, rows, columns in model.antecedents(
-        TopSpans(vectors, grid.scores[first, width], speakers, genre)
-    ):
+    for scores, rows, columns in model.antecedents(kept):
         for i in range(rows.start, rows.stop):
             for j in range(columns.start, columns.stop):
                 whole[i, j] = scores[i - rows.start, j - columns.start].item()
@@ -99,14 +94,12 @@ def test_loss_and_clusters_by_loops(build: Build) -> None:
         encoded, values, lengths = model._words(document)
         grid = model.spans(encoded, values, lengths)
         places = prune_crossing_spans(grid.scores, grid.mask, limit=10)
-        scores = torch.tensor(
-            list(pair_scores(model, document, grid, places, encoded, values).values())
-        )
+        pairs = pair_scores(model, document, grid, places, encoded, values)
+        scores = torch.tensor(list(pairs.values()))
         last = model.antecedents.score.rest[-1]
         assert isinstance(last, torch.nn.Linear)
-        last.bias.sub_(
-            scores[scores.isfinite()].quantile(0.8)
-        )  # so that some are linked
+        # So that some are linked.
+        last.bias.sub_(scores[scores.isfinite()].quantile(0.8))
         output = model(**batch)
         loss, clusters = by_loops(model, document)
     assert output["loss"].item() == pytest.approx(loss, rel=1e-5)
@@ -130,10 +123,10 @@ def test_random_windows_during_training(build: Build) -> None:
     )
     model.input_encoder.encoder.dropout = 0.0
     batch, document = story(model)
-    parts = [
-        model._resolve(window(document, start, start + 2))[0].item()
-        for start in range(2)
-    ]
+    parts = []
+    for start in range(2):
+        loss, _ = model._resolve(window(document, start, start + 2))
+        parts.append(loss.item())
     model.train()
     drawn = [model(**batch)["loss"].item() for _ in range(20)]
     for loss in drawn:
@@ -146,8 +139,8 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
     assert model.antecedents.genre.weight.shape[0] == 3
     losses = []
     for genre in ("", "weather", "bc"):
-        reader, (first, *_) = CorefReader(), corpus("coref")
-        known = first["metadata"].metadata
+        reader = CorefReader()
+        known = corpus("coref")[0]["metadata"].metadata
         instance = reader.text_to_instance(
             known["sentences"], genre=genre, clusters=known["clusters"]
         )

@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,21 +27,20 @@ CLUSTERS = [
 
 def test_documents_parts_and_clusters() -> None:
     instances = list(CorefReader().read(STORIES))
-    names = [
-        (metadata(i)["key"], metadata(i)["part"], metadata(i)["line"])
-        for i in instances
-    ]
+    known = [metadata(instance) for instance in instances]
+    names = [(one["key"], one["part"], one["line"]) for one in known]
     assert names == [
         ("bc/pier/00/pier_0001", 0, 2),
         ("bc/pier/00/pier_0001", 1, 33),
         ("GUM_fiction_gull", 0, 39),
     ]
-    assert [metadata(i)["clusters"] for i in instances] == CLUSTERS
+    assert [one["clusters"] for one in known] == CLUSTERS
 
 
 def test_singletons_nested_and_crossing_mentions_are_read() -> None:
     everything = document_clusters(next(read_documents(STORIES)))
-    assert everything == sorted([*CLUSTERS[0], [(6, 10)], [(9, 10)], [(13, 16)]])
+    singletons = [[(6, 10)], [(9, 10)], [(13, 16)]]
+    assert everything == sorted(CLUSTERS[0] + singletons)
 
 
 @settings(deadline=None, max_examples=100)
@@ -53,40 +53,46 @@ def test_clusters_are_those_of_the_official_scorer(
     length = generator.randint(1, 12)
     brackets = column(random_clusters(generator, length=length), length=length)
     lines = ["#begin document (story); part 000"]
+    empty = "*\t" * 7
     for cell in brackets:
-        lines.append("\t".join(["story", "0", "0", "word", *"*" * 7, cell]))
+        lines.append(f"story\t0\t0\tword\t{empty}{cell}")
         lines += [""] * generator.randint(0, 1)
+    lines += ["#end document", ""]
     file = tmp_path_factory.mktemp("stories") / "story.gold_conll"
-    file.write_text("\n".join([*lines, "#end document", ""]))
+    file.write_text("\n".join(lines))
     (document,) = read_documents(file)
-    found = [
-        sorted((start, end + 1) for start, end in entity)
-        for entity in scorer.read_entities(brackets)
-    ]
-    assert document_clusters(document) == found
+    expected = []
+    for entity in scorer.read_entities(brackets):
+        expected.append(sorted((start, end + 1) for start, end in entity))
+    assert document_clusters(document) == expected
 
 
 def test_files_without_annotation_are_read_for_predictions(tmp_path: Path) -> None:
-    lines = [line.split() for line in STORIES.read_text().splitlines()]
-    bare = [
-        "\t".join([*row[:-1], "-"] if len(row) > 11 else row).replace("\t", " ")
-        for row in lines
-    ]
-    (tmp_path / "bare.gold_conll").write_text("\n".join(bare) + "\n")
-    assert [metadata(i)["clusters"] for i in CorefReader().read(tmp_path)] == [None] * 3
-    (tmp_path / "stories.gold_conll").write_text(
-        STORIES.read_text().replace("pier_0001", "pier_0002")
-    )
-    found = [metadata(i)["clusters"] for i in CorefReader().read(tmp_path)]
-    assert found == [[], [], [], *CLUSTERS]
+    text = STORIES.read_text()
+    bare = ""
+    for line in text.splitlines():
+        row = line.split()
+        if len(row) > 11:
+            row[-1] = "-"
+        bare += " ".join(row) + "\n"
+    (tmp_path / "bare.gold_conll").write_text(bare)
+    assert clusters_in(tmp_path) == [None] * 3
+    other = text.replace("pier_0001", "pier_0002")
+    (tmp_path / "stories.gold_conll").write_text(other)
+    assert clusters_in(tmp_path) == [[], [], []] + CLUSTERS
+
+
+def clusters_in(folder: Path) -> list[Any]:
+    return [metadata(one)["clusters"] for one in CorefReader().read(folder)]
 
 
 def test_words_speakers_and_genre() -> None:
     first, _, last = CorefReader().read(STORIES)
-    assert [[token.text for token in sentence] for sentence in first["text"]][1:] == [
-        ["He", "knew", "the", "old", "pilot", "'s", "boat", "well", "."],
-        ["She", "liked", "it", ",", "too", "."],
-    ]
+    texts = []
+    for sentence in first["text"]:
+        texts.append(" ".join(token.text for token in sentence))
+    assert texts[1] == "He knew the old pilot 's boat well ."
+    assert texts[2] == "She liked it , too ."
     assert metadata(first)["sentences"][0][-1] == "."
     assert first["speakers"].tensor.tolist() == [0] * 11 + [1] * 9 + [0] * 6
     assert [first["genre"].label, last["genre"].label] == ["bc", "fiction"]

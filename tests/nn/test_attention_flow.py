@@ -21,41 +21,43 @@ def similarity(similar: Trilinear, u: Tensor, v: Tensor) -> float:
     """The similarity of two vectors."""
     value = 0.0
     for d in range(WIDTH):
-        value += (
-            similar.left[d].item() * u[d].item() + similar.right[d].item() * v[d].item()
-        )
+        value += similar.left[d].item() * u[d].item()
+        value += similar.right[d].item() * v[d].item()
         value += similar.product[d].item() * u[d].item() * v[d].item()
     return value
 
 
 def softmax(values: list[float]) -> list[float]:
-    total = sum(math.exp(value) for value in values)
-    return [math.exp(value) / total for value in values]
+    powers = [math.exp(value) for value in values]
+    return [power / sum(powers) for power in powers]
 
 
 def mean(weights: list[float], vectors: Tensor) -> Tensor:
-    return torch.stack(
-        [weight * vector for weight, vector in zip(weights, vectors, strict=True)]
-    ).sum(0)
+    total = torch.zeros(WIDTH)
+    for weight, vector in zip(weights, vectors, strict=True):
+        total = total + weight * vector
+    return total
 
 
 def test_bi_attention_equals_loops() -> None:
     attention = BiAttention(WIDTH)
     wide(attention)
-    passage, question = torch.randn(3, 5, WIDTH), torch.randn(3, 4, WIDTH)
-    lengths, question_lengths = [5, 2, 1], [1, 4, 2]
-    masks = [
-        torch.arange(size)[None] < torch.tensor(ls)[:, None]
-        for size, ls in ((5, lengths), (4, question_lengths))
-    ]
-    passage[~masks[0]], question[~masks[1]] = 0.5, 0.5
-    attended = attention(passage, masks[0], question, masks[1])
+    passage = torch.randn(3, 5, WIDTH)
+    question = torch.randn(3, 4, WIDTH)
+    lengths = [5, 2, 1]
+    question_lengths = [1, 4, 2]
+    mask = torch.arange(5)[None] < torch.tensor(lengths)[:, None]
+    question_mask = torch.arange(4)[None] < torch.tensor(question_lengths)[:, None]
+    passage[~mask] = 0.5
+    question[~question_mask] = 0.5
+    attended = attention(passage, mask, question, question_mask)
     assert attended.shape == (3, 5, 4 * WIDTH)
     for b, (t_end, u_end) in enumerate(zip(lengths, question_lengths, strict=True)):
-        c, q = passage[b, :t_end], question[b, :u_end]
-        scores = [
-            [similarity(attention.similarity, c_t, q_u) for q_u in q] for c_t in c
-        ]
+        c = passage[b, :t_end]
+        q = question[b, :u_end]
+        scores = []
+        for c_t in c:
+            scores.append([similarity(attention.similarity, c_t, q_u) for q_u in q])
         q2c = mean(softmax([max(row) for row in scores]), c)
         for t, row in enumerate(scores):
             c2q = mean(softmax(row), q)
@@ -74,15 +76,11 @@ def test_self_attention_equals_loops() -> None:
         row = vectors[b, :length]
         for t in range(length):
             others = [k for k in range(length) if k != t]
-            powers = [
-                math.exp(similarity(attention.similarity, row[t], row[k]))
-                for k in others
-            ]
-            total = math.exp(attention.null_score.item()) + sum(powers)
-            expected = sum(
-                (p / total * row[k] for p, k in zip(powers, others, strict=True)),
-                torch.zeros(WIDTH),
-            )
+            scores = [attention.null_score.item()]
+            for k in others:
+                scores.append(similarity(attention.similarity, row[t], row[k]))
+            weights = softmax(scores)[1:]
+            expected = mean(weights, row[others])
             torch.testing.assert_close(attended[b, t], expected, rtol=1e-4, atol=1e-5)
 
 

@@ -9,9 +9,8 @@ from allennlp.modules.seq2vec_encoders import CnnEncoder
 from elmo_tasks.nn.character_cnn import PaddedCnn
 
 WIDTHS = (2, 4)
-LENGTHS = torch.tensor(
-    [5, 3, 1, 4]
-)  # the second and third are shorter than one or both filters
+LENGTHS = torch.tensor([5, 3, 1, 4])
+"""The second and third word are shorter than one or both filters."""
 MASK = (torch.arange(5) < LENGTHS[:, None]).long()
 
 
@@ -25,21 +24,21 @@ def test_float32_is_that_of_allennlp(keys: dict[str, Any]) -> None:
     ours = PaddedCnn(3, 7, WIDTHS, **keys)
     tokens = torch.randn(4, 5, 3, requires_grad=True)
     for mask in (MASK, MASK.bool(), None):
-        gradients = []
-        for encoder in (theirs, ours):
-            found = encoder(tokens, mask)
-            gradients.append(
-                (
-                    found,
-                    *torch.autograd.grad(
-                        found.square().sum(), [tokens, *encoder.parameters()]
-                    ),
-                )
-            )
-        assert all(
-            torch.equal(one, other) for one, other in zip(*gradients, strict=True)
-        )
+        expected = features_and_gradients(theirs, tokens, mask)
+        found = features_and_gradients(ours, tokens, mask)
+        for one, other in zip(found, expected, strict=True):
+            assert torch.equal(one, other)
     assert ours.state_dict().keys() == theirs.state_dict().keys()
+
+
+def features_and_gradients(
+    encoder: CnnEncoder, tokens: torch.Tensor, mask: torch.Tensor | None
+) -> list[torch.Tensor]:
+    """The output, and the gradients of the input and the parameters."""
+    features = encoder(tokens, mask)
+    variables = [tokens] + list(encoder.parameters())
+    gradients = torch.autograd.grad(features.square().sum(), variables)
+    return [features] + list(gradients)
 
 
 def test_default_filters_are_those_of_allennlp() -> None:

@@ -1,6 +1,6 @@
 """All encoders: padding, gradients, widths, invalid settings; each against its equations, and its initialization."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -33,34 +33,31 @@ MASK = torch.arange(5)[None] < torch.tensor(LENGTHS)[:, None]
 
 def make(name: str, **keys: Any) -> Seq2SeqEncoder:
     torch.manual_seed(2)
-    return Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")(
-        input_size=4, **{**ENCODERS[name][0], **keys}
-    )
+    settings, _ = ENCODERS[name]
+    kind = Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")
+    return kind(input_size=4, **(settings | keys))
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_padding_has_no_effect(name: str) -> None:
-    encoder, inputs = make(name), torch.randn(5, 5, 4)
+    encoder = make(name)
+    inputs = torch.randn(5, 5, 4)
     outputs = encoder(inputs, MASK)
-    assert torch.equal(
-        encoder(inputs.masked_fill(~MASK[:, :, None], 1e6), MASK), outputs
-    )
+    filled = inputs.masked_fill(~MASK[:, :, None], 1e6)
+    assert torch.equal(encoder(filled, MASK), outputs)
     assert not outputs[~MASK].any()
     for row, length in enumerate(LENGTHS):
         if length:
-            alone = encoder(
-                inputs[row : row + 1, :length], MASK[row : row + 1, :length]
-            )
+            words = inputs[row : row + 1, :length]
+            alone = encoder(words, MASK[row : row + 1, :length])
             assert torch.allclose(outputs[row, :length], alone[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("key", ["dropout", "feedforward_dropout"])
 def test_dropout_of_the_feedforward_lstm_is_for_training_only(key: str) -> None:
-    encoder, plain, inputs = (
-        make("feedforward_lstm", **{key: 0.5}),
-        make("feedforward_lstm"),
-        torch.randn(5, 5, 4),
-    )
+    encoder = make("feedforward_lstm", **{key: 0.5})
+    plain = make("feedforward_lstm")
+    inputs = torch.randn(5, 5, 4)
     assert not torch.allclose(encoder(inputs, MASK), plain(inputs, MASK))
     assert torch.equal(encoder.eval()(inputs, MASK), plain.eval()(inputs, MASK))
 
@@ -70,42 +67,34 @@ Direction = Callable[[Tensor, int], Tensor]
 
 def both_directions(inputs: Tensor, direction: Direction) -> Tensor:
     """Outputs [B, T, 2H] of a loop over a sentence [T, D], which is reversed for direction 1."""
-    expected = torch.zeros(0)
+    rows = []
     for row, length in enumerate(LENGTHS):
-        if length:
-            forward, backward = (
-                direction(inputs[row, :length], 0),
-                direction(inputs[row, :length].flip(0), 1).flip(0),
-            )
-            expected = (
-                expected
-                if expected.numel()
-                else torch.zeros(5, 5, 2 * forward.shape[1])
-            )
-            expected = expected.index_put(
-                (torch.tensor(row), torch.arange(length)),
-                torch.cat([forward, backward], 1),
-            )
-    return expected
+        if length == 0:
+            rows.append(torch.zeros(0, 1))
+            continue
+        words = inputs[row, :length]
+        forward = direction(words, 0)
+        backward = direction(words.flip(0), 1).flip(0)
+        rows.append(torch.cat([forward, backward], 1))
+    width = rows[0].shape[1]
+    padded = []
+    for outputs in rows:
+        padding = torch.zeros(5 - len(outputs), width)
+        padded.append(torch.cat([outputs.expand(-1, width), padding]))
+    return torch.stack(padded)
 
 
 def check_equal(encoder: Seq2SeqEncoder, direction: Direction) -> None:
     """Outputs and gradients of an encoder against a loop."""
-    inputs, weights, found = (
-        torch.randn(5, 5, 4),
-        torch.randn(5, 5, encoder.get_output_dim()),
-        [],
-    )
-    outputs, expected = encoder(inputs, MASK), both_directions(inputs, direction)
+    inputs = torch.randn(5, 5, 4)
+    weights = torch.randn(5, 5, encoder.get_output_dim())
+    outputs = encoder(inputs, MASK)
+    expected = both_directions(inputs, direction)
     assert torch.allclose(outputs, expected, atol=1e-6)
-    for output in (outputs, expected):
-        encoder.zero_grad()
-        (output * weights).sum().backward()
-        found.append(
-            [p.grad.clone() for p in encoder.parameters() if p.grad is not None]
-        )
-    assert len(found[0]) == len(list(encoder.parameters()))
-    for ours, theirs in zip(*found, strict=True):
+    parameters = list(encoder.parameters())
+    found = torch.autograd.grad((outputs * weights).sum(), parameters)
+    wanted = torch.autograd.grad((expected * weights).sum(), parameters)
+    for ours, theirs in zip(found, wanted, strict=True):
         assert ours.any() and torch.allclose(ours, theirs, atol=1e-5)
 
 
@@ -114,11 +103,12 @@ def test_coupled_lstm_equals_its_equations() -> None:
     assert isinstance(lstm, CoupledLstm)
 
     def direction(words: Tensor, side: int) -> Tensor:
-        cell, hidden, outputs = lstm.first_cell[side, 0], lstm.first_hidden[side, 0], []
+        cell = lstm.first_cell[side, 0]
+        hidden = lstm.first_hidden[side, 0]
+        outputs = []
         for word in words:
-            i, j, o = (
-                torch.cat([word, hidden]) @ lstm.kernel[side] + lstm.bias[side]
-            ).chunk(3)
+            received = torch.cat([word, hidden])
+            i, j, o = (received @ lstm.kernel[side] + lstm.bias[side]).chunk(3)
             cell = (1 - i.sigmoid()) * cell + i.sigmoid() * j.tanh()
             hidden = o.sigmoid() * cell.tanh()
             outputs.append(hidden)
@@ -128,34 +118,38 @@ def test_coupled_lstm_equals_its_equations() -> None:
 
 
 def test_gru_equals_torchs() -> None:
-    gru, inputs = make("gru"), torch.randn(5, 5, 4)
+    gru = make("gru")
+    inputs = torch.randn(5, 5, 4)
     assert isinstance(gru, Gru)
     theirs = nn.GRU(4, 4, batch_first=True, bidirectional=True)
-    backward = {
-        f"{name}_reverse": value for name, value in gru.backward.state_dict().items()
-    }
-    theirs.load_state_dict(gru.onward.state_dict() | backward)
-    assert torch.allclose(
-        gru(inputs, torch.ones(5, 5).bool()), theirs(inputs)[0], atol=1e-6
-    )
+    state = gru.onward.state_dict()
+    for name, value in gru.backward.state_dict().items():
+        state[f"{name}_reverse"] = value
+    theirs.load_state_dict(state)
+    expected, _ = theirs(inputs)
+    assert torch.allclose(gru(inputs, torch.ones(5, 5).bool()), expected, atol=1e-6)
     gru(inputs.masked_fill(~MASK[:, :, None], torch.nan), MASK).sum().backward()
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in gru.parameters())
+    for parameter in gru.parameters():
+        assert parameter.grad is not None
+        assert parameter.grad.isfinite().all()
 
 
 def test_stacked_lstms_dropout_is_variational_before_each_layer() -> None:
-    stack, seen = make("stacked_lstm", dropout=0.5), []
+    stack = make("stacked_lstm", dropout=0.5)
+    seen = []
     assert isinstance(stack, StackedLstm)
-    stack.dropout.register_forward_hook(
-        lambda module, inputs, output: seen.append((inputs[0], output))
-    )
+
+    def see(module: nn.Module, inputs: tuple[Tensor], output: Tensor) -> None:
+        seen.append((inputs[0], output))
+
+    stack.dropout.register_forward_hook(see)
     stack(torch.ones(8, 5, 4), torch.ones(8, 5).bool())
     assert [tuple(after.shape) for _, after in seen] == [(8, 5, 4), (8, 5, 12)]
     for before, after in seen:
         dropped = (after == 0) & (before != 0)
         assert torch.equal(dropped[:, :1].expand_as(dropped), dropped)
-        assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(
-            dropped[0], dropped[1]
-        )
+        assert 0.2 < dropped.float().mean() < 0.8
+        assert not torch.equal(dropped[0], dropped[1])
 
 
 def test_coupled_lstms_dropout_is_recurrent_and_variational() -> None:
@@ -164,16 +158,15 @@ def test_coupled_lstms_dropout_is_recurrent_and_variational() -> None:
     with torch.no_grad():
         lstm.kernel[:, :4] = 0.0  # only the recurrence is left
     torch.manual_seed(1)
-    outputs = lstm(torch.zeros(400, 3, 4), torch.ones(400, 3).bool())[
-        :, :, :3
-    ].detach()  # forward
+    outputs = lstm(torch.zeros(400, 3, 4), torch.ones(400, 3).bool()).detach()
+    outputs = outputs[:, :, :3]  # forward
     kinds = {tuple(row.flatten().mul(1e5).round().tolist()) for row in outputs}
     assert len(kinds) == 2**3, (
         "a mask of 3 units for each sentence, constant over its words"
     )
 
 
-def assert_orthogonal(*blocks: Tensor) -> None:
+def assert_orthogonal(blocks: Sequence[Tensor]) -> None:
     for block in blocks:
         assert torch.allclose(block @ block.T, torch.eye(len(block)), atol=1e-5)
 
@@ -181,14 +174,14 @@ def assert_orthogonal(*blocks: Tensor) -> None:
 def test_initialization() -> None:
     layer = HighwayLstm(input_size=9, hidden_size=8, num_layers=1).layers[0]
     assert layer.bias.tolist() == [0.0] * 8 + [1.0] * 8 + [0.0] * 32
-    assert_orthogonal(*layer.input_weight.chunk(6), *layer.hidden_weight.chunk(5))
+    assert_orthogonal(layer.input_weight.chunk(6))
+    assert_orthogonal(layer.hidden_weight.chunk(5))
     for lstm in StackedLstm(input_size=4, hidden_sizes=[6, 3]).layers:
         size = lstm.hidden_size
         for suffix in ("l0", "l0_reverse"):
-            assert_orthogonal(*getattr(lstm, f"weight_hh_{suffix}").chunk(4))
-            biases = getattr(lstm, f"bias_ih_{suffix}") + getattr(
-                lstm, f"bias_hh_{suffix}"
-            )
+            assert_orthogonal(lstm.get_parameter(f"weight_hh_{suffix}").chunk(4))
+            biases = lstm.get_parameter(f"bias_ih_{suffix}")
+            biases = biases + lstm.get_parameter(f"bias_hh_{suffix}")
             assert biases.tolist() == [0.0] * size + [1.0] * size + [0.0] * 2 * size
     (wide,) = StackedLstm(input_size=60, hidden_sizes=[40]).layers
     for gate in wide.weight_ih_l0.chunk(4):  # Glorot-uniform, each gate for itself
@@ -197,17 +190,12 @@ def test_initialization() -> None:
         assert gate.std().item() == pytest.approx(bound / 3**0.5, rel=0.05)
     coupled = CoupledLstm(input_size=40, hidden_size=30)
     for direction in coupled.kernel:
-        assert_orthogonal(*(gate.T for gate in direction.chunk(3, 1)))
+        assert_orthogonal(direction.T.chunk(3))
     for parameter, fans in ((coupled.bias, 180), (coupled.first_hidden, 31)):
         assert 0.6 * (6 / fans) ** 0.5 < parameter.abs().max() <= (6 / fans) ** 0.5
     earlier = CoupledLstm(input_size=40, hidden_size=30, orthonormal_input=False)
-    assert_orthogonal(
-        *(
-            gate.T
-            for direction in earlier.kernel[:, 40:]
-            for gate in direction.chunk(3, 1)
-        )
-    )
+    for direction in earlier.kernel[:, 40:]:
+        assert_orthogonal(direction.T.chunk(3))
     assert earlier.kernel[:, :40].std().item() == pytest.approx(
         (2 / (40 + 90)) ** 0.5, rel=0.03
     )
@@ -215,41 +203,37 @@ def test_initialization() -> None:
         "the sum of two"
     )
     gru = Gru(input_size=200, hidden_size=90)
-    weights = torch.cat(
-        [p.flatten() for name, p in gru.named_parameters() if "weight" in name]
-    )
-    assert weights.abs().max() <= 0.1 and 0.042 < weights.std() < 0.046, (
-        "N(0, 0.05) truncated at 0.1 has 0.044"
-    )
+    parts = []
+    for name, parameter in gru.named_parameters():
+        if "weight" in name:
+            parts.append(parameter.flatten())
+    weights = torch.cat(parts)
+    assert weights.abs().max() <= 0.1
+    assert 0.042 < weights.std() < 0.046  # N(0, 0.05) truncated at 0.1 has 0.044
     linear = glorot(nn.Linear(400, 200))
-    assert (
-        linear.weight.std().item() == pytest.approx((2 / 600) ** 0.5, rel=0.02)
-        and not linear.bias.any()
-    )
+    assert linear.weight.std().item() == pytest.approx((2 / 600) ** 0.5, rel=0.02)
+    assert not linear.bias.any()
 
 
 def test_character_cnn_equals_loops() -> None:
     cnn = CharacterCnn(embedding_dim=2, num_filters=3, width=3)
-    weight, bias = cnn.convolution.weight, cnn.convolution.bias
-    assert bias is not None and (cnn.get_input_dim(), cnn.get_output_dim()) == (2, 3)
+    weight = cnn.convolution.weight
+    bias = cnn.convolution.bias
+    assert (cnn.get_input_dim(), cnn.get_output_dim()) == (2, 3)
+    assert bias is not None
     bias.data = torch.tensor([0.1, -0.2, 0.3])
-    tokens, mask = (
-        torch.randn(4, 5, 2),
-        torch.arange(5)[None] < torch.tensor([[5], [2], [1], [0]]),
-    )
+    tokens = torch.randn(4, 5, 2)
+    lengths = [5, 2, 1, 0]  # words may be shorter than the filters
+    mask = torch.arange(5)[None] < torch.tensor(lengths)[:, None]
     tokens[~mask] = torch.nan
     vectors = cnn(tokens, mask)
-    for row, length in enumerate(
-        mask.sum(1).tolist()
-    ):  # words may be shorter than the filters
+    for row, length in enumerate(lengths):
         padded = torch.cat([tokens[row, :length], torch.zeros(2, 2)])
-        windows = [
-            (weight * padded[start : start + 3].T).sum((1, 2)) + bias
-            for start in range(length)
-        ]
-        torch.testing.assert_close(
-            vectors[row], torch.stack([torch.zeros(3), *windows]).amax(0)
-        )
+        features = [torch.zeros(3)]
+        for start in range(length):
+            window = padded[start : start + 3].T
+            features.append((weight * window).sum((1, 2)) + bias)
+        torch.testing.assert_close(vectors[row], torch.stack(features).amax(0))
 
 
 def test_words_of_any_length_have_character_features() -> None:
@@ -265,7 +249,8 @@ def test_words_of_any_length_have_character_features() -> None:
             mask = torch.arange(longest)[None] < length
             (vector,) = cnns(tokens, mask)
             found.append(vector)
-            assert all(part.any() for part in vector.split(50))
+            for part in vector.split(50):
+                assert part.any()
             alone = [part(tokens, mask)[0] for part in cnns.parts]
             assert torch.equal(vector, torch.cat(alone))
         torch.testing.assert_close(found[1:], found[:1] * 2)

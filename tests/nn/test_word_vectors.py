@@ -29,15 +29,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def vocabulary(*words: str) -> Vocabulary:
-    return Vocabulary(
-        counter={
-            "tokens": {word: len(words) - place for place, word in enumerate(words)}
-        }
-    )
+    counts = {}
+    for place, word in enumerate(words):
+        counts[word] = len(words) - place
+    return Vocabulary(counter={"tokens": counts})
 
 
 def embedder(file: Path | None, vocab: Vocabulary, **keys: Any) -> WordVectors:
-    given = {"type": "elmo_tasks_word_vectors", "embedding_dim": 3, **keys}
+    given = {"type": "elmo_tasks_word_vectors", "embedding_dim": 3} | keys
     if file is not None:
         given["pretrained_file"] = str(file)
     built = TokenEmbedder.from_params(Params(given), vocab=vocab)
@@ -49,18 +48,12 @@ def test_looks_up_the_word_then_the_lower_cased_word_then_the_mean(file: Path) -
     vocab = vocabulary("May", "may", "Harrow", "harrow", "sloop")
     built = embedder(file, vocab)
     mean = torch.tensor([[-1.0, -2, -3], [-1, -2, -3], [0.5, 0.5, 0.1]]).mean(0)
-    found = torch.tensor(
-        look_up(built, vocab, "May", "may", "Harrow", "harrow", "sloop", "unseen")
-    )
-    expected = [
-        [-1.0, -2, -3],
-        [-1, -2, -3],
-        [0.5, 0.5, 0.1],
-        mean.tolist(),
-        mean.tolist(),
-        mean.tolist(),
-    ]
-    assert torch.allclose(found, torch.tensor(expected))
+    words = ("May", "may", "Harrow", "harrow", "sloop", "unseen")
+    found = torch.tensor(look_up(built, vocab, *words))
+    expected = torch.stack([mean] * 6)
+    expected[:2] = torch.tensor([-1.0, -2, -3])
+    expected[2] = torch.tensor([0.5, 0.5, 0.1])
+    assert torch.allclose(found, expected)
     assert built(torch.tensor([[0]])).tolist() == [[[0.0, 0.0, 0.0]]]
     assert built.get_output_dim() == 3
     assert built.fixed.shape == (1, 3)
@@ -71,26 +64,23 @@ def test_trained_and_fixed_words(file: Path) -> None:
     built = embedder(file, vocab, keep_all_pretrained=True)
     assert vocab.get_token_index(FIXED) == len(built.weight) == 4
     assert look_up(built, vocab, "ferry", "the") == [[4, 4, 4], [1, 2, 3]]
-    ids = torch.tensor(
-        [[vocab.get_token_index(word) for word in ("ferry", "the", "sloop")] + [0]]
-    )
-    built(ids).pow(2).sum().backward()
+    ids = [vocab.get_token_index(word) for word in ("ferry", "the", "sloop")]
+    built(torch.tensor([ids + [0]])).pow(2).sum().backward()
     assert built.weight.grad is not None
     assert built.weight.grad.any(1).tolist() == [False, False, True, True]
-    assert "fixed" in built.state_dict() and [
-        name for name, _ in built.named_parameters()
-    ] == ["weight"]
+    assert "fixed" in built.state_dict()
+    assert list(dict(built.named_parameters())) == ["weight"]
     assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
 
 
 def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> None:
     file.write_text("sea 10 12\nship 12 14\n")
-    vocab = vocabulary("sea", "ship", *(f"new{i}" for i in range(2000)))
+    new_words = [f"new{i}" for i in range(2000)]
+    vocab = vocabulary("sea", "ship", *new_words)
     built = embedder(file, vocab, embedding_dim=2, unknown="random")
     new = built.weight[4:2004].detach()  # [2000, 2]
-    assert new.mean().item() == pytest.approx(
-        12, abs=0.1
-    ) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
+    assert new.mean().item() == pytest.approx(12, abs=0.1)
+    assert new.std().item() == pytest.approx(2**0.5, abs=0.1)
 
 
 def as_archived(
@@ -144,14 +134,11 @@ def test_a_lost_file_of_vectors_is_reported_once(
 def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(
     normalize: bool, file: Path
 ) -> None:
-    words, keys = (
-        ("the", "Ferry", "may", "sloop", "MAY", "Harrow", "\ud800", "é" * 501),
-        {"normalize": normalize},
-    )
+    words = ("the", "Ferry", "may", "sloop", "MAY", "Harrow", "\ud800", "é" * 501)
+    keys = {"normalize": normalize}
     vocab = vocabulary("the", "dock")
-    lean, saved = as_archived(
-        embedder(file, vocab, unknown="zero", **keys), file, vocab, **keys
-    )
+    built = embedder(file, vocab, unknown="zero", **keys)
+    lean, saved = as_archived(built, file, vocab, **keys)
     everything = vocabulary("the", "dock")
     whole = embedder(file, everything, keep_all_pretrained=True, unknown="zero", **keys)
     assert look_up(lean, saved, *words) == look_up(whole, everything, *words)
@@ -245,37 +232,31 @@ def test_a_batch_without_looked_up_vectors_is_an_error(
 
 
 def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:
-    (other := tmp_path / "other.txt").write_text("may 3 4\ndock 6 8\n")
-    parts = [
-        {"pretrained_file": str(file), "embedding_dim": 3, "unknown": "zero"},
-        {
-            "pretrained_file": str(other),
-            "embedding_dim": 2,
-            "unknown": "mean",
-            "normalize": True,
-        },
-    ]
+    other = tmp_path / "other.txt"
+    other.write_text("may 3 4\ndock 6 8\n")
+    first = {"embedding_dim": 3, "unknown": "zero"}
+    second = {"embedding_dim": 2, "unknown": "mean", "normalize": True}
     vocab = vocabulary("the", "may")
-    whole: dict[str, Any] = {"type": "elmo_tasks_concatenated_vectors"}
-    whole["parts"] = [{"type": "elmo_tasks_word_vectors", **part} for part in parts]
+    whole: dict[str, Any] = {"type": "elmo_tasks_concatenated_vectors", "parts": []}
+    for part, vectors in ((first, file), (second, other)):
+        kind = {"type": "elmo_tasks_word_vectors", "pretrained_file": str(vectors)}
+        whole["parts"].append(kind | part)
     built = TokenEmbedder.from_params(Params(deepcopy(whole)), vocab=vocab)
     assert isinstance(built, ConcatenatedVectors) and built.get_output_dim() == 5
-    near = [
-        pytest.approx(row)
-        for row in ([1, 2, 3, 0.6, 0.8], [-1, -2, -3, 0.6, 0.8], [0, 0, 0, 0.6, 0.8])
-    ]
-    assert look_up(built, vocab, "the", "may", "other") == near
+    the, may, neither = look_up(built, vocab, "the", "may", "other")
+    assert the == pytest.approx([1, 2, 3, 0.6, 0.8])
+    assert may == pytest.approx([-1, -2, -3, 0.6, 0.8])
+    assert neither == pytest.approx([0, 0, 0, 0.6, 0.8])
     lean = ConcatenatedVectors(
         [
-            embedder(None, vocab, lookup_file=part.pop("pretrained_file"), **part)  # type: ignore[arg-type]
-            for part in map(dict, parts)
+            embedder(None, vocab, lookup_file=str(file), **first),
+            embedder(None, vocab, lookup_file=str(other), **second),
         ]
     )
     lean.load_state_dict(built.state_dict())
-    assert look_up(lean, vocab, "ferry", "dock") == [
-        pytest.approx([4, 4, 4, 0.6, 0.8]),
-        pytest.approx([0] * 3 + [0.6, 0.8]),
-    ]
+    ferry, dock = look_up(lean, vocab, "ferry", "dock")
+    assert ferry == pytest.approx([4, 4, 4, 0.6, 0.8])
+    assert dock == pytest.approx([0, 0, 0, 0.6, 0.8])
     whole["parts"][1]["keep_all_pretrained"] = True
     with pytest.raises(InputError, match="remove keep_all_pretrained"):
         TokenEmbedder.from_params(Params(whole), vocab=vocabulary("the", "may"))

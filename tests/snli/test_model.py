@@ -3,7 +3,7 @@
 import pytest
 import torch
 from allennlp.data import Instance
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.nn.elmo_indexer import KEY
@@ -22,15 +22,23 @@ PAIRS = [
 ]
 
 
+RECURRENT = (
+    "weight_ih_l0",
+    "weight_hh_l0",
+    "weight_ih_l0_reverse",
+    "weight_hh_l0_reverse",
+)
+"""The weight matrices of a bidirectional LSTM of PyTorch."""
+
+
 def corpus() -> list[Instance]:
     """New instances, which are not indexed yet."""
     reader = SnliReader()
-    made = [
-        reader.text_to_instance(premise.split(), hypothesis.split(), gold)
-        for premise, hypothesis, gold in PAIRS
-    ]
-    for one in made:
+    made = []
+    for premise, hypothesis, gold in PAIRS:
+        one = reader.text_to_instance(premise.split(), hypothesis.split(), gold)
         reader.apply_token_indexers(one)
+        made.append(one)
     return made
 
 
@@ -48,24 +56,23 @@ def test_low_attention_scores_do_not_lose_to_padding() -> None:
 
 def test_stacked_words_have_the_slots_of_the_longest() -> None:
     ids = torch.full((1, 2, 50), 7)
-    stacked = stack({"elmo": {KEY: ids}}, {"elmo": {KEY: fit_slots(ids, 60)}})["elmo"][
-        KEY
-    ]
+    field = stack({"elmo": {KEY: ids}}, {"elmo": {KEY: fit_slots(ids, 60)}})
+    stacked = field["elmo"][KEY]
     assert torch.equal(stacked[0], stacked[1])
 
 
 def test_logits_from_the_parts(build: Build) -> None:
     model = build(given=corpus())
     batch = tensors(model.vocab, corpus()[:1])
-    p, q = (model.input_encoder(batch[name]).h[0] for name in ("premise", "hypothesis"))
+    p = model.input_encoder(batch["premise"]).h[0]
+    q = model.input_encoder(batch["hypothesis"]).h[0]
     pooled = []
     for own, other in ((p, q), (q, p)):
         attended = (own @ other.T).softmax(1) @ other
         parts = torch.cat([own, attended, own - attended, own * attended], 1)
         projected = torch.relu(model.projection(parts))[None]
-        composed = model.composition(
-            projected, torch.ones(1, len(own), dtype=torch.bool)
-        )[0]
+        mask = torch.ones(1, len(own), dtype=torch.bool)
+        composed = model.composition(projected, mask)[0]
         pooled += [composed.mean(0), composed.max(0).values]
     hidden = torch.relu(model.classifier[1](torch.cat(pooled)))
     output = model(**batch)
@@ -76,10 +83,13 @@ def test_logits_from_the_parts(build: Build) -> None:
 
 def test_elmo_brings_dropout_after_the_attention(build: Build) -> None:
     assert build(attention_dropout=0.7).attention_dropout.p == 0.0
-    model, seen = build({"at": "output"}, corpus(), attention_dropout=0.7).train(), []
-    model.projection.register_forward_hook(
-        lambda module, inputs, output: seen.append(inputs[0])
-    )
+    model = build({"at": "output"}, corpus(), attention_dropout=0.7).train()
+    seen = []
+
+    def see(module: nn.Module, inputs: tuple[Tensor], output: Tensor) -> None:
+        seen.append(inputs[0])
+
+    model.projection.register_forward_hook(see)
     model(**tensors(model.vocab, corpus()[2:3]))
     assert 0.5 < (seen[0] == 0).float().mean() < 0.9
 
@@ -88,22 +98,16 @@ def test_elmo_brings_a_penalty_on_weight_matrices(build: Build) -> None:
     regularizer = {"regexes": [["classifier.4.bias", {"type": "l2", "alpha": 2.0}]]}
     model = build({"at": "both"}, corpus(), weight_l2=0.01, regularizer=regularizer)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
-    recurrent = [
-        f"weight_{which}_l0{way}" for which in ("ih", "hh") for way in ("", "_reverse")
-    ]
-    assert sorted(names[id(matrix)] for matrix in model.weight_matrices()) == sorted(
-        [
-            f"{lstm}.layers.0.{name}"
-            for lstm in ("input_encoder.encoder", "composition")
-            for name in recurrent
-        ]
-        + ["projection.weight", "classifier.1.weight", "classifier.4.weight"]
-    )
+    expected_names = {"projection.weight", "classifier.1.weight", "classifier.4.weight"}
+    for lstm in ("input_encoder.encoder", "composition"):
+        for name in RECURRENT:
+            expected_names.add(f"{lstm}.layers.0.{name}")
+    matrices = model.weight_matrices()
+    assert len(matrices) == len(expected_names)
+    assert {names[id(matrix)] for matrix in matrices} == expected_names
     model.get_parameter("classifier.4.bias").data.fill_(1.0)
-    expected = (
-        0.01 * sum(matrix.square().sum().item() for matrix in model.weight_matrices())
-        + 2.0 * 3
-    )
+    squares = [matrix.square().sum().item() for matrix in matrices]
+    expected = 0.01 * sum(squares) + 2.0 * 3
     penalty = model.get_regularization_penalty()
     assert penalty is not None and penalty.item() == pytest.approx(expected, rel=1e-5)
     assert build(weight_l2=0.01).get_regularization_penalty() is None

@@ -16,11 +16,13 @@ PAIR = {"gold_label": "neutral", "sentence1": "A dog barks.", "sentence2": "It r
 
 
 def write(folder: Path, *records: Any) -> Path:
-    lines = (
-        record if isinstance(record, str) else json.dumps(record) for record in records
-    )
+    text = ""
+    for record in records:
+        if not isinstance(record, str):
+            record = json.dumps(record)
+        text += record + "\n"
     file = folder / "pairs.jsonl"
-    file.write_text("".join(f"{line}\n" for line in lines))
+    file.write_text(text)
     return file
 
 
@@ -37,21 +39,21 @@ def test_fields_from_raw_sentences() -> None:
         "The boats carry herring .",
     ]
     labels = ["entailment", "contradiction", "neutral"]
-    assert [" ".join(t.text for t in i["premise"]) for i in instances] == premises
-    assert [" ".join(t.text for t in i["hypothesis"]) for i in instances] == hypotheses
-    assert [i["label"].label for i in instances] == labels
-    assert [metadata(i) for i in instances] == [
-        {
-            "premise": p.split(),
-            "hypothesis": h.split(),
-            "label": label,
+    assert len(instances) == 3
+    for place, line in enumerate((1, 3, 4)):
+        instance = instances[place]
+        premise = premises[place].split()
+        hypothesis = hypotheses[place].split()
+        assert [token.text for token in instance["premise"]] == premise
+        assert [token.text for token in instance["hypothesis"]] == hypothesis
+        assert instance["label"].label == labels[place]
+        assert metadata(instance) == {
+            "premise": premise,
+            "hypothesis": hypothesis,
+            "label": labels[place],
             "file": str(FIXTURE),
             "line": line,
         }
-        for p, h, label, line in zip(
-            premises, hypotheses, labels, (1, 3, 4), strict=True
-        )
-    ]
 
 
 def test_words_from_parses(tmp_path: Path) -> None:
@@ -80,8 +82,8 @@ def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
 
 def test_files_without_labels_and_with_some(tmp_path: Path) -> None:
     bare = {key: PAIR[key] for key in ("sentence1", "sentence2")}
-    null = {**bare, "gold_label": None}
-    dropped = {**bare, "gold_label": "-"}
+    null = bare | {"gold_label": None}
+    dropped = bare | {"gold_label": "-"}
     assert len(list(SnliReader().read(write(tmp_path, bare, null, "")))) == 2
     for records, line, problem in (
         ([PAIR, dropped, bare], 3, "expected a 'gold_label' as on line 1, got none"),
@@ -102,7 +104,7 @@ def test_blanks_in_the_words_of_parses() -> None:
     [
         ("[]", "the pair: expected a valid dictionary"),
         (
-            {**PAIR, "gold_label": "maybe"},
+            PAIR | {"gold_label": "maybe"},
             "'gold_label': expected 'entailment', .*got 'maybe'",
         ),
         (

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from allennlp.data import Instance, Vocabulary
@@ -14,9 +15,9 @@ from tests.squad.samples import FIXTURES
 
 
 def span(instance: Instance) -> tuple[int, int]:
-    return instance.fields["span_start"].sequence_index, instance.fields[
-        "span_end"
-    ].sequence_index
+    start = instance.fields["span_start"].sequence_index
+    end = instance.fields["span_end"].sequence_index
+    return start, end
 
 
 def words(instance: Instance, name: str = "passage") -> list[str]:
@@ -61,27 +62,16 @@ def test_fields() -> None:
 
 def test_questions_share_their_passage_which_is_indexed_once() -> None:
     instances = list(SquadReader().read(FIXTURES / "train-v1.1.json"))
-    passages = {
-        id(instance.fields["passage"]): instance.fields["passage"]
-        for instance in instances
-    }
-    assert (
-        len(passages)
-        == len({metadata(instance)["passage"] for instance in instances})
-        < len(instances)
-    )
+    passages = [instance.fields["passage"] for instance in instances]
+    texts = {metadata(instance)["passage"] for instance in instances}
+    assert len(set(map(id, passages))) == len(texts) < len(instances)
     vocab = Vocabulary.from_instances(instances)
-    for instance in instances:
+    indexed: dict[int, Any] = {}
+    for instance, passage in zip(instances, passages, strict=True):
         instance.index_fields(vocab)
-        assert set(instance.fields["passage"]._indexed_tokens) == {
-            "tokens",
-            "token_characters",
-            "elmo",
-        }
-        kept = passages.setdefault(
-            -id(instance.fields["passage"]), instance.fields["passage"]._indexed_tokens
-        )
-        assert instance.fields["passage"]._indexed_tokens is kept
+        found = passage._indexed_tokens
+        assert set(found) == {"tokens", "token_characters", "elmo"}
+        assert indexed.setdefault(id(passage), found) is found
 
 
 OFFSETS = [(0, 3), (4, 7), (8, 11), (13, 16)]
@@ -92,19 +82,18 @@ def test_alignment_equals_a_search_over_all_tokens() -> None:
     for start in range(len(PASSAGE)):
         for end in range(start + 1, len(PASSAGE) + 1):
             touched = [i for i, (a, b) in enumerate(OFFSETS) if a < end and b > start]
-            expected = (touched[0], touched[-1]) if touched else None
-            assert (
-                align(GoldAnswer(PASSAGE[start:end], start), PASSAGE, OFFSETS)
-                == expected
-            )
+            answer = GoldAnswer(PASSAGE[start:end], start)
+            found = align(answer, PASSAGE, OFFSETS)
+            if touched:
+                assert found == (touched[0], touched[-1])
+            else:
+                assert found is None
 
 
 def test_first_aligned_answer_is_the_gold_span() -> None:
     golds = [GoldAnswer("ferry", 0), GoldAnswer("left", 10), GoldAnswer("The ferry", 0)]
-    assert span(SquadReader().text_to_instance("What?", "The ferry left.", golds)) == (
-        2,
-        2,
-    )
+    instance = SquadReader().text_to_instance("What?", "The ferry left.", golds)
+    assert span(instance) == (2, 2)
     instance = SquadReader().text_to_instance("What?", "The ferry left.", golds[:1])
     assert span(instance) == (NO_SPAN, NO_SPAN)
     assert metadata(instance)["answers"] == ["ferry"]
@@ -125,8 +114,10 @@ def test_first_aligned_answer_is_the_gold_span() -> None:
 )
 def test_an_answer_beyond_the_passage_is_not_trained_on(text: str, start: int) -> None:
     """The passage has 16 characters; the next gold answer is used instead."""
-    passage, reader = "The ferry left. ", SquadReader()
-    beyond, sound = GoldAnswer(text, start), GoldAnswer("ferry left.", 4)
+    passage = "The ferry left. "
+    reader = SquadReader()
+    beyond = GoldAnswer(text, start)
+    sound = GoldAnswer("ferry left.", 4)
     alone = reader.text_to_instance("What?", passage, [beyond])
     assert span(alone) == (NO_SPAN, NO_SPAN)
     assert metadata(alone)["answers"] == [text]
@@ -134,19 +125,12 @@ def test_an_answer_beyond_the_passage_is_not_trained_on(text: str, start: int) -
 
 
 def write(folder: Path, *golds: list[tuple[str, int]]) -> Path:
-    answers = [
-        [{"text": text, "answer_start": start} for text, start in given]
-        for given in golds
-    ]
-    asked = [
-        {"id": f"q{i}", "question": "What?", "answers": given}
-        for i, given in enumerate(answers)
-    ]
-    data = {
-        "data": [
-            {"title": "T", "paragraphs": [{"context": "The ferry left.", "qas": asked}]}
-        ]
-    }
+    asked = []
+    for number, given in enumerate(golds):
+        answers = [{"text": text, "answer_start": start} for text, start in given]
+        asked.append({"id": f"q{number}", "question": "What?", "answers": answers})
+    paragraph = {"context": "The ferry left.", "qas": asked}
+    data = {"data": [{"title": "T", "paragraphs": [paragraph]}]}
     file = folder / "file.json"
     file.write_text(json.dumps(data))
     return file
@@ -158,12 +142,8 @@ def test_warns_of_lost_answers(
     both = [("fer", 4), ("ferry", 4)]
     file = write(tmp_path, [("ferry", 4)], [("fer", 4)], [("ferry", 5)], both)
     instances = list(SquadReader().read(file))
-    assert [metadata(instance)["id"] for instance in instances] == [
-        "q0",
-        "q1",
-        "q2",
-        "q3",
-    ]
+    ids = [metadata(instance)["id"] for instance in instances]
+    assert ids == ["q0", "q1", "q2", "q3"]
     assert f"{file}: 1 of 4 questions, such as q2, have no answer" in caplog.text
     with pytest.raises(InputError, match="json: expected answers at their places .*2"):
         list(SquadReader().read(write(tmp_path, [("ferry", 5)], [("ferry", 3)])))

@@ -22,4 +22,5 @@ TOKENIZER = SquadTokenizer()
     ],
 )
 def test_split(text: str, tokens: str) -> None:
-    assert " ".join(token.text or "" for token in TOKENIZER.tokenize(text)) == tokens
+    found = [token.ensure_text() for token in TOKENIZER.tokenize(text)]
+    assert " ".join(found) == tokens

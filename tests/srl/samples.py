@@ -6,7 +6,8 @@ from elmo_tasks.tasks.srl.reader import SrlReader
 from tests import tiny
 
 FIXTURES = tiny.FIXTURES / "srl"
-TALE, NOTES = FIXTURES / "tale.v4_gold_conll", FIXTURES / "web" / "notes.gold_conll"
+TALE = FIXTURES / "tale.v4_gold_conll"
+NOTES = FIXTURES / "web" / "notes.gold_conll"
 
 
 def corpus() -> list[Instance]:
@@ -16,8 +17,9 @@ def corpus() -> list[Instance]:
 
 def instance(words: str, predicate: int, tags: str | None = None) -> Instance:
     reader = SrlReader()
-    made = reader.text_to_instance(
-        words.split(), predicate, None if tags is None else tags.split()
-    )
+    gold = None
+    if tags is not None:
+        gold = tags.split()
+    made = reader.text_to_instance(words.split(), predicate, gold)
     reader.apply_token_indexers(made)
     return made

@@ -1,5 +1,6 @@
 """The SRL tagger. Properties of all task models are in tests/tasks/test_task_models.py."""
 
+import math
 from itertools import product
 
 import pytest
@@ -33,19 +34,20 @@ def test_loss_by_hand(build: Build, sum_token_losses: bool) -> None:
     expected = 0.0
     for row, gold in enumerate(golds):
         logs = output["logits"][row].log_softmax(1)
-        losses = [
-            -logs[place, model.tags.index(tag)].item()
-            for place, tag in enumerate(gold.split())
-        ]
-        expected += sum(losses) / (1 if sum_token_losses else len(losses)) / 2
+        losses = []
+        for place, tag in enumerate(gold.split()):
+            losses.append(-logs[place, model.tags.index(tag)].item())
+        loss = sum(losses)
+        if not sum_token_losses:
+            loss /= len(losses)
+        expected += loss / 2
     assert output["loss"].item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_only_the_indicator_tells_which_word_is_the_predicate(build: Build) -> None:
     model = build(given=corpus())
-    batch = tensors(
-        model.vocab, [instance("Mira sold two jars", place) for place in (1, 1, 3)]
-    )
+    sentences = [instance("Mira sold two jars", place) for place in (1, 1, 3)]
+    batch = tensors(model.vocab, sentences)
     logits = model(**batch)["logits"]
     assert torch.allclose(logits[0], logits[1], atol=1e-6)
     assert (logits[0] - logits[2]).abs().min(dim=1).values.max() > 1e-4
@@ -65,29 +67,32 @@ def is_legal(tags: list[str]) -> bool:
 @pytest.mark.parametrize("scale", [0.3, 30.0])
 def test_decoding_equals_enumeration(scale: float) -> None:
     torch.manual_seed(4)
-    scores, lengths = (
-        torch.randn(30, 5, len(TAGS)) * scale,
-        (torch.arange(30) % 5 + 1).tolist(),
-    )
+    scores = torch.randn(30, 5, len(TAGS)) * scale
+    lengths = (torch.arange(30) % 5 + 1).tolist()
     mask = torch.arange(5)[None] < torch.tensor(lengths)[:, None]
     decoded = BioViterbi(TAGS)(scores.masked_fill(~mask[:, :, None], torch.nan), mask)
+    constrained = 0
     for row, length in enumerate(lengths):
-        legal = [
-            path
-            for path in product(range(len(TAGS)), repeat=length)
-            if is_legal([TAGS[tag] for tag in path])
-        ]
-        values = scores[row].tolist()
-        assert decoded[row] == list(
-            max(
-                legal,
-                key=lambda path: sum(values[n][tag] for n, tag in enumerate(path)),
-            )
-        )
-    assert any(
-        path != scores[row, : len(path)].argmax(1).tolist()
-        for row, path in enumerate(decoded)
-    )
+        of_sentence = scores[row, :length]
+        assert decoded[row] == best_path(of_sentence.tolist())
+        constrained += decoded[row] != of_sentence.argmax(1).tolist()
+    assert constrained
+
+
+def best_path(scores: list[list[float]]) -> list[int]:
+    """The legal path of the greatest sum, of all paths."""
+    best: list[int] = []
+    greatest = -math.inf
+    for path in product(range(len(TAGS)), repeat=len(scores)):
+        if not is_legal([TAGS[tag] for tag in path]):
+            continue
+        total = 0.0
+        for of_word, tag in zip(scores, path, strict=True):
+            total += of_word[tag]
+        if total > greatest:
+            greatest = total
+            best = list(path)
+    return best
 
 
 def test_unknown_gold_tags_are_misses_and_not_in_the_loss(build: Build) -> None:
@@ -99,12 +104,10 @@ def test_unknown_gold_tags_are_misses_and_not_in_the_loss(build: Build) -> None:
     assert output["loss"].item() == pytest.approx(kept, rel=1e-5)
     model.vocab.add_token_to_namespace("B-ARG9", "labels")
     again = instance("Rain fell", 1, "B-ARG9 B-V")
-    assert model(**tensors(model.vocab, [again]))["loss"].item() == pytest.approx(
-        kept, rel=1e-5
-    )
-    assert model(**tensors(model.vocab, [instance("Rain fell", 1, "B-X B-Y")]))[
-        "loss"
-    ].isfinite()
+    output = model(**tensors(model.vocab, [again]))
+    assert output["loss"].item() == pytest.approx(kept, rel=1e-5)
+    unknown = instance("Rain fell", 1, "B-X B-Y")
+    assert model(**tensors(model.vocab, [unknown]))["loss"].isfinite()
 
 
 def test_skipped_sentences_are_said_at_the_end_of_an_evaluation(build: Build) -> None:

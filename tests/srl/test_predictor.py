@@ -16,23 +16,18 @@ def predictor() -> Predictor:
 
 
 def predicates(predictor: Predictor, **inputs: Any) -> list[tuple[int, str]]:
-    return [
-        (frame["predicate"], frame["verb"])
-        for frame in predictor.predict_json(inputs)["frames"]
-    ]
+    frames = predictor.predict_json(inputs)["frames"]
+    return [(frame["predicate"], frame["verb"]) for frame in frames]
 
 
 def test_predicates_are_those_of_the_training_data_or_given(
     predictor: Predictor,
 ) -> None:
-    assert predicates(
-        predictor, tokens=["They", "SOLD", "the", "plan", "and", "Fell"]
-    ) == [(1, "SOLD"), (5, "Fell")]
+    words = ["They", "SOLD", "the", "plan", "and", "Fell"]
+    assert predicates(predictor, tokens=words) == [(1, "SOLD"), (5, "Fell")]
     assert predicates(predictor, sentence="nothing here") == []
-    assert predicates(predictor, sentence="Rain fell on us", predicates=[3, 0]) == [
-        (0, "Rain"),
-        (3, "us"),
-    ]
+    given = predicates(predictor, sentence="Rain fell on us", predicates=[3, 0])
+    assert given == [(0, "Rain"), (3, "us")]
     assert predicates(predictor, tokens=["Rain", "fell"], predicates=[]) == []
 
 
@@ -57,8 +52,9 @@ def test_batches_are_limited(predictor: Predictor) -> None:
         watching.remove()
     assert found[1:] == alone
     assert [frame["predicate"] for frame in found[0]["frames"]] == list(range(95))
-    assert sum(count for count, _ in sizes) == 95 + 1
-    largest = max(count * longest for count, longest in sizes)
+    counts = [count for count, _ in sizes]
+    assert sum(counts) == 95 + 1
+    largest = max([count * longest for count, longest in sizes])
     assert MAX_TOKENS - 95 < largest <= MAX_TOKENS
 
 

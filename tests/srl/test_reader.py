@@ -95,10 +95,12 @@ def test_an_argument_over_the_predicate_leaves_it(
 ) -> None:
     path = tmp_path / "a.gold_conll"
     column = cells.split()
-    place = next(number for number, cell in enumerate(column) if "(V*" in cell)
+    verbs = [number for number, cell in enumerate(column) if "(V*" in cell]
     rows = []
     for number, cell in enumerate(column):
-        frame = "keep 01" if number == place else "- -"
+        frame = "- -"
+        if number == verbs[0]:
+            frame = "keep 01"
         rows.append(f"doc 0 {number} word VB * {frame} - - * {cell} -")
     path.write_text("\n".join(rows) + "\n")
     (read,) = SrlReader().read(path)
@@ -123,11 +125,9 @@ def test_sentence_with_invalid_annotation_is_skipped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "a.gold_conll"
-    rows = [
-        ROW.format(lemma="plan", frameset="01", argument=argument)
-        for argument in ("(V*))", "(V*)")
-    ]
-    path.write_text("\n".join(rows).replace("NN", "VB"))
+    wrong = ROW.format(lemma="plan", frameset="01", argument="(V*))")
+    right = ROW.format(lemma="plan", frameset="01", argument="(V*)")
+    path.write_text(f"{wrong}\n{right}".replace("NN", "VB"))
     with caplog.at_level(logging.WARNING):
         assert len(list(SrlReader().read(path))) == 1
     assert (

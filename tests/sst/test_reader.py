@@ -29,14 +29,13 @@ LONG_PHRASES = [
 
 
 def read(file: Path = FIXTURE, **keys: Any) -> list[tuple[str, str]]:
-    instances = list(SstReader(**keys).read(file))
-    assert [metadata(i)["label"] for i in instances] == [
-        i["label"].label for i in instances
-    ]
-    assert [metadata(i)["words"] for i in instances] == [
-        [token.text for token in i["tokens"]] for i in instances
-    ]
-    return [(" ".join(metadata(i)["words"]), metadata(i)["label"]) for i in instances]
+    found = []
+    for instance in SstReader(**keys).read(file):
+        known = metadata(instance)
+        assert known["label"] == instance["label"].label
+        assert known["words"] == [token.text for token in instance["tokens"]]
+        found.append((" ".join(known["words"]), known["label"]))
+    return found
 
 
 def test_sentences_and_phrases(tmp_path: Path) -> None:

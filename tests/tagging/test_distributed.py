@@ -28,12 +28,8 @@ SMALL = {
 def train(folder: Path, *, batch_size: int, **keys: Any) -> dict[str, float]:
     """The metrics of a training without shuffling."""
     loader = {"batch_size": batch_size, "shuffle": False}
-    overrides = {
-        **SMALL,
-        "data_loader": loader,
-        "validation_data_loader": loader,
-        **keys,
-    }
+    loaders = {"data_loader": loader, "validation_data_loader": loader}
+    overrides = json.dumps(SMALL | loaders | keys)
     command = [
         sys.executable,
         "-m",
@@ -42,20 +38,17 @@ def train(folder: Path, *, batch_size: int, **keys: Any) -> dict[str, float]:
         "training_config/ner_elmo.jsonnet",
         "-s",
         str(folder),
+        "-o",
+        overrides,
     ]
-    plain = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("ELMO_TASKS_")
-    }
+    plain = {}
+    for name, value in os.environ.items():
+        if not name.startswith("ELMO_TASKS_"):
+            plain[name] = value
     # The new processes, too, must make AllenNLP importable.
     environment = plain | with_broken_torchvision(folder.with_suffix(".site"))
     done = subprocess.run(
-        [*command, "-o", json.dumps(overrides)],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
+        command, cwd=ROOT, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return dict(json.loads((folder / "metrics.json").read_text()))

@@ -17,16 +17,18 @@ from tests.tiny import heard
 
 def instances(*tagged: str) -> list[Instance]:
     """Sentences written as `word/TAG word/TAG`."""
-    pairs = [
-        [token.rsplit("/", 1) for token in sentence.split()] for sentence in tagged
-    ]
     reader = NerReader(token_indexers=WORDS)
-    made = [
-        reader.text_to_instance([word for word, _ in pair], [tag for _, tag in pair])
-        for pair in pairs
-    ]
-    for one in made:
+    made = []
+    for sentence in tagged:
+        words = []
+        tags = []
+        for token in sentence.split():
+            word, tag = token.rsplit("/", 1)
+            words.append(word)
+            tags.append(tag)
+        one = reader.text_to_instance(words, tags)
         reader.apply_token_indexers(one)
+        made.append(one)
     return made
 
 
@@ -39,24 +41,27 @@ def best_and_all(
     model: NerTagger, logits: list[list[float]]
 ) -> tuple[list[str], float]:
     """The best legal path of one sentence and the log-sum-exp over all paths, by enumeration."""
-    everything = {
-        path: score(model, logits, path)
-        for path in product(range(len(model.tags)), repeat=len(logits))
-    }
-    tagged = {
-        tuple(model.tags[tag] for tag in path): value
-        for path, value in everything.items()
-    }
-    legal = {tags: value for tags, value in tagged.items() if is_legal(tags)}
-    return list(max(legal, key=legal.__getitem__)), math.log(
-        sum(math.exp(value) for value in everything.values())
-    )
+    everything = 0.0
+    best: list[str] = []
+    greatest = -math.inf
+    for path in product(range(len(model.tags)), repeat=len(logits)):
+        value = score(model, logits, path)
+        everything += math.exp(value)
+        tags = [model.tags[tag] for tag in path]
+        if value > greatest and is_legal(tags):
+            greatest = value
+            best = tags
+    return best, math.log(everything)
 
 
 def score(model: NerTagger, logits: list[list[float]], path: Sequence[int]) -> float:
     transitions = model.crf.transitions.tolist()
-    steps = sum(transitions[before][after] for before, after in pairwise(path))
-    return sum(logits[place][tag] for place, tag in enumerate(path)) + steps
+    total = 0.0
+    for of_word, tag in zip(logits, path, strict=True):
+        total += of_word[tag]
+    for before, after in pairwise(path):
+        total += transitions[before][after]
+    return total
 
 
 def is_legal(tags: Sequence[str]) -> bool:
@@ -67,12 +72,11 @@ def test_loss_and_decoding_equal_enumeration() -> None:
     model = build("Mira/B-PER Oakes/L-PER left/O")
     assert sorted(model.tags) == ["B-PER", "I-PER", "L-PER", "O", "U-PER"]
     gold = [["B-PER", "I-PER", "L-PER", "O"], ["U-PER"], ["O", "I-PER", "U-PER"]]
-    logits, mask = (
-        torch.randn(3, 4, 5) * 2,
-        torch.arange(4)[None] < torch.tensor([[4], [1], [3]]),
-    )
+    logits = torch.randn(3, 4, 5) * 2
+    mask = torch.arange(4)[None] < torch.tensor([[4], [1], [3]])
     tags = torch.zeros(3, 4, dtype=torch.long)
-    decoded, expected = model.decode(logits, mask), 0.0
+    decoded = model.decode(logits, mask)
+    expected = 0.0
     for row, expected_tags in enumerate(gold):
         path = [model.tags.index(tag) for tag in expected_tags]
         tags[row, : len(path)] = torch.tensor(path)
@@ -87,9 +91,9 @@ def test_missing_tags_of_known_types_are_added() -> None:
     model = build("Oakes/I-PER")
     assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
-    assert model.decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[
-        0
-    ] in (["O"], ["U-PER"])
+    mask = torch.ones(1, 1, dtype=torch.bool)
+    (decoded,) = model.decode(torch.full((1, 1, 5), 9.0), mask)
+    assert decoded in (["O"], ["U-PER"])
 
 
 def test_unknown_gold_types_are_misses_without_loss(
@@ -105,10 +109,9 @@ def test_unknown_gold_types_are_misses_without_loss(
     assert warning.endswith("are misses, without a loss: U-SHIP")
     caplog.clear()
     foreign = instances("the/O Gull/U-SHIP sank/O")
-    batch = tensors(model.vocab, [*known, *foreign])
-    assert model(**batch)["loss"].item() == pytest.approx(
-        model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5
-    )
+    batch = tensors(model.vocab, known + foreign)
+    expected = model(**tensors(model.vocab, known))["loss"].item()
+    assert model(**batch)["loss"].item() == pytest.approx(expected, rel=1e-5)
     model.get_metrics(reset=True)
     with heard(caplog, "elmo_tasks"):
         model(**batch)

@@ -29,12 +29,15 @@ TAGS = [
 def test_fields_of_each_scheme(scheme: str) -> None:
     file = FIXTURES / f"eng.{scheme}"
     instances = list(NerReader().read(file))
-    assert [[t.text for t in i["tokens"]] for i in instances] == WORDS
-    assert [i["tags"].labels for i in instances] == TAGS
-    assert [metadata(i) for i in instances] == [
-        {"words": words, "tags": tags, "file": str(file), "line": line}
-        for words, tags, line in zip(WORDS, TAGS, (3, 13, 23), strict=True)
-    ]
+    assert len(instances) == 3
+    for place, line in enumerate((3, 13, 23)):
+        instance = instances[place]
+        words = WORDS[place]
+        tags = TAGS[place]
+        assert [token.text for token in instance["tokens"]] == words
+        assert instance["tags"].labels == tags
+        expected = {"words": words, "tags": tags, "file": str(file), "line": line}
+        assert metadata(instance) == expected
 
 
 def test_short_words_have_three_characters_with_their_marks() -> None:
@@ -63,12 +66,18 @@ def test_other_letters_and_no_types(tmp_path: Path, letters: str, typed: bool) -
     rows = []
     for words, tags in zip(WORDS, TAGS, strict=True):
         for word, tag in zip(words, tags, strict=True):
-            given = tag[0].translate(bies) + (tag[1:] if typed else "")
+            given = tag[0].translate(bies)
+            if typed:
+                given += tag[1:]
             rows.append(f"{word}\t{given}")
         rows.append("")
     (tmp_path / "eng.train").write_text("\n".join(rows))
-    read = [one["tags"].labels for one in NerReader().read(tmp_path / "eng.train")]
-    assert read == [[tag if typed else tag[0] for tag in tags] for tags in TAGS]
+    read = list(NerReader().read(tmp_path / "eng.train"))
+    for instance, tags in zip(read, TAGS, strict=True):
+        expected = tags
+        if not typed:
+            expected = [tag[0] for tag in tags]
+        assert instance["tags"].labels == expected
 
 
 def test_comments_are_for_columns(tmp_path: Path) -> None:

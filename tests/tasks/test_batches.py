@@ -38,7 +38,7 @@ NOWHERE = ["Xyzzy", "日本語", "🙂", "z", "y" * 300, "@@PADDING@@", "<S>"]
 INVALID = ["", "a\0b"]
 """Words that a predictor rejects; models take them for unknown ones."""
 
-WORD_VECTORS = [(lookup, keep) for lookup in (False, True) for keep in (False, True)]
+WORD_VECTORS = [(False, False), (False, True), (True, False), (True, True)]
 """Whether there is a `lookup_file`, and `keep_all_pretrained`."""
 
 
@@ -47,7 +47,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a biLM, which reads more characters than the released one, and vectors."""
     folder = tmp_path_factory.mktemp("files")
     bilm_files(folder, max_characters_per_token=100)
-    words = [*IN_FILE, *known_words("sst")[:3], *known_words("snli")[:3]]
+    words = IN_FILE + known_words("sst")[:3] + known_words("snli")[:3]
     write_vectors(folder / "vectors.txt", words, width=SIZES["embedding_dim"])
     return folder
 
@@ -61,7 +61,7 @@ def reader(task: str) -> DatasetReader:
 def known_words(task: str) -> list[str]:
     """A few words of the vocabulary, and two that it has in lower case."""
     vocab = Vocabulary.from_instances(corpus(task))
-    _, _, *words = vocab.get_token_to_index_vocabulary("tokens")
+    words = list(vocab.get_token_to_index_vocabulary("tokens"))[2:]
     lower = [word for word in words if word.isalpha() and word.islower()]
     return words[:6] + [word.upper() for word in lower[:2]]
 
@@ -110,13 +110,17 @@ def texts(draw: st.DrawFn, task: str, *, raw: bool = False) -> list[str]:
     """One to six words, perhaps all of them known."""
     pool = known_words(task)
     if draw(st.booleans()):
-        pool = [*pool, *IN_FILE, *NOWHERE, *([] if raw else INVALID)]
+        pool = pool + IN_FILE + NOWHERE
+        if not raw:
+            pool += INVALID
     return draw(st.lists(st.sampled_from(pool), min_size=1, max_size=6))
 
 
 def snli(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
-    given = {name: texts(draw, "snli") for name in ("premise", "hypothesis")}
-    return given, reader("snli").text_to_instance(*given.values(), "neutral")
+    premise = texts(draw, "snli")
+    hypothesis = texts(draw, "snli")
+    given = {"premise": premise, "hypothesis": hypothesis}
+    return given, reader("snli").text_to_instance(premise, hypothesis, "neutral")
 
 
 def sst(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
@@ -126,10 +130,20 @@ def sst(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
 
 def tagged(draw: st.DrawFn, task: str) -> tuple[dict[str, Any], Instance]:
     words = texts(draw, task)
-    known = sorted({tag for one in corpus(task) for tag in one["tags"].labels})
-    tag = st.sampled_from([*known, "U-NEW"])
+    known: set[str] = set()
+    for instance in corpus(task):
+        known.update(instance["tags"].labels)
+    tag = st.sampled_from(sorted(known) + ["U-NEW"])
     tags = draw(st.lists(tag, min_size=len(words), max_size=len(words)))
     return {"tokens": words}, reader(task).text_to_instance(words, tags)
+
+
+def ner(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
+    return tagged(draw, "ner")
+
+
+def tagger(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
+    return tagged(draw, "tagger")
 
 
 def srl(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
@@ -142,7 +156,8 @@ def srl(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
 
 
 def squad(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
-    passage, question = (" ".join(texts(draw, "squad", raw=True)) for _ in range(2))
+    passage = " ".join(texts(draw, "squad", raw=True))
+    question = " ".join(texts(draw, "squad", raw=True))
     start = draw(st.sampled_from([0, -1]))  # without a place: no span
     answer = GoldAnswer(passage.split()[0], start)
     instance = reader("squad").text_to_instance(question, passage, [answer])
@@ -164,8 +179,8 @@ DRAWN: dict[str, Callable[..., tuple[dict[str, Any], Instance]]] = {
     "srl": srl,
     "squad": squad,
     "coref": coref,
-    "ner": lambda draw: tagged(draw, "ner"),
-    "tagger": lambda draw: tagged(draw, "tagger"),
+    "ner": ner,
+    "tagger": tagger,
 }
 """For each task an input of the predictor, and the instance of the same with gold answers."""
 
@@ -304,7 +319,9 @@ def scored_file(task: str, folder: Path) -> Path:
     for premise in (known, "Xyzzy", "xebec", f"{known} q"):
         for hypothesis in (known, "Xyzzy", "felucca", f"q {known} {known}"):
             pair = {"sentence1": premise, "sentence2": hypothesis}
-            label = "neutral" if len(rows) % 3 else "entailment"
+            label = "neutral"
+            if len(rows) % 3 == 0:
+                label = "entailment"
             rows.append(json.dumps(pair | {"gold_label": label}))
     file = folder / "pairs.jsonl"
     file.write_text("\n".join(rows) + "\n")
@@ -370,11 +387,11 @@ def validated(built: Model, task: str, file: Path, folder: Path) -> dict[str, fl
     found = trainer.train()
     built.eval()
     prefix = "validation_"
-    return {
-        key.removeprefix(prefix): value
-        for key, value in found.items()
-        if key.startswith(prefix)
-    }
+    scores = {}
+    for key, value in found.items():
+        if key.startswith(prefix):
+            scores[key.removeprefix(prefix)] = value
+    return scores
 
 
 @cache

@@ -157,8 +157,9 @@ def test_places_and_rates_of_dropout(
     for place, (module, key) in rates(model).items():
         if getattr(module, key):
             kind = type(module).__name__
-            is_own = kind in (VARIATIONAL, ELEMENTS)
-            found[place] = kind if is_own else RECURRENT, getattr(module, key)
+            if kind not in (VARIATIONAL, ELEMENTS):
+                kind = RECURRENT
+            found[place] = (kind, getattr(module, key))
             count = partial(_count, uses, place)
             hooks.append(module.register_forward_hook(count))
     with torch.no_grad():
@@ -166,7 +167,10 @@ def test_places_and_rates_of_dropout(
         loss()
     for hook in hooks:
         hook.remove()
-    assert {place: (*found[place], uses[place]) for place in found} == DROPOUT[name]
+    counted = {}
+    for place, (kind, rate) in found.items():
+        counted[place] = (kind, rate, uses[place])
+    assert counted == DROPOUT[name]
 
 
 def _count(uses: Counter[str], place: str, *_: object) -> None:
@@ -178,8 +182,12 @@ def test_each_dropout_changes_the_loss_of_training_alone(
     name: str, model_of: Callable[[str], Built]
 ) -> None:
     model, loss = model_of(name)
-    places = {place: site for place, site in rates(model).items() if getattr(*site)}
-    rate = {place: getattr(module, key) for place, (module, key) in places.items()}
+    places = {}
+    rate = {}
+    for place, (module, key) in rates(model).items():
+        if getattr(module, key):
+            places[place] = (module, key)
+            rate[place] = getattr(module, key)
     with torch.no_grad():
         model.eval()
         evaluated = loss().item()  # with all rates
@@ -213,11 +221,10 @@ def test_a_step_moves_what_is_trained(
         optimizer.zero_grad()
         loss().backward()
         optimizer.step()
-    moved = {
-        key
-        for key, value in tensors_of(model).items()
-        if not torch.equal(value, before[key])
-    }
+    moved = set()
+    for key, value in tensors_of(model).items():
+        if not torch.equal(value, before[key]):
+            moved.add(key)
     trained = {key for key, one in model.named_parameters() if one.requires_grad}
     cancelled = {"pool.score.bias"}  # by a softmax
     assert moved - cancelled == trained - cancelled
@@ -231,8 +238,9 @@ def tensors_of(model: Model) -> dict[str, Tensor]:
         place = "input_encoder.elmo._extra_state"
         assert found.pop(place)["contents"] == {}
         weights = elmo.source.state_dict()
-        assert weights and not any("source" in key for key in found)
-        found |= {f"source.{key}": value for key, value in weights.items()}
+        assert weights and "source" not in " ".join(found)
+        for key, value in weights.items():
+            found[f"source.{key}"] = value
     return found
 
 

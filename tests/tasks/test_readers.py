@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import DatasetReader, Instance, Token, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 from allennlp.data.fields import ListField, MetadataField, TextField
@@ -33,9 +33,11 @@ def reader(task: str, **keys: Any) -> DatasetReader:
 
 def described(instances: list[Instance]) -> list[str]:
     """The contents of instances, without the name of their file."""
-    return [
-        repr([_content(field) for _, field in sorted(one.items())]) for one in instances
-    ]
+    found = []
+    for instance in instances:
+        contents = [_content(field) for _, field in sorted(instance.items())]
+        found.append(repr(contents))
+    return found
 
 
 def _content(field: Any) -> Any:
@@ -65,32 +67,44 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {key: plain(one) for key, one in value.items() if key != "file"}
         return sorted(kept.items())
-    return [plain(one) for one in value] if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return str(value)
 
 
 @for_all_tasks
 def test_worker_processes_make_the_same_vocabulary_and_batches(task: str) -> None:
-    loaders = [
-        MultiProcessDataLoader(
-            reader(task),
-            str(SAMPLES[task]),
-            batch_size=1,
-            num_workers=workers,
-            quiet=True,
-        )
-        for workers in (0, 2)
-    ]
-    vocabularies = [Vocabulary.from_instances(one.iter_instances()) for one in loaders]
-    words = []
-    for vocabulary in vocabularies:
-        of_namespace = vocabulary._token_to_index.items()
-        words.append({name: set(found) for name, found in of_namespace})
-    assert words[0] == words[1] and "tokens" in words[0]
-    batches = []
-    for loader in loaders:
-        loader.index_with(vocabularies[0])
-        batches.append(sorted(repr(plain(batch)) for batch in loader))
-    assert batches[0] == batches[1]
+    alone = loader(task, workers=0)
+    with_workers = loader(task, workers=2)
+    vocabulary = Vocabulary.from_instances(alone.iter_instances())
+    words = words_of(vocabulary)
+    assert "tokens" in words
+    other = Vocabulary.from_instances(with_workers.iter_instances())
+    assert words_of(other) == words
+    assert batches_of(with_workers, vocabulary) == batches_of(alone, vocabulary)
+
+
+def loader(task: str, *, workers: int) -> MultiProcessDataLoader:
+    return MultiProcessDataLoader(
+        reader(task),
+        str(SAMPLES[task]),
+        batch_size=1,
+        num_workers=workers,
+        quiet=True,
+    )
+
+
+def words_of(vocabulary: Vocabulary) -> dict[str, set[str]]:
+    """The words by namespace."""
+    namespaces = vocabulary._token_to_index.items()
+    return {name: set(words) for name, words in namespaces}
+
+
+def batches_of(made: MultiProcessDataLoader, vocabulary: Vocabulary) -> list[str]:
+    """The contents of all batches, in any order."""
+    made.index_with(vocabulary)
+    batches = [repr(plain(batch)) for batch in made]
+    return sorted(batches)
 
 
 @for_all_tasks
@@ -146,17 +160,13 @@ def test_real_data(file: str) -> None:
 @pytest.mark.parametrize("task", ["coref", "snli", "srl", "sst"])
 def test_occurrences_of_a_word_share_a_token(task: str) -> None:
     """Millions of tokens would need gigabytes."""
-    fields = [
-        field for one in reader(task).read(SAMPLES[task]) for field in one.values()
-    ]
-    texts = [
-        part
-        for field in fields
-        for part in (field if isinstance(field, ListField) else [field])
-    ]
-    tokens = [token for text in texts if isinstance(text, TextField) for token in text]
-    assert (
-        len({id(token) for token in tokens})
-        == len({(token.text, token.type_id) for token in tokens})
-        < len(tokens)
-    )
+    tokens: list[Token] = []
+    for instance in reader(task).read(SAMPLES[task]):
+        for field in instance.values():
+            if isinstance(field, TextField):
+                tokens.extend(field)
+            elif isinstance(field, ListField):
+                for text in field:
+                    tokens.extend(text)
+    words = {(token.text, token.type_id) for token in tokens}
+    assert len({id(token) for token in tokens}) == len(words) < len(tokens)
