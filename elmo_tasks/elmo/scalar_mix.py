@@ -1,4 +1,13 @@
-"""The L+1 layers of the biLM -> one vector per token: Eq. (1) of the paper (section 3.2)."""
+"""
+The L+1 layers of a source -> one vector per token: Eq. (1) of the paper (section 3.2).
+
+The vector of token k in a task, from the token's layers h_k0 to h_kL:
+
+    ELMo_k = gamma * sum_j s_j h_kj    for j = 0 ... L, with s = softmax(w)
+
+h_k0 is the context-free layer. The task learns the numbers w_0 to w_L and gamma. In
+some cases the paper also normalises each layer first: see `normalize`.
+"""
 
 import re
 from collections.abc import Iterator
@@ -11,31 +20,35 @@ from torch import Tensor, nn
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Factor, Settings, Wrong
 
-WEIGHTED, LAST = "weighted", "last"
+WEIGHTED = "weighted"
+LAST = "last"
 
 EPSILON = 1e-12
 """Added to the variance, as in the paper's code."""
 
+_MIX = re.compile(rf"{WEIGHTED}|{LAST}|layer:[0-9]+")
+
 
 def _is_mix(value: object) -> str | None:
-    valid = isinstance(value, str) and re.fullmatch(
-        rf"{WEIGHTED}|{LAST}|layer:[0-9]+", value
-    )
-    return None if valid else f"one of {WEIGHTED}, {LAST}, layer:k"
+    if isinstance(value, str) and _MIX.fullmatch(value):
+        return None
+    return f"one of {WEIGHTED}, {LAST}, layer:k"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MixSettings(Settings):
     """
-    How the layers become one vector. `layer_norm` has no gain and bias; with `sentence`, mean and variance are those of
-    each sentence's tokens, with `batch` those of all tokens of the batch, as in the paper's code, so that a vector
-    depends on the other sentences.
+    How the layers become one vector. `layer_norm` has no gain and bias; with
+    `sentence`, mean and variance are those of each sentence's tokens, with `batch`
+    those of all tokens of the batch, as in the paper's code, so that a vector depends
+    on the other sentences.
     """
 
     mix: Annotated[
         str,
         _is_mix,
-        "`weighted` (Eq. 1), `last` (the top layer), or `layer:k`, where `layer:0` is context-free",
+        "`weighted` (Eq. 1), `last` (the top layer), or `layer:k`, where `layer:0` is "
+        "context-free",
     ] = WEIGHTED
     l2: Annotated[
         Optional[Factor], "penalty on the layer weights (the paper's lambda), or null"
@@ -48,11 +61,8 @@ class MixSettings(Settings):
 
     def conflicts(self) -> Iterator[Wrong]:
         if self.l2 and self.mix != WEIGHTED:
-            yield Wrong(
-                "l2",
-                f"null where mix is {self.mix}, which has no weights to penalise",
-                self.l2,
-            )
+            wanted = f"null where mix is {self.mix}, which has no weights to penalise"
+            yield Wrong("l2", wanted, self.l2)
 
 
 WEIGHTED_MIX = MixSettings()
@@ -60,57 +70,59 @@ WEIGHTED_MIX = MixSettings()
 
 class ScalarMix(nn.Module):
     """
-    `gamma * sum_j s_j h_j` with `s = softmax(w)` over the layers j = 0..L; w starts at 0. `n_layers` is L+1, the
-    context-free layer counted.
+    `gamma * sum_j s_j h_j` with `s = softmax(w)` over the layers j = 0 ... L (Eq. 1).
+    The parameters are `weights`, the paper's w before the softmax, [L+1], which starts
+    at 0, and `gamma`, a scalar, which starts at 1. A mix of one layer has no weights.
 
-    Raises `InputError` if `settings` name a layer that there is not.
+    `n_layers` is L+1, with the context-free layer. Raises `InputError` if there is no
+    layer that `settings` name.
     """
 
     def __init__(self, n_layers: int, settings: MixSettings = WEIGHTED_MIX) -> None:
         super().__init__()
-        self.n_layers, self.settings = n_layers, settings
-        weighted = settings.mix == WEIGHTED
-        self.layer: int | None = None  # of a mix of one layer
-        if not weighted:
-            self.layer = (
-                n_layers - 1
-                if settings.mix == LAST
-                else int(settings.mix.partition(":")[2])
-            )
-            if self.layer >= n_layers:
-                problem = f"mix: expected one of layer:0 to layer:{n_layers - 1} for this biLM, got {settings.mix!r}"
-                raise InputError(problem)
-        self.weights = (
-            nn.Parameter(torch.zeros(n_layers)) if weighted else None
-        )  # [L+1], before the softmax
-        self.gamma = nn.Parameter(torch.ones(())) if settings.gamma else None
+        self.n_layers = n_layers
+        self.settings = settings
+        self.layer = _one_layer(settings.mix, n_layers)
+        self.weights: nn.Parameter | None = None  # [L+1]
+        if self.layer is None:
+            self.weights = nn.Parameter(torch.zeros(n_layers))
+        self.gamma: nn.Parameter | None = None
+        if settings.gamma:
+            self.gamma = nn.Parameter(torch.ones(()))
 
     def forward(self, layers: Tensor, mask: Tensor) -> Tensor:
-        """Vectors [B, T, D], zero for padding, from layers [L+1, B, T, D] and a mask [B, T]."""
+        """
+        Vectors [B, T, D], zero for padding, from layers [L+1, B, T, D] and a mask [B,
+        T].
+        """
         if self.layer is not None:
             layers = layers[self.layer : self.layer + 1]  # [1, B, T, D]
-        if self.settings.layer_norm:
-            layers = normalize(
-                layers, mask, over_batch=self.settings.layer_norm == "batch"
-            )
+        layer_norm = self.settings.layer_norm
+        if layer_norm:
+            layers = normalize(layers, mask, over_batch=layer_norm == "batch")
         if self.weights is None:
             mixed = layers[0]  # [B, T, D]
         else:
-            mixed = torch.einsum(
-                "l,lbtd->btd", self.weights.softmax(0).to(layers), layers
-            )  # [B, T, D]
-        return mixed if self.gamma is None else self.gamma * mixed
+            shares = self.weights.softmax(0).to(layers)  # [L+1]
+            mixed = torch.einsum("l,lbtd->btd", shares, layers)  # [B, T, D]
+        if self.gamma is None:
+            return mixed
+        return self.gamma * mixed
 
     def layer_weights(self) -> Tensor:
-        """The softmax-normalised `s`, shape [L+1], without gradient; one-hot for a mix of one layer."""
+        """
+        The softmax-normalised `s`, shape [L+1], without gradient; one-hot for a mix of
+        one layer.
+        """
         if self.weights is not None:
             return self.weights.detach().softmax(0)
         return nn.functional.one_hot(torch.tensor(self.layer), self.n_layers).float()
 
     def penalty(self) -> Tensor:
         """
-        `l2 * sum_j w_j^2` on the weights before the softmax (paper, section 3.3): a large `l2` makes the layers equal.
-        Gamma is not penalised. A scalar; 0 if `l2` is `None` or 0, or for a mix of one layer.
+        `l2 * sum_j w_j^2` on the weights before the softmax (paper, section 3.3): a
+        large `l2` makes the layers equal. Gamma is not penalised. A scalar; 0 if `l2`
+        is `None` or 0, or for a mix of one layer.
         """
         if self.weights is None or not self.settings.l2:
             learned = next(self.parameters(), torch.zeros(()))
@@ -118,21 +130,45 @@ class ScalarMix(nn.Module):
         return self.settings.l2 * self.weights.square().sum()
 
 
+def _one_layer(mix: str, n_layers: int) -> int | None:
+    """
+    The layer of a mix of one layer; `None` for a weighted mix. Raises `InputError` if
+    there is no such layer.
+    """
+    if mix == WEIGHTED:
+        return None
+    if mix == LAST:
+        return n_layers - 1
+    layer = int(mix.removeprefix("layer:"))
+    if layer >= n_layers:
+        known = f"one of layer:0 to layer:{n_layers - 1}"
+        raise InputError(f"mix: expected {known} for this biLM, got {mix!r}")
+    return layer
+
+
 def normalize(layers: Tensor, mask: Tensor, *, over_batch: bool) -> Tensor:
     """
-    Each layer [B, T, D] minus its mean, divided by its standard deviation; both are scalars, for the whole batch or for
-    each sentence. Padding does not count and becomes zero. Sums are in float32 or float64.
+    Layer normalization without gain and bias (paper, section 3.2; Ba et al. 2016), of
+    layers [L+1, B, T, D] with a mask [B, T]. For each layer, and each sentence or the
+    whole batch, over its N values, those of all its tokens, padding excluded:
+
+        mean = sum_i x_i / N
+        variance = sum_i (x_i - mean)^2 / N
+        y_i = (x_i - mean) / sqrt(variance + EPSILON)
+
+    Padding becomes zero. Sums are in float32 or float64.
     """
-    dtype, layers = (
-        layers.dtype,
-        layers.to(torch.promote_types(layers.dtype, torch.float32)),
-    )
-    axes = (1, 2, 3) if over_batch else (2, 3)
+    dtype = layers.dtype
+    layers = layers.to(torch.promote_types(dtype, torch.float32))
+    # Of a sentence. For the whole batch, B is 1 in the shapes of sums below.
+    axes: tuple[int, ...] = (2, 3)
+    if over_batch:
+        axes = (1, 2, 3)
     present = mask[None, :, :, None].to(layers)  # [1, B, T, 1]
-    count = (present.sum(axes, keepdim=True) * layers.shape[3]).clamp(
-        min=1
-    )  # [1, B or 1, 1, 1]
-    mean = (layers * present).sum(axes, keepdim=True) / count  # [L+1, B or 1, 1, 1]
+    values = present.sum(axes, keepdim=True) * layers.shape[3]  # [1, B, 1, 1]
+    values = values.clamp(min=1)
+    mean = (layers * present).sum(axes, keepdim=True) / values  # [L+1, B, 1, 1]
     centred = (layers - mean) * present  # [L+1, B, T, D]
-    variance = centred.square().sum(axes, keepdim=True) / count  # [L+1, B or 1, 1, 1]
-    return (centred * (variance + EPSILON).rsqrt()).to(dtype)  # [L+1, B, T, D]
+    variance = centred.square().sum(axes, keepdim=True) / values  # [L+1, B, 1, 1]
+    normalized = centred * (variance + EPSILON).rsqrt()  # [L+1, B, T, D]
+    return normalized.to(dtype)
