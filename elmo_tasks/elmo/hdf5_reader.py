@@ -1,4 +1,6 @@
-"""Read the vectors that `elmo-tasks elmo` writes: a file of HDF5, or a folder of shards."""
+"""
+Read the vectors that `elmo-tasks elmo` writes: a file of HDF5, or a folder of shards.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -16,22 +18,35 @@ FORMAT = "elmo_tasks vectors 1"
 """The attribute `format` of the root group."""
 
 SENTENCE_TO_INDEX = "sentence_to_index"
-"""As in AllenNLP 0.x: JSON that maps each line that is not blank to the name of its dataset."""
+"""
+As in AllenNLP 0.x: JSON that maps each line that is not blank to the name of its
+dataset.
+"""
 
-OFFSETS, SENTENCES, TOKENS = "index/offsets", "index/sentences", "index/tokens"
-"""Sentence i has the tokens `offsets[i]` to `offsets[i + 1]`; `sentences` holds the lines."""
+TOKENS = "index/tokens"
+"""The tokens of all sentences."""
+
+OFFSETS = "index/offsets"
+"""Sentence i has the tokens `offsets[i]` to `offsets[i + 1]`."""
+
+SENTENCES = "index/sentences"
+"""The lines of the text, without surrounding white space."""
 
 SCALES = "index/scales"
-"""Of int8 vectors, float32 [tokens, L+1] (1 without all layers): a value is that in the dataset times its scale."""
+"""
+Of int8 vectors, float32 [tokens, L+1], or [tokens, 1] without an axis of layers: a
+value is that in the dataset times its scale.
+"""
 
 
 class ElmoVectors(Sequence[np.ndarray]):
     """
     A lazily read sequence of the vectors of each sentence.
 
-    `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if all layers were written, else
-    [T, D], in float32 or float16; int8 is returned as float32. A blank line has T = 0. Copies and pickles open the file
-    again. A folder of shards is read in the same way, which needs pyarrow.
+    `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if
+    all layers were written, else [T, D], in float32 or float16; int8 is returned as
+    float32. A blank line has T = 0. Copies and pickles open the file again. A folder of
+    shards is read in the same way, which needs pyarrow.
 
     Raises `InputError` if the file is missing, damaged, of another format or closed.
 
@@ -58,17 +73,17 @@ class ElmoVectors(Sequence[np.ndarray]):
         with reading(file, "cannot be read as HDF5", hint="is the copy complete?"):
             self._hdf5 = h5py.File(self.file, "r")
         with self._reading() as hdf5:
-            attributes = hdf5.attrs.items()
-            self._info = {
-                key: value.item() if isinstance(value, np.generic) else value
-                for key, value in attributes
-            }
-            if (found := self._info.get("format")) != FORMAT:
-                hint = "h5py reads the files of AllenNLP 0.x and bilm-tf"
+            self._info: dict[str, Any] = {}
+            for key, value in hdf5.attrs.items():
+                if isinstance(value, np.generic):
+                    value = value.item()
+                self._info[key] = value
+            found = self._info.get("format")
+            if found != FORMAT:
                 raise InputError(
                     f"expected the format {FORMAT!r}, got {found!r}",
                     file=file,
-                    hint=hint,
+                    hint="h5py reads the files of AllenNLP 0.x and bilm-tf",
                 )
             self._length = int(self._info["sentences"])
             if own_dataset(hdf5, OFFSETS).shape != (self._length + 1,):
@@ -77,14 +92,18 @@ class ElmoVectors(Sequence[np.ndarray]):
     @property
     def info(self) -> dict[str, Any]:
         """
-        What the vectors were made from: `options_sha256`, `weights_sha256`, `options` (the biLM's), `state`, `output`
-        (`all`, `top` or `average`), `dtype`, `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
+        What the vectors were made from: `options_sha256`, `weights_sha256`, `options`
+        (the biLM's), `state`, `output` (`all`, `top` or `average`), `dtype`,
+        `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
         """
         return dict(self._info)
 
     @property
     def layer_names(self) -> list[str]:
-        """Names of the layers along the first axis; one name if only one layer was written."""
+        """
+        Names of the layers along the first axis; one name if only one layer was
+        written.
+        """
         with reading_vectors(self.file):
             return list(json.loads(self._info["layers"]))
 
@@ -92,8 +111,8 @@ class ElmoVectors(Sequence[np.ndarray]):
         """The T tokens of a sentence."""
         place = range(len(self))[index]
         with self._reading() as hdf5:
-            start, end = map(int, own_dataset(hdf5, OFFSETS)[place : place + 2])
-            return own_dataset(hdf5, TOKENS).asstr()[start:end].tolist()
+            own = _tokens_of(hdf5, place)
+            return own_dataset(hdf5, TOKENS).asstr()[own].tolist()
 
     def sentence(self, index: int) -> str:
         """The line of a sentence without surrounding white space."""
@@ -109,11 +128,9 @@ class ElmoVectors(Sequence[np.ndarray]):
 
     def __getitem__(self, index: int | slice) -> Any:
         places = range(len(self))[index]
-        return (
-            [self[place] for place in places]
-            if isinstance(places, range)
-            else self._array(places)
-        )
+        if isinstance(places, range):
+            return [self[place] for place in places]
+        return self._array(places)
 
     def __enter__(self) -> "ElmoVectors":
         return self
@@ -125,25 +142,24 @@ class ElmoVectors(Sequence[np.ndarray]):
         return ElmoVectors, (self.file.absolute(),)
 
     def _array(self, place: int) -> np.ndarray:
-        ndim = 3 if self._info["output"] == "all" else 2
+        """The vectors of a sentence, [L+1, T, D] or [T, D]."""
+        ndim = 2
+        if self._info["output"] == "all":
+            ndim = 3
+        is_int8 = self._info.get("dtype") == "int8"
+        kind = "i" if is_int8 else "f"
         with self._reading() as hdf5:
             dataset = own_dataset(hdf5, str(place))
-            is_int8 = self._info.get("dtype") == "int8"
-            if dataset.ndim != ndim or (dataset.dtype.kind, is_int8) not in (
-                ("f", False),
-                ("i", True),
-            ):
+            if dataset.ndim != ndim or dataset.dtype.kind != kind:
                 found = f"{dataset.shape} of {dataset.dtype}"
-                raise ValueError(
-                    f"expected {ndim} axes of numbers in dataset {place}, got {found}"
-                )
+                expected = f"{ndim} axes of numbers in dataset {place}"
+                raise ValueError(f"expected {expected}, got {found}")
             if not is_int8:
                 return dataset[()]
-            start, end = map(int, own_dataset(hdf5, OFFSETS)[place : place + 2])
-            scales = own_dataset(hdf5, SCALES)[start:end]  # [T, L]
-            return dataset[()] * scales.T.reshape(*dataset.shape[:-1], 1).astype(
-                np.float32
-            )
+            own = _tokens_of(hdf5, place)
+            scales = own_dataset(hdf5, SCALES)[own].T  # [L+1, T] or [1, T]
+            of_vectors = scales.reshape(*dataset.shape[:-1], 1).astype(np.float32)
+            return dataset[()] * of_vectors
 
     @contextmanager
     def _reading(self) -> Iterator[h5py.File]:
@@ -151,6 +167,12 @@ class ElmoVectors(Sequence[np.ndarray]):
             raise InputError("the file of vectors has been closed", file=self.file)
         with reading_vectors(self.file):
             yield self._hdf5
+
+
+def _tokens_of(hdf5: h5py.File, place: int) -> slice:
+    """The places of a sentence's tokens among those of all."""
+    start, end = own_dataset(hdf5, OFFSETS)[place : place + 2]
+    return slice(int(start), int(end))
 
 
 def reading_vectors(file: Path) -> AbstractContextManager[None]:

@@ -1,9 +1,11 @@
-"""Write the vectors of a text to an HDF5 file, which appears under its name when it is complete."""
+"""
+Write the vectors of a text to an HDF5 file, which appears under its name when it is
+complete.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write, check_output_path, require_new
 from elmo_tasks.formats.hdf5 import new_hdf5
 
-Lines = Iterable[tuple[int, str]]  # with their numbers, counted from 1
+Lines = Iterable[tuple[int, str]]
+"""Lines with their numbers, counted from 1."""
 
 _LONGEST_STRING = 2**31 - 1
 
@@ -42,56 +45,54 @@ def write_vectors(
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> None:
     """
-    Write the vectors of all lines to `out`, atomically: an interrupted call leaves nothing.
+    Write the vectors of all lines to `out`, atomically: an interrupted call leaves
+    nothing.
 
     # Parameters
 
-    - `lines`: read once, before the first vector is computed, and kept in memory; `parse` splits them into tokens.
-    - `settings`: further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
+    - `lines`: read once, before the first vector is computed, and kept in memory;
+      `parse` splits them into tokens.
+    - `settings`: further attributes of the file: `input`, `options_sha256`,
+      `weights_sha256`, `tokenizer`, ...
     - `force`: replace an existing `out`.
-    - `started`: called with the numbers of sentences, tokens, blank and long lines before the first vector.
-    - `progress`: called with the number of tokens whose vectors have been computed since the last call.
+    - `started`: called with the numbers of sentences, tokens, blank and long lines
+      before the first vector.
+    - `progress`: called with the number of tokens whose vectors have been computed
+      since the last call.
 
     Raises `InputError` if a line is invalid, `out` exists, or the disk is full.
     """
     check_output_path(out)
-    out, sizes, settings = Path(out), sizes or BatchSizes(), settings or {}
+    out = Path(out)
+    sizes = sizes or BatchSizes()
+    attributes = dict(settings or {})
     if not force:
         require_new(out)
-    name = settings.get("input", "text")
+    name = attributes.get("input", "text")
     sentences, counts = _read(lines, parse, sizes, name)
-    settings = {
-        **settings,
-        **({"input": portable(name)} if "input" in settings else {}),
-    }
+    if "input" in attributes:
+        attributes["input"] = portable(name)
     started(counts)
-    places = {
-        sentence.text: str(place)
-        for place, sentence in enumerate(sentences)
-        if sentence.tokens
-    }
-    if len(listed := json.dumps(places).encode()) > _LONGEST_STRING:
-        raise InputError("expected less than 2 GiB of text", hint="split the input")
+    listed = _sentence_to_index(sentences)
     size = _most_bytes(model, sentences, listed)
     with atomic_write(out) as aside, new_hdf5(aside, size=size, name=out) as hdf5:
         _write_index(hdf5, sentences, listed)
-        hdf5.attrs.update(
-            {
-                "format": FORMAT,
-                **settings,
-                **model.settings(),
-                **sizes.of_windows(),
-                **counts,
-            }
-        )
+        hdf5.attrs["format"] = FORMAT
+        for part in (attributes, model.settings(), sizes.of_windows(), counts):
+            hdf5.attrs.update(part)
         _write_arrays(hdf5, model, sizes, sentences, progress)
 
 
 def _read(
     lines: Lines, parse: Callable[[str], list[str]], sizes: BatchSizes, name: str
 ) -> tuple[list[Sentence], dict[str, Any]]:
-    """The sentences, and what else is known of the text before the first vector, as attributes of the file."""
-    sentences, digest = [], sha256()
+    """
+    The sentences, and what else is known of the text before the first vector, as
+    attributes of the file. Raises `InputError` if a line is invalid, or if there is
+    none.
+    """
+    sentences = []
+    digest = sha256()
 
     def rows() -> Iterator[tuple[str, int, str]]:
         for number, line in lines:
@@ -99,7 +100,7 @@ def _read(
             yield name, number, line
 
     for sentence in parsed(rows(), parse):
-        if any("\0" in token for token in sentence.tokens):
+        if "\0" in "".join(sentence.tokens):
             raise InputError(
                 f"{sentence.name}: HDF5 cannot store a token with a NUL character"
             )
@@ -107,49 +108,61 @@ def _read(
     if not sentences:
         raise InputError("expected at least one sentence, got none")
     lengths = [len(sentence.tokens) for sentence in sentences]
+    long_lines = [length for length in lengths if length > sizes.max_length]
     return sentences, {
         "sentences": len(lengths),
         "tokens": sum(lengths),
         "blank_lines": lengths.count(0),
-        "long_lines": sum(length > sizes.max_length for length in lengths),
+        "long_lines": len(long_lines),
         "text_sha256": digest.hexdigest(),
     }
 
 
+def _sentence_to_index(sentences: list[Sentence]) -> bytes:
+    """
+    JSON that maps each line that is not blank to the name of its dataset. Raises
+    `InputError` if it is too long for HDF5.
+    """
+    places = {}
+    for place, sentence in enumerate(sentences):
+        if sentence.tokens:
+            places[sentence.text] = str(place)
+    listed = json.dumps(places).encode()
+    if len(listed) > _LONGEST_STRING:
+        raise InputError("expected less than 2 GiB of text", hint="split the input")
+    return listed
+
+
 def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) -> int:
     """The size of the file, estimated generously; `listed` is `sentence_to_index`."""
-    lengths = [len(sentence.tokens) for sentence in sentences]
-    text = sum(
-        len(sentence.text.encode()) + len("".join(sentence.tokens).encode())
-        for sentence in sentences
-    )
+    tokens = 0
+    text = len(listed)
+    for sentence in sentences:
+        tokens += len(sentence.tokens)
+        text += len(sentence.text.encode()) + len("".join(sentence.tokens).encode())
+    layers = int(np.prod(model.shape(1)[:-2]))
     of_layer = model.dtype.itemsize * model.width + 4
-    vectors = of_layer * int(np.prod(model.shape(1)[:-2]))
-    return (
-        sum(lengths) * (vectors + 64)
-        + len(lengths) * 1024
-        + 2 * (text + len(listed))
-        + 2**16
-    )
+    of_token = layers * of_layer + 64
+    return tokens * of_token + len(sentences) * 1024 + 2 * text + 2**16
 
 
 def _write_index(hdf5: h5py.File, sentences: list[Sentence], listed: bytes) -> None:
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    texts = [sentence.text for sentence in sentences]
-    for name, strings in (
-        (SENTENCE_TO_INDEX, [listed]),
-        (TOKENS, tokens),
-        (SENTENCES, texts),
-    ):
-        hdf5.create_dataset(
-            name, data=strings, shape=(len(strings),), dtype=h5py.string_dtype()
-        )
-    hdf5.create_dataset(
-        OFFSETS,
-        data=np.cumsum(
-            [0, *(len(sentence.tokens) for sentence in sentences)], dtype="<i8"
-        ),
-    )
+    tokens: list[str] = []
+    texts = []
+    ends = [0]
+    for sentence in sentences:
+        tokens += sentence.tokens
+        texts.append(sentence.text)
+        ends.append(len(tokens))
+    _write_strings(hdf5, SENTENCE_TO_INDEX, [listed])
+    _write_strings(hdf5, TOKENS, tokens)
+    _write_strings(hdf5, SENTENCES, texts)
+    hdf5.create_dataset(OFFSETS, data=np.array(ends, "<i8"))
+
+
+def _write_strings(hdf5: h5py.File, name: str, strings: list[Any]) -> None:
+    kind = h5py.string_dtype()
+    hdf5.create_dataset(name, data=strings, shape=(len(strings),), dtype=kind)
 
 
 def _write_arrays(
@@ -159,25 +172,33 @@ def _write_arrays(
     sentences: list[Sentence],
     progress: Callable[[int], None],
 ) -> None:
-    numbers, scales = count(), []
+    """
+    Write the vectors of sentence i as the dataset `i`, and the scales of int8 vectors.
+    """
+    written = 0
+    scales = []
     for block in blocks(sentences, sizes):
-        arrays = [
-            np.empty(model.shape(len(sentence.tokens)), np.float32)
-            for sentence in block
-        ]
+        arrays = []
+        for sentence in block:
+            shape = model.shape(len(sentence.tokens))
+            arrays.append(np.empty(shape, np.float32))
         embed_into(arrays, model, sizes, block, progress)
-        for array, number in zip(arrays, numbers, strict=False):
+        for array in arrays:
             if model.stored == "int8":
                 array, of_tokens = quantized(array)
                 scales.append(np.atleast_2d(of_tokens).T)  # [T, L]
-            hdf5.create_dataset(str(number), data=array, dtype=model.dtype)
+            hdf5.create_dataset(str(written), data=array, dtype=model.dtype)
+            written += 1
     if scales:
         hdf5.create_dataset(SCALES, data=np.concatenate(scales))
 
 
 def quantized(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors [..., D] as int8, and their scales [...], float32: the largest absolute value is 127 times the scale."""
+    """
+    Vectors [..., D] as int8, and their scales [...], float32. A value is the int8 times
+    the scale; the largest absolute value of a vector is 127 times the scale.
+    """
     scales = np.abs(vectors).max(-1) / np.float32(127)
-    return np.rint(vectors / np.where(scales > 0, scales, 1)[..., None]).astype(
-        np.int8
-    ), scales
+    divisors = np.where(scales > 0, scales, 1)
+    steps = np.rint(vectors / divisors[..., None])
+    return steps.astype(np.int8), scales
