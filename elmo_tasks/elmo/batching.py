@@ -1,4 +1,7 @@
-"""Sentences of any number and length -> batches of windows -> their vectors, in this process or in several."""
+"""
+Sentences of any number and length -> batches of windows -> their vectors, in this
+process or in several.
+"""
 
 import pickle
 import signal
@@ -18,7 +21,11 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Count, Settings, Size, Wrong, checked
 from elmo_tasks.workers import Processes, Workers, call_held
 
-_SORTED_BATCHES, _SORTED_SENTENCES = 4, 1024
+_BLOCK_BATCHES = 4
+"""Full batches of a block of sentences."""
+
+_BLOCK_SENTENCES = 1024
+"""The most sentences of a block."""
 
 
 class Sentence(NamedTuple):
@@ -33,12 +40,17 @@ def parsed(
     lines: Iterable[tuple[str, int, str | list[str]]], parse: Callable[[str], list[str]]
 ) -> Iterator[Sentence]:
     """
-    The sentences of lines, each with its file and number, which are text, for `parse`, or tokens. Raises `InputError`
-    for an invalid one.
+    The sentences of lines, each with its file and number. A line is text, which `parse`
+    splits, or tokens. Raises `InputError` for an invalid one.
     """
     for file, number, line in lines:
         try:
-            tokens = line if isinstance(line, list) else parse(line)
+            if isinstance(line, list):
+                text = " ".join(line)
+                tokens = line
+            else:
+                text = line.strip()
+                tokens = parse(line)
             "".join(tokens).encode()
         except UnicodeEncodeError:
             raise InputError(
@@ -46,18 +58,15 @@ def parsed(
             ) from None
         except InputError as error:
             raise InputError(str(error), file=file, line=number) from None
-        yield Sentence(
-            " ".join(line) if isinstance(line, list) else line.strip(),
-            tokens,
-            f"{file}:{number}",
-        )
+        yield Sentence(text, tokens, f"{file}:{number}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchSizes(Settings):
     """
-    Sentences of more than `max_length` tokens are split into windows of so many, which share `overlap` tokens. A batch
-    has at most `batch_size` windows and `max_tokens` tokens with padding.
+    Sentences of more than `max_length` tokens are split into windows of so many, which
+    share `overlap` tokens. A batch has at most `batch_size` windows and `max_tokens`
+    tokens with padding.
     """
 
     max_length: Size = 512
@@ -66,16 +75,24 @@ class BatchSizes(Settings):
     max_tokens: Size = 4096
 
     def conflicts(self) -> Iterator[Wrong]:
-        if self.overlap > self.max_length // 2:
-            yield Wrong(
-                "overlap",
-                f"at most half of max_length, {self.max_length // 2}",
-                self.overlap,
-            )
+        half = self.max_length // 2
+        if self.overlap > half:
+            yield Wrong("overlap", f"at most half of max_length, {half}", self.overlap)
 
     def of_windows(self) -> dict[str, int]:
         """The sizes on which vectors depend by more than rounding."""
         return {"max_length": self.max_length, "overlap": self.overlap}
+
+
+class _Part(NamedTuple):
+    """A window of a sentence, and the sentence's index among those given."""
+
+    sentence_index: int
+    sentence: Sentence
+    window: Window
+
+    def tokens(self) -> list[str]:
+        return self.sentence.tokens[self.window.start : self.window.end]
 
 
 def embed_windows(
@@ -85,37 +102,44 @@ def embed_windows(
     pool: Workers | None = None,
 ) -> Iterator[tuple[int, Window, np.ndarray]]:
     """
-    The windows of sentences, each with the sentence's index and the vectors of its tokens `first` to `last`, [L+1, T,
-    D] or [T, D]; windows of similar length are computed together. `pool` is from `workers`.
+    The windows of sentences, each with the sentence's index and the vectors of its
+    tokens `first` to `last`, [L+1, T, D] or [T, D]; windows of similar length are
+    computed together. `pool` is from `workers`.
     """
-    pieces = [
-        (index, window)
-        for index, sentence in enumerate(sentences)
+    parts = []
+    for index, sentence in enumerate(sentences):
         for window in windows(
             len(sentence.tokens), limit=sizes.max_length, overlap=sizes.overlap
-        )
-    ]
-    lengths = [window.end - window.start for _, window in pieces]
-    places = batches_by_length(
-        lengths, batch_size=sizes.batch_size, max_tokens=sizes.max_tokens
-    )
-    batches = [[pieces[place] for place in batch] for batch in places]
-    texts = [
-        [sentences[index].tokens[window.start : window.end] for index, window in batch]
-        for batch in batches
-    ]
-    names = [[sentences[index].name for index, _ in batch] for batch in batches]
-    computed = (
-        map(model.vectors, texts, names)
-        if pool is None
-        else pool.map(call_held, repeat("vectors", len(texts)), texts, names)
-    )
-    for batch, vectors in zip(batches, computed, strict=True):
-        for (index, window), row in zip(
-            batch, vectors.swapaxes(0, 1), strict=True
-        ):  # [L, T, D]
-            own = row[:, window.first - window.start : window.last - window.start]
+        ):
+            parts.append(_Part(index, sentence, window))
+    batches = []
+    for places in batches_by_length(
+        [part.window.end - part.window.start for part in parts],
+        batch_size=sizes.batch_size,
+        max_tokens=sizes.max_tokens,
+    ):
+        batches.append([parts[place] for place in places])
+    computed = _vectors_of_batches(model, batches, pool)
+    for batch, vectors in zip(batches, computed, strict=True):  # [L, B, T, D]
+        for place, (index, _, window) in enumerate(batch):
+            first = window.first - window.start
+            last = window.last - window.start
+            own = vectors[:, place, first:last]  # [L, T, D]
             yield index, window, own if model.has_layers else own[0]
+
+
+def _vectors_of_batches(
+    model: VectorModel, batches: Sequence[list[_Part]], pool: Workers | None
+) -> Iterator[np.ndarray]:
+    """The vectors [L, B, T, D] of each batch."""
+    texts = []
+    names = []
+    for batch in batches:
+        texts.append([part.tokens() for part in batch])
+        names.append([part.sentence.name for part in batch])
+    if pool is None:
+        return map(model.vectors, texts, names)
+    return pool.map(call_held, repeat("vectors", len(texts)), texts, names)
 
 
 def embed_into(
@@ -125,7 +149,10 @@ def embed_into(
     sentences: Sequence[Sentence],
     progress: Callable[[int], Any] = lambda tokens: None,
 ) -> None:
-    """Write the vectors of sentences to arrays of `model.shape`; `progress` is called with numbers of tokens."""
+    """
+    Write the vectors of sentences to arrays of `model.shape`, [L+1, T, D] or [T, D].
+    `progress` is called with numbers of tokens.
+    """
     for index, window, vectors in embed_windows(model, sizes, sentences):
         arrays[index][..., window.first : window.last, :] = vectors
         progress(window.last - window.first)
@@ -134,17 +161,20 @@ def embed_into(
 def blocks(
     sentences: Iterable[Sentence], sizes: BatchSizes
 ) -> Iterator[list[Sentence]]:
-    """Sentences that are sorted by length together and are in memory: of a few full batches, or so many."""
-    block, tokens = list[Sentence](), 0
+    """
+    Blocks of sentences, each large enough to fill several batches, so that batches can
+    be sorted by length within a block, and small enough for the memory.
+    """
+    block: list[Sentence] = []
+    tokens = 0
     for sentence in sentences:
         block.append(sentence)
         tokens += len(sentence.tokens)
-        if (
-            tokens >= _SORTED_BATCHES * sizes.max_tokens
-            or len(block) == _SORTED_SENTENCES
-        ):
+        is_full = tokens >= _BLOCK_BATCHES * sizes.max_tokens
+        if is_full or len(block) == _BLOCK_SENTENCES:
             yield block
-            block, tokens = [], 0
+            block = []
+            tokens = 0
     if block:
         yield block
 
@@ -152,9 +182,12 @@ def blocks(
 @contextmanager
 @checked
 def workers(model: VectorModel, count: Size) -> Iterator[Workers | None]:
-    """`count` processes for `embed_windows`, `None` for one, which exit with this one."""
+    """
+    `count` processes for `embed_windows`, which exit with this one; `None` for one.
+    """
     if count == 1:
-        return (yield None)
+        yield None
+        return
     sent = pickle.dumps(model)  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
     with Processes(count, _load, sent, threads) as pool:
@@ -162,8 +195,7 @@ def workers(model: VectorModel, count: Size) -> Iterator[Workers | None]:
 
 
 def _load(model: bytes, threads: int) -> VectorModel:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches all processes; this one exits with its parent
+    # Ctrl-C reaches all processes; this one exits with its parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(threads)
     return pickle.loads(model)

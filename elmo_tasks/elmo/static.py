@@ -1,7 +1,10 @@
-"""A text -> one vector per word: the mean of its contextual vectors (Bommasani et al. 2020; Gupta and Jaggi 2021)."""
+"""
+A text -> one vector per word: the mean of its contextual vectors (Bommasani et al.
+2020; Gupta and Jaggi 2021).
+"""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -22,8 +25,9 @@ def frequent_words(
     sentences: Iterable[Sequence[str]], *, min_count: Size, most: Size
 ) -> list[str]:
     """
-    The `most` most frequent words that occur `min_count` times, by falling frequency. Memory is bounded: where a text
-    has more than ten times `most` words, the rarest so far are forgotten. Raises `InputError` if there is none.
+    The `most` most frequent words that occur at least `min_count` times, by falling
+    frequency. Memory is bounded: where a text has more than ten times `most` words, the
+    rarest so far are forgotten. Raises `InputError` if there is none.
     """
     counts = Counter[str]()
     for sentence in sentences:
@@ -36,8 +40,9 @@ def frequent_words(
             f"expected words that occur {min_count} times, got none",
             hint="a smaller --min-count",
         )
-    if wrong := next((word for word in words if word.split() != [word]), None):
-        raise InputError(f"expected words without white space, got {wrong!r:.60}")
+    for word in words:
+        if word.split() != [word]:
+            raise InputError(f"expected words without white space, got {word!r:.60}")
     return words
 
 
@@ -51,32 +56,24 @@ def mean_vectors(
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> np.ndarray:
     """
-    The mean of the vectors of each word's occurrences, float32 [V, D]; sentences are read once, as a stream. Raises
-    `InputError` if the model gives all layers, or if a word does not occur.
+    The mean of the vectors of each word's occurrences, float32 [V, D]; sentences are
+    read once, as a stream. Raises `InputError` if the model gives all layers, or if a
+    word does not occur.
     """
     if model.has_layers:
         raise InputError("layers: expected one vector per word, got all layers")
     rows = {word: row for row, word in enumerate(words)}
-    sums, counts = (
-        np.zeros((len(words), *model.shape(1)[1:]), np.float32),
-        np.zeros(len(words), np.int64),
-    )
-    named = (
-        Sentence("", tokens, f"line {number}")
-        for number, tokens in enumerate(sentences, start=1)
-    )
+    sums = np.zeros((len(words), model.width), np.float32)
+    counts = np.zeros(len(words), np.int64)
     with workers(model, processes) as pool:
-        for block in blocks(named, sizes):
-            for index, (_, _, first, last), vectors in embed_windows(
-                model, sizes, block, pool
-            ):  # [T, D]
-                found = np.array(
-                    [rows.get(word, -1) for word in block[index].tokens[first:last]],
-                    np.int64,
-                )  # [T]
-                np.add.at(sums, found[found >= 0], vectors[found >= 0])
-                np.add.at(counts, found[found >= 0], 1)
-                progress(last - first)
+        for block in blocks(_numbered(sentences), sizes):
+            for index, window, vectors in embed_windows(model, sizes, block, pool):
+                tokens = block[index].tokens[window.first : window.last]
+                found = np.array([rows.get(token, -1) for token in tokens], np.int64)
+                is_wanted = found >= 0  # [T]
+                np.add.at(sums, found[is_wanted], vectors[is_wanted])
+                np.add.at(counts, found[is_wanted], 1)
+                progress(len(tokens))
     if not counts.all():
         raise InputError(
             f"the text has no word {words[int(counts.argmin())]!r}",
@@ -85,22 +82,31 @@ def mean_vectors(
     return sums / counts[:, None].astype(np.float32)
 
 
+def _numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
+    for number, tokens in enumerate(sentences, start=1):
+        yield Sentence("", tokens, f"line {number}")
+
+
 @checked
 def check_components(width: int, *, remove: Count, dimensions: Size | None) -> None:
-    """Raises `InputError` if vectors of this width have not as many components to remove and to keep."""
-    if remove > width - (dimensions or 1):
-        got = f"{remove} to remove and {dimensions or 1} to keep"
-        raise InputError(
-            f"remove and dimensions: expected at most {width} components together, got {got}"
-        )
+    """
+    Raises `InputError` if vectors of this width have not as many components to remove
+    and to keep.
+    """
+    kept = dimensions or 1
+    if remove + kept > width:
+        expected = f"at most {width} components together"
+        got = f"{remove} to remove and {kept} to keep"
+        raise InputError(f"remove and dimensions: expected {expected}, got {got}")
 
 
 def reduce_dimensions(
     vectors: np.ndarray, *, remove: int = 0, dimensions: int | None = None
 ) -> np.ndarray:
     """
-    Vectors [V, D] without their mean and their first `remove` principal components (Mu and Viswanath 2018), float32; if
-    `dimensions` is given, as the coordinates of the next ones, [V, dimensions]. Unchanged if neither is given.
+    Vectors [V, D] without their mean and their first `remove` principal components (Mu
+    and Viswanath 2018), float32; if `dimensions` is given, as the coordinates of the
+    next ones, [V, dimensions]. Unchanged if neither is given.
 
     Raises `InputError` if there are not as many components.
     """
@@ -108,9 +114,9 @@ def reduce_dimensions(
     if not remove and dimensions is None:
         return vectors
     centred = vectors - vectors.mean(0)
-    axes = np.linalg.eigh(centred.T @ centred)[1][
-        :, ::-1
-    ]  # [D, D], the first component first
+    _, axes = np.linalg.eigh(centred.T @ centred)  # [D, D], the first component last
+    axes = axes[:, ::-1]
     if dimensions is not None:
         return centred @ axes[:, remove : remove + dimensions]
-    return centred - centred @ axes[:, :remove] @ axes[:, :remove].T
+    removed = axes[:, :remove]  # [D, remove]
+    return centred - centred @ removed @ removed.T
