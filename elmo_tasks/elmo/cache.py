@@ -1,4 +1,6 @@
-"""Character ids -> layers of a frozen source, read from disk if they were computed before."""
+"""
+Character ids -> layers of a frozen source, read from disk if they were computed before.
+"""
 
 import hashlib
 import json
@@ -29,8 +31,11 @@ logger = logging.getLogger(__name__)
 
 GIGABYTE = 10**9
 
-STORED = torch.float16  # the type of the layers on disk
-FORMAT = 4  # increased when the files, their keys, or what a source computes change
+STORED = torch.float16
+"""The data type of the layers on disk."""
+
+FORMAT = 4
+"""Increased when the files, their keys, or what a source computes change."""
 
 _DESCRIPTION = "source.json"
 _HASHED = (
@@ -43,15 +48,24 @@ _HASHED = (
     "dtype",
     "pieces",
 )
+"""
+The keys of a description that tell caches apart: the name of a folder is their digest.
+"""
+
 _STORE = "layers.sqlite"
 
 Description = dict[str, Any]
-"""Contents of `source.json`: sha256 and places of the files, state, precision, stored type, format."""
+"""
+Contents of `source.json`: sha256 and places of the files, state, precision, stored
+type, format.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CacheSettings(Settings):
-    """Whether and where the layers of each sentence are kept on disk; see `LayerCache`."""
+    """
+    Whether and where the layers of each sentence are kept on disk; see `LayerCache`.
+    """
 
     cache_dir: Annotated[
         Optional[PathLike], "folder for the layers of each sentence, or null"
@@ -63,23 +77,30 @@ class CacheSettings(Settings):
 
 
 class _Sentence(NamedTuple):
+    """A sentence of `length` tokens, which is in some `rows` of the batch."""
+
     length: int
-    rows: list[int]  # of the batch, which hold the sentence
+    rows: list[int]
 
 
 class LayerCache:
     """
-    The layers of sentences on disk, for every model and process that embeds them with the same source.
+    The layers of sentences on disk, for every model and process that embeds them with
+    the same source.
 
-    Each source has a folder in `cache_dir`. Layers are rounded to float16 whether they were read or computed, so that
-    results do not depend on what the cache holds. A sentence with a value beyond float16 is neither rounded nor stored.
+    Each source has a folder in `cache_dir`. Layers are rounded to float16 whether they
+    were read or computed, so that results do not depend on what the cache holds. A
+    sentence with a value beyond float16 is neither rounded nor stored.
 
-    Problems with the folder are logged and never stop a run: damaged entries are computed again, and nothing more is
-    read or written after another error. Nothing more is written when the limit is reached.
+    Problems with the folder are logged and never stop a run: damaged entries are
+    computed again, and nothing more is read or written after another error. Nothing
+    more is written when the limit is reached.
 
-    `cache_dir` is created when the first sentence is written. `cache_limit_gb` is the maximum size of all files in it,
-    in 10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it is what is there
-    and nine tenths of the free disk. Nothing is written while `read_only`, which may be changed at any time.
+    `cache_dir` is created when the first sentence is written. `cache_limit_gb` is the
+    maximum size of all files in it, in 10^9 bytes; processes that write at the same
+    time may exceed it by one batch each. By default it is what is there and nine tenths
+    of the free disk. Nothing is written while `read_only`, which may be changed at any
+    time.
     """
 
     def __init__(
@@ -96,24 +117,27 @@ class LayerCache:
 
     def layers(self, source: LayerSource, ids: Tensor) -> LayerOutput:
         """
-        The result of `source(ids)`, rounded as described above, for character ids [B, T, C]: layers [L+1, B, T, D] and
-        mask [B, T]. `source` was loaded from the files, and is given only the sentences that are missing.
+        The layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C], as
+        `source(ids)` gives them, but rounded as described above. `source` was loaded
+        from the files, and is given only the sentences that are missing.
         """
         mask = token_mask(ids)  # [B, T]
         sentences = _sentences(ids.to(torch.int16), mask)
         description = self._describe(source)
         found = self._read(description, sentences)
-        shape = (source.n_layers, *mask.shape, source.output_dim)
+        rows, longest = mask.shape
+        shape = (source.n_layers, rows, longest, source.output_dim)
         stored = np.zeros(shape, np.float16)  # [L+1, B, T, D]
         for key, value in found.items():
-            length, rows = sentences[key]
-            own = np.frombuffer(value, np.float16).reshape(source.n_layers, length, -1)
-            for row in rows:
-                stored[:, row, :length] = own
+            sentence = sentences[key]
+            own = np.frombuffer(value, np.float16)
+            own = own.reshape(source.n_layers, sentence.length, -1)  # [L+1, T, D]
+            for row in sentence.rows:
+                stored[:, row, : sentence.length] = own
         layers = torch.from_numpy(stored).to(ids.device).to(source.dtype)
-        missing = {
-            key: sentence for key, sentence in sentences.items() if key not in found
-        }
+        missing = sentences.copy()
+        for key in found:
+            del missing[key]
         if missing:
             self._write(description, _compute(source, ids, missing, layers))
         return LayerOutput(layers, mask)
@@ -129,18 +153,17 @@ class LayerCache:
         return self._used() + room
 
     def _store(self, description: Description) -> Path:
-        fields = json.dumps(
-            {key: description[key] for key in _HASHED if key in description},
-            sort_keys=True,
-        )
-        return (
-            self.cache_dir / hashlib.sha256(fields.encode()).hexdigest()[:32] / _STORE
-        )
+        """The file of the layers of a source."""
+        hashed = {key: description[key] for key in _HASHED if key in description}
+        fields = json.dumps(hashed, sort_keys=True).encode()
+        return self.cache_dir / hashlib.sha256(fields).hexdigest()[:32] / _STORE
 
     def _used(self) -> int:
-        return sum(os.path.getsize(file) for file in self.cache_dir.glob(f"*/{_STORE}"))
+        """The bytes of the files of all sources."""
+        return sum(map(os.path.getsize, self.cache_dir.glob(f"*/{_STORE}")))
 
     def _describe(self, source: LayerSource) -> Description:
+        """What `source.json` says of a source."""
         description = {
             "options_sha256": self._files.options_file.sha256,
             "weights_sha256": self._files.weight_file.sha256,
@@ -161,36 +184,42 @@ class LayerCache:
     def _read(
         self, description: Description, sentences: dict[bytes, _Sentence]
     ) -> dict[bytes, bytes]:
-        sizes = {
-            key: length * description["token_bytes"]
-            for key, (length, _) in sentences.items()
-        }
+        """The stored values of those sentences that are in the cache."""
+        sizes = {}
+        for key, sentence in sentences.items():
+            sizes[key] = sentence.length * description["token_bytes"]
         file = self._store(description)
         with self._errors_logged(file, reading=True):
-            store = open_store(file) if self._reads else None
-            return {} if store is None else store.read(sizes)
+            if self._reads:
+                store = open_store(file)
+                if store is not None:
+                    return store.read(sizes)
         return {}
 
     def _write(self, description: Description, values: Mapping[bytes, bytes]) -> None:
+        """Add values to the cache, unless it is full, cannot be written or may not."""
         file = self._store(description)
         with LOCK, self._errors_logged(file, reading=False):
             if not values or self.read_only or not self._writes:
                 return
             if self._used() + sum(map(len, values.values())) > self.limit:
                 self._writes = False
-                message = "layer cache %s: nothing more is written: its limit of %g GB is reached"
-                logger.warning(message, self.cache_dir, self.limit / GIGABYTE)
+                message = "nothing more is written: its limit of %g GB is reached"
+                limit = self.limit / GIGABYTE
+                logger.warning("layer cache %s: " + message, self.cache_dir, limit)
                 return
-            if not file.with_name(_DESCRIPTION).exists():
-                write_text(
-                    file.with_name(_DESCRIPTION),
-                    json.dumps(description, indent=2) + "\n",
-                )
-            if (store := open_store(file, create=True)) is not None:
+            beside = file.with_name(_DESCRIPTION)
+            if not beside.exists():
+                write_text(beside, json.dumps(description, indent=2) + "\n")
+            store = open_store(file, create=True)
+            if store is not None:
                 store.write(values)
 
     @contextmanager
     def _errors_logged(self, file: Path, *, reading: bool) -> Iterator[None]:
+        """
+        Log errors of the disk or of the store, which stop the cache, and not the run.
+        """
         try:
             yield
         except (OSError, InputError, sqlite3.Error) as error:
@@ -200,10 +229,11 @@ class LayerCache:
                 )
                 remove_store(file)
                 return
-            self._writes, self._reads = False, self._reads and not reading
-            effect = (
-                "nothing is read any more" if reading else "nothing more is written"
-            )
+            self._writes = False
+            effect = "nothing more is written"
+            if reading:
+                self._reads = False
+                effect = "nothing is read any more"
             logger.warning(
                 "layer cache %s: %s, the run continues: %s",
                 self.cache_dir,
@@ -218,35 +248,47 @@ def _compute(
     sentences: dict[bytes, _Sentence],
     layers: Tensor,
 ) -> dict[bytes, bytes]:
-    """Compute sentences of a batch, copy their layers to their rows in `layers` [L+1, B, T, D], and return values."""
+    """
+    Compute sentences of a batch with ids [B, T, C], copy their layers to their rows in
+    `layers` [L+1, B, T, D], and return the values for the cache.
+    """
     first_rows = [sentence.rows[0] for sentence in sentences.values()]
     longest = max(sentence.length for sentence in sentences.values())
     computed = source(ids[first_rows, :longest]).layers  # [L+1, M, T, D]
     rounded = computed.to(STORED)
     stored = rounded.cpu()
+    fits = stored.isfinite().all(3).all(2).all(0).tolist()  # [M]
     values = {}
-    fits = stored.isfinite().all(3).all(2).all(0).tolist()
-    for place, (key, (length, rows)) in enumerate(sentences.items()):
-        own = rounded if fits[place] else computed
-        for row in rows:
-            layers[:, row, :length] = own[:, place, :length]
+    for place, (key, sentence) in enumerate(sentences.items()):
+        length = sentence.length
+        result = computed
         if fits[place]:
+            result = rounded
             values[key] = stored[:, place, :length].numpy().tobytes()
+        for row in sentence.rows:
+            layers[:, row, :length] = result[:, place, :length]
     return values
 
 
 def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
-    """The sentences of ids [B, T, C] except empty ones, by a digest of their ids without padding."""
+    """The sentences of ids [B, T, C], except empty ones, by their keys."""
     sentences: dict[bytes, _Sentence] = {}
     rows = ids.cpu().contiguous().numpy()
-    lengths = (rows > 0).any(2).sum(1).tolist()
-    for row, (length, tokens) in enumerate(zip(lengths, rows, strict=True)):
-        if length:
-            slots = max(
-                MAX_CHARACTERS, (tokens[:length] != PAD_WORD + 1).any(0).sum()
-            )  # whatever the batch's width
-            key = hashlib.blake2b(
-                tokens[:length, :slots].tobytes(), digest_size=16
-            ).digest()
-            sentences.setdefault(key, _Sentence(length, [])).rows.append(row)
+    lengths = (rows > 0).any(2).sum(1).tolist()  # [B]
+    for row, length in enumerate(lengths):
+        if not length:
+            continue
+        key = _key(rows[row, :length])
+        if key not in sentences:
+            sentences[key] = _Sentence(length, [])
+        sentences[key].rows.append(row)
     return sentences
+
+
+def _key(tokens: np.ndarray) -> bytes:
+    """
+    A digest of a sentence's ids [T, C] that does not depend on the padding of words.
+    """
+    used = (tokens != PAD_WORD + 1).any(0).sum()
+    slots = max(MAX_CHARACTERS, used)
+    return hashlib.blake2b(tokens[:, :slots].tobytes(), digest_size=16).digest()
