@@ -32,8 +32,9 @@ _LEFT: ContextVar[_Left | None] = ContextVar("parameters left", default=None)
 @contextmanager
 def parameters_of_at_most(size: int, count: int) -> Iterator[None]:
     """
-    Inside, the modules that this thread builds may have parameters and buffers of `size` bytes together, and at most
-    `count`. Raises `TooLarge` at the first one beyond, before it gets values: the system gives it no memory before.
+    Inside, the modules that this thread builds may have at most `count` parameters and
+    buffers, of at most `size` bytes together. Raises `TooLarge` at the first one
+    beyond, before it has values: until then, the system gives it no memory.
     """
     left = _Left(size, count)
 

@@ -10,8 +10,9 @@ def batches_by_length(
     max_tokens: int | None = None,
 ) -> Iterator[list[int]]:
     """
-    The indices of all sequences, sorted by length (stable) and split into batches of at most `batch_size` sequences
-    and `max_tokens` tokens, including padding. A longer sequence gets its own batch.
+    The indices of all sequences, sorted by length (stable) and split into batches of at
+    most `batch_size` sequences and `max_tokens` tokens, including padding. A longer
+    sequence gets its own batch.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):

@@ -1,4 +1,7 @@
-"""The sources of layers: the biLM, transformers, ELMoForManyLangs, and those that other packages register."""
+"""
+The sources of layers: the biLM, transformers, ELMoForManyLangs, and those that other
+packages register.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -17,19 +20,31 @@ from elmo_tasks.formats.fetch import is_whole_model
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 
-BILM, TRANSFORMER, MANYLANGS = "bilm", "transformer", "manylangs"
+BILM = "bilm"
+TRANSFORMER = "transformer"
+MANYLANGS = "manylangs"
 
 EMBEDDED = "embedded:"
-"""Begins the names of the embedded biLM's files, which are at another path in another installation."""
+"""
+Begins the names of the embedded biLM's files, which are at another path in another
+installation.
+"""
+
+FILE_KEYS = ("options_file", "weight_file", "model")
+"""The keys of a source's files in the config."""
+
+_OPTIONS = ("state", "precision", "pieces")
+"""The keys that only some sources have."""
 
 
 class LayerSource(Protocol):
     """
-    An `nn.Module` that computes layers from character ids: `BiLM`, `Transformer` or one of your own.
+    An `nn.Module` that computes layers from character ids: `BiLM`, `Transformer` or one
+    of your own.
 
-    `n_layers` is L+1, `output_dim` the width D, and `dtype` the data type of the layers. `state` is `reset` if a
-    sentence's layers do not depend on other sentences, else `carry`. The layer cache keeps those of different
-    `precision` apart.
+    `n_layers` is L+1, `output_dim` the width D, and `dtype` the data type of the
+    layers. `state` is `reset` if a sentence's layers do not depend on other sentences,
+    else `carry`. The layer cache keeps those of different `precision` apart.
     """
 
     @property
@@ -47,7 +62,10 @@ class LayerSource(Protocol):
     state: str
 
     def __call__(self, character_ids: Tensor, /) -> LayerOutput:
-        """The layers [L+1, B, T, D] and the mask [B, T] of words with ids [B, T, C]; zero for padding."""
+        """
+        The layers [L+1, B, T, D] and the mask [B, T] of words with ids [B, T, C]; zero
+        for padding.
+        """
         ...
 
     def parameters(self) -> Iterator[nn.Parameter]: ...
@@ -61,18 +79,21 @@ class LayerSource(Protocol):
 
 @dataclass(frozen=True)
 class SourceType:
-    """A value of `model.elmo.source`."""
+    """
+    A value of `model.elmo.source`.
 
-    label: str  # its name in messages and tables
-    files: Mapping[
-        str, str
-    ]  # the keys of its files, among `FILE_KEYS`, and what each file is
-    load: Callable[
-        ..., LayerSource
-    ]  # called with the local paths of the files, and with the values of `options`
-    options: tuple[
-        str, ...
-    ] = ()  # which of `state`, `precision` and `pieces` it has; others must have their defaults
+    - `label`: its name in messages and tables.
+    - `files`: the keys of its files, among `FILE_KEYS`, and what each file is.
+    - `load`: called with the local paths of the files, and with the values of
+      `options`.
+    - `options`: which of `state`, `precision` and `pieces` it has; others must have
+      their defaults.
+    """
+
+    label: str
+    files: Mapping[str, str]
+    load: Callable[..., LayerSource]
+    options: tuple[str, ...] = ()
 
 
 def _open_bilm(
@@ -100,21 +121,24 @@ SOURCES: dict[str, SourceType] = {
         "ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, open_manylangs
     ),
 }
-FILE_KEYS = ("options_file", "weight_file", "model")
 
 
 def _is_source(name: object) -> str | None:
-    return None if name in SOURCES else f"one of {', '.join(SOURCES)}"
+    if name in SOURCES:
+        return None
+    return f"one of {', '.join(SOURCES)}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceSettings(Settings):
     """
-    Where frozen layers come from, and how they are computed. Without both files of a biLM, it is the embedded one; a
-    whole model, such as a folder or a ZIP, is given as `weight_file` alone.
+    Where frozen layers come from, and how they are computed. Without both files of a
+    biLM, it is the embedded one; a whole model, such as a folder or a ZIP, is given as
+    `weight_file` alone.
 
-    With `state: carry` each row of a batch starts from the last state of that row of the previous batch; these states
-    are in the checkpoints of trainer `elmo_tasks`, but in no archive.
+    With `state: carry` each row of a batch starts from the last state of that row of
+    the previous batch; these states are in the checkpoints of trainer `elmo_tasks`, but
+    in no archive.
     """
 
     source: Annotated[
@@ -129,7 +153,8 @@ class SourceSettings(Settings):
     ] = None
     model: Annotated[
         Optional[PathLike],
-        "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: folder or ZIP",
+        "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: "
+        "folder or ZIP",
     ] = None
     pieces: Annotated[
         Literal["mean", "first", "last"],
@@ -149,59 +174,59 @@ class SourceSettings(Settings):
     ] = False
 
     def conflicts(self) -> Iterator[Wrong]:
-        source, of_source = SOURCES[self.source], f"where source is {self.source}"
-        for key in ("state", "precision", "pieces"):
+        source = SOURCES[self.source]
+        of_source = f"where source is {self.source}"
+        for key in _OPTIONS:
             default = type(self).__dataclass_fields__[key].default
-            if key not in source.options and getattr(self, key) != default:
-                yield Wrong(key, f"{as_json(default)} {of_source}", getattr(self, key))
-        embedded = (
-            self.source == BILM
-            and self.options_file is None
-            and self.weight_file is None
-        )
-        is_whole = (
-            self.source == BILM
-            and self.weight_file is not None
-            and is_whole_model(self.weight_file)
-        )
-        if is_whole and self.options_file not in (None, self.weight_file):
-            yield Wrong(
-                "options_file",
-                "null where weight_file is a whole model",
-                self.options_file,
-            )
-        for key in () if embedded or is_whole else source.files:
-            if getattr(self, key) is None:
-                expected = (
-                    "a folder or the name of a model"
-                    if key == "model"
-                    else "a path or URL"
-                )
-                if key == "options_file":
-                    expected += f" with the weights {self.weight_file}, which are no folder, ZIP, name or hf://OWNER/NAME"
-                yield Wrong(key, expected, None)
+            value = getattr(self, key)
+            if key not in source.options and value != default:
+                yield Wrong(key, f"{as_json(default)} {of_source}", value)
+        yield from self._wrong_files()
         # A biLM's files, which all configs have, are ignored.
         if "model" not in source.files and self.model is not None:
             yield Wrong("model", f"null {of_source}", self.model)
 
+    def _wrong_files(self) -> Iterator[Wrong]:
+        """The source's files that are missing, or given twice."""
+        if self.source == BILM:
+            if self.options_file is None and self.weight_file is None:
+                return  # the embedded biLM
+            if self.weight_file is not None and is_whole_model(self.weight_file):
+                if self.options_file not in (None, self.weight_file):
+                    wanted = "null where weight_file is a whole model"
+                    yield Wrong("options_file", wanted, self.options_file)
+                return
+        for key in SOURCES[self.source].files:
+            if getattr(self, key) is None:
+                yield Wrong(key, self._wanted_file(key), None)
+
+    def _wanted_file(self, key: str) -> str:
+        """What a missing file should be."""
+        if key == "model":
+            return "a folder or the name of a model"
+        if key == "options_file":
+            no_model = "which are no folder, ZIP, name or hf://OWNER/NAME"
+            return f"a path or URL with the weights {self.weight_file}, {no_model}"
+        return "a path or URL"
+
     def given(self) -> dict[str, str]:
-        """The paths, URLs or name of the source's files, by their keys; the embedded biLM's if there are none."""
-        files = SOURCES[self.source].files
-        paths = {
-            key: os.fspath(path)
-            for key in files
-            if (path := getattr(self, key)) is not None
-        }
-        if self.source == BILM and paths.keys() == {"weight_file"}:
-            return dict.fromkeys(files, paths["weight_file"])
-        embedded = dict(
-            zip(
-                files,
-                (f"{EMBEDDED}{path.name}" for path in embedded_bilm()),
-                strict=False,
-            )
-        )
-        return paths or embedded
+        """
+        The paths, URLs or name of the source's files, by their keys; the embedded
+        biLM's if there are none.
+        """
+        keys = SOURCES[self.source].files
+        paths = {}
+        for key in keys:
+            path = getattr(self, key)
+            if path is not None:
+                paths[key] = os.fspath(path)
+        if not paths:
+            options_file, weight_file = embedded_bilm()
+            paths["options_file"] = EMBEDDED + options_file.name
+            paths["weight_file"] = EMBEDDED + weight_file.name
+        elif self.source == BILM and paths.keys() == {"weight_file"}:
+            return dict.fromkeys(keys, paths["weight_file"])
+        return paths
 
 
 _Load = TypeVar("_Load", bound=Callable[..., Any])
@@ -211,18 +236,20 @@ def register_source(
     name: str, *, files: Mapping[str, str], options: tuple[str, ...] = ()
 ) -> Callable[[_Load], _Load]:
     """
-    Make a class or function the source `name`: `model.elmo.source: NAME` calls it with the paths of its files, of which
-    `files` says what each is, by one or two of the keys `options_file`, `weight_file` and `model`. It gets the keys
-    `options`, some of `state`, `precision` and `pieces`, as keywords. Raises `InputError` if the name is taken, or a
-    key of a file is unknown.
+    Make a class or function the source `name`: `model.elmo.source: NAME` calls it with
+    the paths of its files, of which `files` says what each is, by one or two of the
+    keys `options_file`, `weight_file` and `model`. It gets the keys `options`, some of
+    `state`, `precision` and `pieces`, as keywords. Raises `InputError` if the name is
+    taken, or a key of a file is unknown.
     """
     if name in SOURCES:
         raise InputError(
             f"layer source {name}: expected a new name, known are {', '.join(SOURCES)}"
         )
     if len(files) not in (1, 2) or not files.keys() <= set(FILE_KEYS):
-        problem = f"expected one or two of the files {', '.join(FILE_KEYS)}, got {', '.join(files) or 'none'}"
-        raise InputError(f"layer source {name}: {problem}")
+        expected = f"one or two of the files {', '.join(FILE_KEYS)}"
+        got = ", ".join(files) or "none"
+        raise InputError(f"layer source {name}: expected {expected}, got {got}")
 
     def register(load: _Load) -> _Load:
         SOURCES[name] = SourceType(name, dict(files), load, options)
