@@ -1,1 +1,4 @@
-"""Probes of the frozen layers: word senses, parts of speech, nearest neighbors (paper, section 5.3)."""
+"""
+Probes of the frozen layers: word senses, parts of speech, nearest neighbors (paper,
+section 5.3).
+"""

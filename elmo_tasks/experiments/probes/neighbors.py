@@ -1,7 +1,11 @@
-"""The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by word vectors (Table 4)."""
+"""
+The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by
+word vectors (Table 4).
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,38 +18,54 @@ from elmo_tasks.experiments.probes.senses import read_senses
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.vector_files import read_vectors, width_of
 
-
-def read_corpus(file: str | Path) -> Iterator[list[str]]:
-    """
-    The words of each sentence of a text with one tokenized sentence per line, plain or gzip; or, if the file name ends
-    in `.xml`, of a word-sense corpus.
-
-    Raises `InputError` as `open_text` and `read_senses` do; at the end, if there is no sentence.
-    """
-    if Path(file).suffix == ".xml":
-        yield from (sentence.words for sentence in read_senses(file))
-        return
-    sentences = (words for _, line in open_text(file) if (words := line.split()))
-    yield from not_empty(
-        sentences, "expected one tokenized sentence per line, got none", file
-    )
-
-
 CHUNK = 32_768
 """Vectors compared at a time."""
 
 
+def read_corpus(file: str | Path) -> Iterator[list[str]]:
+    """
+    The words of each sentence of a text with one tokenized sentence per line, plain or
+    gzip; or, if the file name ends in `.xml`, of a word-sense corpus.
+
+    Raises `InputError` as `open_text` and `read_senses` do; at the end, if there is no
+    sentence.
+    """
+    if Path(file).suffix == ".xml":
+        for sentence in read_senses(file):
+            yield sentence.words
+        return
+    yield from not_empty(
+        _lines_of_words(file),
+        "expected one tokenized sentence per line, got none",
+        file,
+    )
+
+
+def _lines_of_words(file: str | Path) -> Iterator[list[str]]:
+    for _, line in open_text(file):
+        words = line.split()
+        if words:
+            yield words
+
+
 class CorpusIndex:
-    """The sentences of a text, and a layer's vectors of its N tokens, float16 of shape [N, D]; all in memory."""
+    """
+    The sentences of a text, and a layer's vectors of its N tokens, float16 of shape [N,
+    D]; all in memory.
+    """
 
     def __init__(
         self, sentences: list[list[str]], layer: int, vectors: np.ndarray
     ) -> None:
-        self.sentences, self.layer, self.vectors = sentences, layer, vectors
-        self.words = [word.lower() for words in sentences for word in words]
-        self._starts = np.cumsum(
-            [0, *map(len, sentences)]
-        )  # [S+1], the first token of each, and N
+        self.sentences = sentences
+        self.layer = layer
+        self.vectors = vectors
+        self.words: list[str] = []  # of N tokens, in lower case
+        starts = [0]
+        for words in sentences:
+            self.words += [word.lower() for word in words]
+            starts.append(len(self.words))
+        self._starts = np.array(starts)  # [S+1], each sentence's first token, and N
 
     def place_of(self, token: int) -> tuple[list[str], int]:
         """A token's sentence, and its place there, counted from 0."""
@@ -53,8 +73,11 @@ class CorpusIndex:
         return self.sentences[number], token - int(self._starts[number])
 
     def occurrences(self, word: str) -> np.ndarray:
-        """The tokens that are this word, ignoring case: int64, in order."""
-        return np.flatnonzero([other == word.lower() for other in self.words])
+        """
+        The numbers of the tokens that are this word, ignoring case: int64, in order.
+        """
+        wanted = word.lower()
+        return np.flatnonzero([other == wanted for other in self.words])
 
 
 class Occurrence(NamedTuple):
@@ -70,8 +93,9 @@ def index_corpus(
     sentences: Iterable[list[str]], frozen: Layers, layer: int | None = None
 ) -> CorpusIndex:
     """
-    A text and one of its layers (default: the top one) in memory, `2 D` bytes per token. Raises `InputError` if the
-    source does not have the layer, or as the sentences do.
+    A text and one of its layers (default: the top one) in memory, `2 D` bytes per
+    token. Raises `InputError` if the source does not have the layer, or as the
+    sentences do.
     """
     top = frozen.n_layers - 1
     if layer is None:
@@ -90,9 +114,11 @@ def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurren
     tokens = index.occurrences(word)
     if not 1 <= number <= len(tokens):
         raise InputError(
-            f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)"
+            f"expected occurrence {number} of {word!r}, "
+            f"the corpus has {len(tokens):,} (ignoring case)"
         )
-    return Occurrence(*index.place_of(int(tokens[number - 1])), number)
+    words, place = index.place_of(int(tokens[number - 1]))
+    return Occurrence(words, place, number)
 
 
 def nearest_occurrences(
@@ -104,31 +130,35 @@ def nearest_occurrences(
     chunk: int = CHUNK,
 ) -> list[Occurrence]:
     """
-    The `top` occurrences of the word nearest to one of them, `source`, by cosine, in order; ties in the order of the
-    corpus. Sentences with the same words as the source's are left out. Memory is that of `chunk` vectors.
+    The `top` occurrences of the word nearest to one of them, `source`, by cosine, in
+    order; ties in the order of the corpus. Sentences with the same words as the
+    source's are left out. Memory is that of `chunk` vectors.
     """
     own = index.occurrences(word)
     vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]
-    tokens = own[
-        np.array([index.place_of(token)[0] != source.words for token in own.tolist()])
-    ]
+    is_other = []
+    for token in own.tolist():
+        words, _ = index.place_of(token)
+        is_other.append(words != source.words)
+    tokens = own[np.array(is_other)]  # [M]
     near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), chunk):
         part = slice(start, start + chunk)
         near[part] = cosines(index.vectors[tokens[part]].astype(np.float32), vector)
     best = np.argsort(-near, kind="stable")[:top]
-    numbers = np.searchsorted(own, tokens[best]) + 1
-    found = zip(
-        tokens[best].tolist(), numbers.tolist(), near[best].tolist(), strict=True
-    )
-    return [
-        Occurrence(*index.place_of(token), number, cosine)
-        for token, number, cosine in found
-    ]
+    found = []
+    for token, cosine in zip(tokens[best].tolist(), near[best].tolist(), strict=True):
+        words, place = index.place_of(token)
+        number = int(np.searchsorted(own, token)) + 1
+        found.append(Occurrence(words, place, number, cosine))
+    return found
 
 
 def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Between each row [N, D] and the vector [D]: [N], 0 if one of them is zero."""
+    """
+    The cosine `a b / (|a| |b|)` of each row a [N, D] and the vector b [D]: [N], 0 if
+    one of them is zero.
+    """
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)  # [N]
     return (rows @ vector) / np.where(lengths > 0, lengths, 1.0)
 
@@ -137,8 +167,9 @@ def nearest_words(
     file: str | Path, word: str, *, top: int, chunk: int = CHUNK
 ) -> list[tuple[str, float]] | None:
     """
-    The `top` words of a file of word vectors with the nearest vectors, and their cosines, in order; `None` if the file
-    has the word neither as given nor in lower case. The file is read twice, `chunk` vectors at a time.
+    The `top` words of a file of word vectors with the nearest vectors, and their
+    cosines, in order; `None` if the file has the word neither as given nor in lower
+    case. The file is read twice, `chunk` vectors at a time.
 
     Raises `InputError` as `read_vectors` does.
     """
@@ -148,13 +179,22 @@ def nearest_words(
     if name not in own:
         return None
     best: list[tuple[str, float]] = []
-    others = (
-        (other, vector)
-        for other, vector in read_vectors(file, width=width)
-        if other != name
-    )
-    while part := list(islice(others, chunk)):
+    others = _other_vectors(file, width, name)
+    part = list(islice(others, chunk))
+    while part:
+        words = [other for other, _ in part]
         near = cosines(np.stack([vector for _, vector in part]), own[name])
-        named = zip((other for other, _ in part), near.tolist(), strict=True)
-        best = sorted([*best, *named], key=lambda pair: -pair[1])[:top]
+        best += zip(words, near.tolist(), strict=True)
+        best.sort(key=itemgetter(1), reverse=True)
+        del best[top:]
+        part = list(islice(others, chunk))
     return best
+
+
+def _other_vectors(
+    file: str | Path, width: int, name: str
+) -> Iterator[tuple[str, np.ndarray]]:
+    """The words of a file but one, with their vectors [D]."""
+    for word, vector in read_vectors(file, width=width):
+        if word != name:
+            yield word, vector

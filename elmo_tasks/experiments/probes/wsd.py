@@ -1,4 +1,7 @@
-"""Word senses by the nearest mean of a frozen layer's vectors (paper, section 5.3 and Table 5)."""
+"""
+Word senses by the nearest mean of a frozen layer's vectors (paper, section 5.3 and
+Table 5).
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,23 +27,43 @@ from elmo_tasks.experiments.probes.senses import (
     read_senses,
 )
 
-ALL, TESTS, DEVELOPMENT = "all", "tests", "semeval2007"
-"""Columns over several sets: all of them; all except the development set, as in the paper's Table 5."""
+ALL = "all"
+"""The column over all sets."""
+
+TESTS = "tests"
+"""The column over all sets except the development set, as in the paper's Table 5."""
+
+DEVELOPMENT = "semeval2007"
+"""The development set."""
+
+FIRST_SENSE = "first sense"
 
 Keys = Mapping[str, Sequence[str]]
-Answers = Mapping[tuple[str, str], Sequence[str]]
+"""The sense keys of each instance of a corpus."""
+
+Instance = tuple[str, str]
+"""The name of a set, and an id that is unique in it."""
+
+Answers = Mapping[Instance, Sequence[str]]
+"""The sense keys that a row of the table answers, none or one."""
+
 Lemma = tuple[str, str]
 """Lemma and part of speech."""
 
 TIE = 1e-6
-"""Cosines that differ by less are equal: without context a word's senses often differ only by rounding."""
+"""
+Cosines that differ by less are equal: without context a word's senses often differ only
+by rounding.
+"""
 
 _TRAIN_FOLDERS = ("SemCor", "Training_Corpora/SemCor")
 _CONCATENATION = "ALL"
 
 
 class Score(NamedTuple):
-    """Scores in percent, and the number of instances with an answer and of all instances."""
+    """
+    Scores in percent, and the number of instances with an answer and of all instances.
+    """
 
     precision: float
     recall: float
@@ -50,7 +73,10 @@ class Score(NamedTuple):
 
 
 class SenseCorpus(NamedTuple):
-    """A valid annotated file, its name (`senseval2` of `senseval2.data.xml`), and the gold senses of each instance."""
+    """
+    A valid annotated file, its name (`senseval2` of `senseval2.data.xml`), and the gold
+    senses of each instance.
+    """
 
     name: str
     file: Path
@@ -59,19 +85,25 @@ class SenseCorpus(NamedTuple):
 
     @classmethod
     def of(cls, data_file: str | Path) -> "SenseCorpus":
-        """Raises `InputError` with file and line, if a file is invalid or an instance is missing from one of them."""
-        file, key_file = Path(data_file), key_file_of(data_file)
+        """
+        Raises `InputError` with file and line, if a file is invalid or an instance is
+        missing from one of them.
+        """
+        file = Path(data_file)
+        key_file = key_file_of(data_file)
         keys = read_keys(key_file)
         sentences = list(read_senses(file))
-        targets = [target for sentence in sentences for target in sentence.targets]
-        for target in targets:
-            if target.id not in keys:
-                raise InputError(
-                    f"{key_file} has no key for {target.id!r}",
-                    file=file,
-                    line=target.line,
-                )
-        if unused := keys.keys() - {target.id for target in targets}:
+        unused = set(keys)
+        for sentence in sentences:
+            for target in sentence.targets:
+                if target.id not in keys:
+                    raise InputError(
+                        f"{key_file} has no key for {target.id!r}",
+                        file=file,
+                        line=target.line,
+                    )
+                unused.discard(target.id)
+        if unused:
             raise InputError(f"{file} has no instance {min(unused)!r}", file=key_file)
         if not keys:
             raise InputError("expected annotated instances, got none", file=file)
@@ -91,7 +123,7 @@ class SenseCorpus(NamedTuple):
 class WsdRow(NamedTuple):
     """The scores of the first sense or of a layer."""
 
-    name: str  # `first sense`, or the label of the source and the layer
+    name: str  # `FIRST_SENSE`, or the label of the source and the layer
     scores: dict[str, Score]  # by evaluation set, and over several
 
 
@@ -101,49 +133,47 @@ class WsdReport(NamedTuple):
     rows: list[WsdRow]
     instances: int  # training annotations
     senses: int  # sense vectors per layer
-    first_sense_used: (
-        int  # evaluated instances whose lemma is not in the training corpus
-    )
-    unanswered: int  # those whose lemma is not in WordNet either
+    first_sense_used: int  # evaluated instances with a lemma that training lacks
+    unanswered: int  # those of them with a lemma that WordNet lacks, too
     discordant: list[Discordant]  # each row and the next, over all sets
 
 
 class SenseVectors:
     """
-    A vector in each layer for every sense of a training corpus: the mean over its annotations. An instance with several
-    keys counts for each of them.
+    A vector in each layer for every sense of a training corpus: the mean over its
+    annotations. An instance with several keys counts for each of them.
     """
 
     def __init__(self, corpus: SenseCorpus, frozen: Layers) -> None:
-        self.by_lemma: dict[Lemma, dict[str, None]] = {}
+        self.by_lemma: dict[Lemma, dict[str, None]] = {}  # its senses, in order
         sums: dict[str, Tensor] = {}
         for target, vectors in corpus.target_vectors(frozen):
             senses = self.by_lemma.setdefault((target.lemma, target.pos), {})
             for key in corpus.keys[target.id]:
                 senses[key] = None
-                sums[key] = sums[key] + vectors if key in sums else vectors
-        self.directions = {
-            key: normalize(total, dim=1) for key, total in sums.items()
-        }  # [L+1, D] each
+                if key in sums:
+                    sums[key] = sums[key] + vectors
+                else:
+                    sums[key] = vectors
+        # The direction of the mean is that of the sum: [L+1, D] each.
+        self.directions = {key: normalize(total, dim=1) for key, total in sums.items()}
 
     def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
         """
-        The nearest sense by cosine to each layer's vector [L+1, D], among those of the same lemma and part of speech;
-        `None` if there are none. Ties (within `TIE`) go to the sense that comes first in the training corpus.
+        The nearest sense by cosine to each layer's vector [L+1, D], among those of the
+        same lemma and part of speech; `None` if there are none. Ties (within `TIE`) go
+        to the sense that comes first in the training corpus.
         """
         senses = list(self.by_lemma.get((target.lemma, target.pos), ()))
         if not senses:
             return None
-        directions = torch.stack(
-            [self.directions[key] for key in senses], 1
-        )  # [L+1, senses, D]
-        cosines = torch.einsum(
-            "lsd,ld->ls", directions, normalize(vectors, dim=1)
-        )  # [L+1, senses]
-        near = cosines >= cosines.amax(1, keepdim=True) - TIE
-        return [
-            senses[int(index)] for index in near.numpy().argmax(1)
-        ]  # the first of them
+        directions = [self.directions[key] for key in senses]
+        of_senses = torch.stack(directions, 1)  # [L+1, senses, D]
+        own = normalize(vectors, dim=1)  # [L+1, D]
+        cosines = torch.einsum("lsd,ld->ls", of_senses, own)  # [L+1, senses]
+        is_nearest = cosines >= cosines.amax(1, keepdim=True) - TIE
+        first_nearest = is_nearest.numpy().argmax(1)  # [L+1]
+        return [senses[int(index)] for index in first_nearest]
 
 
 def probe_senses(
@@ -153,19 +183,46 @@ def probe_senses(
     index_sense: str | Path,
 ) -> WsdReport:
     """
-    Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
-    WordNet's `index.sense`), all of which are checked before the first is encoded.
+    Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with
+    their keys in the same folders, and WordNet's `index.sense`), all of which are
+    checked before the first is encoded.
 
     Raises `InputError` if a file is invalid.
     """
-    train, *sets = (SenseCorpus.of(file) for file in (train_file, *evaluation_files))
+    train = SenseCorpus.of(train_file)
+    sets = [SenseCorpus.of(file) for file in evaluation_files]
     first_senses = read_first_senses(index_sense)
     vectors = SenseVectors(train, frozen)
-    names = [f"{frozen.label} {layer}" for layer in range(frozen.n_layers)]
-    answers: dict[str, dict[tuple[str, str], list[str]]] = {}
-    unknown: list[
-        str | None
-    ] = []  # WordNet's first senses for lemmas that are not in the training corpus
+    answers, unknown = _answers(sets, frozen, vectors, first_senses)
+    gold = _gold(sets)
+    names = [corpus.name for corpus in sets]
+    rows = []
+    right = {}
+    for name, of_row in answers.items():
+        rows.append(WsdRow(name, _scores(names, gold, of_row)))
+        right[name] = _right(gold, of_row)
+    return WsdReport(
+        rows=rows,
+        instances=len(train.keys),
+        senses=len(vectors.directions),
+        first_sense_used=len(unknown),
+        unanswered=unknown.count(None),
+        discordant=neighbours(right),
+    )
+
+
+def _answers(
+    sets: list[SenseCorpus],
+    frozen: Layers,
+    vectors: SenseVectors,
+    first_senses: Mapping[Lemma, str],
+) -> tuple[dict[str, dict[Instance, list[str]]], list[str | None]]:
+    """
+    The answers of each row, and for each instance whose lemma is not in the training
+    corpus its first sense, which is the answer of all rows, or `None`.
+    """
+    answers: dict[str, dict[Instance, list[str]]] = {}
+    unknown: list[str | None] = []
     for corpus in sets:
         for target, found in corpus.target_vectors(frozen):
             first = first_senses.get((target.lemma, target.pos))
@@ -173,33 +230,34 @@ def probe_senses(
             if nearest is None:
                 unknown.append(first)
                 nearest = [first] * len(found)
-            for name, key in zip(
-                ["first sense", *names], [first, *nearest], strict=True
-            ):
-                answers.setdefault(name, {})[corpus.name, target.id] = (
-                    [] if key is None else [key]
-                )
-    gold = {
-        (corpus.name, id_): set(keys)
-        for corpus in sets
-        for id_, keys in corpus.keys.items()
-    }
-    right = {
-        name: np.array(
-            [not gold[instance].isdisjoint(keys) for instance, keys in given.items()]
-        )  # [N]
-        for name, given in answers.items()
-    }
-    rows = [
-        WsdRow(name, _scores([corpus.name for corpus in sets], gold, given))
-        for name, given in answers.items()
-    ]
-    sizes = len(train.keys), len(vectors.directions), len(unknown), unknown.count(None)
-    return WsdReport(rows, *sizes, neighbours(right))
+            by_row = {FIRST_SENSE: first}
+            for layer, key in enumerate(nearest):
+                by_row[f"{frozen.label} {layer}"] = key
+            for name, key in by_row.items():
+                given = answers.setdefault(name, {})
+                given[corpus.name, target.id] = [] if key is None else [key]
+    return answers, unknown
+
+
+def _gold(sets: list[SenseCorpus]) -> dict[Instance, set[str]]:
+    """The gold keys of all instances."""
+    gold = {}
+    for corpus in sets:
+        for name, keys in corpus.keys.items():
+            gold[corpus.name, name] = set(keys)
+    return gold
+
+
+def _right(gold: Mapping[Instance, set[str]], answers: Answers) -> np.ndarray:
+    """Whether each of N answers has a gold key: bool, [N]."""
+    right = []
+    for instance, keys in answers.items():
+        right.append(not gold[instance].isdisjoint(keys))
+    return np.array(right)
 
 
 def _scores(
-    names: list[str], gold: Mapping[tuple[str, str], set[str]], answers: Answers
+    names: list[str], gold: Mapping[Instance, set[str]], answers: Answers
 ) -> dict[str, Score]:
     """Of one row: by set, and over several sets together."""
     columns = {name: [name] for name in names}
@@ -207,34 +265,58 @@ def _scores(
         columns[ALL] = names
         if DEVELOPMENT in names:
             columns[TESTS] = [name for name in names if name != DEVELOPMENT]
-    return {
-        column: score(
-            {name: keys for name, keys in gold.items() if name[0] in members}, answers
-        )
-        for column, members in columns.items()
-    }
+    scores = {}
+    for column, members in columns.items():
+        in_column = {}
+        for instance, keys in gold.items():
+            corpus_name, _ = instance
+            if corpus_name in members:
+                in_column[instance] = keys
+        scores[column] = score(in_column, answers)
+    return scores
 
 
 def score(
     gold: Mapping[Any, Collection[str]], answers: Mapping[Any, Collection[str]]
 ) -> Score:
     """
-    The score of each instance's answers against its gold keys, as the official scorer of Raganato et al. (2017) has it.
-    An answer is correct if it is one of these; several answers share an instance. Precision is over the answered
-    instances, recall over all. Answers to unknown instances are ignored.
+    The score of each instance's answers against its gold keys, as the official scorer
+    of Raganato et al. (2017) has it. An answer is correct if it is one of these;
+    several answers share an instance: it counts c / k for c correct ones of k. With R
+    the sum over the instances, the precision is R over the answered instances, the
+    recall R over all, and F1 their harmonic mean. Answers to unknown instances are
+    ignored.
     """
-    given = {name: set(keys) for name, keys in answers.items() if keys and name in gold}
-    right = sum(len(keys & set(gold[name])) / len(keys) for name, keys in given.items())
-    precision = right / len(given) if given else 0.0
-    recall = right / len(gold) if gold else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-    return Score(100 * precision, 100 * recall, 100 * f1, len(given), len(gold))
+    credits = []  # of each answered instance, from 0 to 1
+    for name, keys in answers.items():
+        if keys and name in gold:
+            given = set(keys)
+            credits.append(len(given & set(gold[name])) / len(given))
+    right = sum(credits)
+    precision = 0.0
+    recall = 0.0
+    f1 = 0.0
+    if right:
+        precision = right / len(credits)
+        recall = right / len(gold)
+        f1 = 2 * precision * recall / (precision + recall)
+    return Score(
+        precision=100 * precision,
+        recall=100 * recall,
+        f1=100 * f1,
+        answered=len(credits),
+        instances=len(gold),
+    )
 
 
 def train_file_in(folder: Path) -> Path:
-    """SemCor in a folder of Raganato et al.'s layout, or directly in the folder. Raises `InputError`."""
+    """
+    SemCor in a folder of Raganato et al.'s layout, or directly in the folder. Raises
+    `InputError`.
+    """
     for below in _TRAIN_FOLDERS:
-        if (path := folder / below / f"semcor{DATA_SUFFIX}").is_file():
+        path = folder / below / f"semcor{DATA_SUFFIX}"
+        if path.is_file():
             return path
     raise InputError(
         f"expected SemCor/semcor{DATA_SUFFIX} in the folder",
@@ -244,7 +326,10 @@ def train_file_in(folder: Path) -> Path:
 
 
 def evaluation_files_in(folder: Path) -> list[Path]:
-    """Every evaluation set of the folder except `ALL`, the concatenation of the others. Raises `InputError`."""
+    """
+    Every evaluation set of the folder except `ALL`, the concatenation of the others.
+    Raises `InputError`.
+    """
     files = sorted(folder.glob(f"Evaluation_Datasets/*/*{DATA_SUFFIX}"))
     found = [file for file in files if file.parent.name != _CONCATENATION]
     if not found:
