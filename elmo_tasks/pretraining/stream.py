@@ -219,9 +219,9 @@ class LmStream:
         for window in windows:
             for pairs in window:
                 padding = [_PADDING] * (self._unroll - len(pairs))
-                for token, target in pairs + padding:
-                    inputs.append(token)
-                    targets.append(target)
+                padded = pairs + padding
+                inputs += [token for token, _ in padded]
+                targets += [target for _, target in padded]
         return inputs, targets
 
     def _grids(self, values: list[int]) -> torch.Tensor:
