@@ -49,8 +49,7 @@ INDEXING = (
     aten._index_put_impl_.default,
 )
 
-TAKE_INDICES_OF_THE_CPU = (
-    *INDEXING,
+TAKE_INDICES_OF_THE_CPU = INDEXING + (
     aten._pack_padded_sequence.default,
     aten._pack_padded_sequence_backward.default,
 )
@@ -109,13 +108,14 @@ def _note(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> None:
 def _sends(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> int:
     """How many tensors of the CPU an operator copies to the device."""
     others = [one for one in given if not isinstance(one, PretendTensor)]
-    if operator is aten._to_copy.default:
-        return len(others) if is_ours(kwargs.get("device")) else 0
-    if operator is aten.copy_.default:
-        return len(others) if isinstance(args[0], PretendTensor) else 0
     if operator in INDEXING:
         return len([one for one in others if one.dim()])
-    return 0
+    is_sent = False
+    if operator is aten._to_copy.default:
+        is_sent = is_ours(kwargs.get("device"))
+    elif operator is aten.copy_.default:
+        is_sent = isinstance(args[0], PretendTensor)
+    return len(others) if is_sent else 0
 
 
 def _waits(operator: Any, args: Any, kwargs: Any) -> bool:
@@ -125,8 +125,9 @@ def _waits(operator: Any, args: Any, kwargs: Any) -> bool:
         leaves = target is not None and not is_ours(target)
         return leaves and isinstance(args[0], PretendTensor)
     if operator is aten.copy_.default:
-        is_ours_alone = [isinstance(one, PretendTensor) for one in args[:2]]
-        return is_ours_alone == [False, True]
+        target, source = args[:2]
+        comes = isinstance(source, PretendTensor)
+        return comes and not isinstance(target, PretendTensor)
     if operator in INDEXING:  # CUDA counts the true ones
         return any(one.dtype == torch.bool for one in tensors_in(args[1:2]))
     if operator is aten.repeat_interleave.Tensor:
@@ -327,7 +328,8 @@ def lstm_cell_backward(
         ],
         1,
     )
-    return grad_gates, grad_c * f, grad_gates.sum(0) if has_bias else None
+    grad_bias = grad_gates.sum(0) if has_bias else None
+    return grad_gates, grad_c * f, grad_bias
 
 
 def gru_cell(
@@ -343,7 +345,8 @@ def gru_cell(
         hidden = hidden + hidden_bias
     input_r, input_z, input_n = inputs.chunk(3, 1)
     hidden_r, hidden_z, hidden_n = hidden.chunk(3, 1)
-    r, z = (input_r + hidden_r).sigmoid(), (input_z + hidden_z).sigmoid()
+    r = (input_r + hidden_r).sigmoid()
+    z = (input_z + hidden_z).sigmoid()
     n = (input_n + r * hidden_n).tanh()
     return n + z * (hx - n), torch.cat([r, z, n, hx, hidden_n], 1)
 
@@ -356,8 +359,9 @@ def gru_cell_backward(grad_hy: Tensor, saved: Tensor, has_bias: bool) -> Any:
     grad_r = grad_n * hidden_n * r * (1 - r)
     inputs = torch.cat([grad_r, grad_z, grad_n], 1)
     hidden = torch.cat([grad_r, grad_z, grad_n * r], 1)
-    biases = (inputs.sum(0), hidden.sum(0)) if has_bias else (None, None)
-    return inputs, hidden, grad_hy * z, *biases
+    if not has_bias:
+        return inputs, hidden, grad_hy * z, None, None
+    return inputs, hidden, grad_hy * z, inputs.sum(0), hidden.sum(0)
 
 
 def dropout(values: Tensor, probability: float, training: bool | None) -> Any:
@@ -366,8 +370,10 @@ def dropout(values: Tensor, probability: float, training: bool | None) -> Any:
         return values, torch.ones_like(values, dtype=torch.bool)
     kept = 1.0 - probability
     noise = torch.empty_like(values).bernoulli_(kept)
-    scaled = noise / kept if kept else noise
-    return values * scaled, noise.bool()
+    mask = noise.bool()
+    if kept > 0.0:
+        noise = noise / kept
+    return values * noise, mask
 
 
 OWN = {
@@ -485,12 +491,24 @@ def on_pretended_gpu() -> Iterator[torch.device]:
 @contextmanager
 def in_place_of_cuda() -> Iterator[torch.device]:
     """`on_pretended_gpu`, where AllenNLP takes the device for GPU 0."""
-    half = partial(torch.autocast, NAME, torch.float16)
     scaler = partial(torch.amp.GradScaler, NAME, init_scale=256.0)
+
+    def count() -> int:
+        return 1
+
+    def to_device(module: torch.nn.Module, _: Any) -> torch.nn.Module:
+        return module.to(device)
+
+    def half(enabled: bool) -> torch.autocast:
+        return torch.autocast(NAME, torch.float16, enabled=enabled)
+
+    def place_of_archive(_: Any) -> str:
+        return "cpu"
+
     with on_pretended_gpu() as device, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(torch.cuda, "device_count", lambda: 1)
-        patched.setattr(torch.nn.Module, "cuda", lambda module, _: module.to(device))
+        patched.setattr(torch.cuda, "device_count", count)
+        patched.setattr(torch.nn.Module, "cuda", to_device)
         patched.setattr(amp, "GradScaler", scaler)
-        patched.setattr(amp, "autocast", lambda enabled: half(enabled=enabled))
-        patched.setattr(nn_util, "device_mapping", lambda _: "cpu")  # of an archive
+        patched.setattr(amp, "autocast", half)
+        patched.setattr(nn_util, "device_mapping", place_of_archive)
         yield device

@@ -71,11 +71,11 @@ def trained(
     if device.type == "cuda":
         disable_dropout(training.model)
     metrics = training.trainer.train()
-    return {
-        name: value
-        for name, value in metrics.items()
-        if type(value) is float and not name.endswith("_MB")
-    }
+    numbers = {}
+    for name, value in metrics.items():
+        if type(value) is float and not name.endswith("_MB"):
+            numbers[name] = value
+    return numbers
 
 
 def disable_dropout(model: Model) -> None:

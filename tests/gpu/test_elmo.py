@@ -53,8 +53,11 @@ def settings(
     source: str, files: dict[str, str], bert: str, tmp_path: Path
 ) -> dict[str, Any]:
     folders = {"cache_dir": str(tmp_path / "cache"), "model": bert}
-    own = SOURCES[source]
-    return {**files, **own, **{key: folders[key] for key in folders.keys() & own}}
+    keys = files | SOURCES[source]
+    for key, folder in folders.items():
+        if key in keys:
+            keys[key] = folder
+    return keys
 
 
 def assert_near(found: torch.Tensor, expected: torch.Tensor, source: str) -> None:
@@ -74,7 +77,7 @@ def test_layers_of_consecutive_batches(
     on_cpu = ElmoTokenEmbedder.open(**settings)
     on_cpu.frozen.cache = None
     elmo = nn.Sequential(ElmoTokenEmbedder.open(**settings)).to(gpu)[0].train()
-    for batch in (*BATCHES, *BATCHES[1:]):  # also what a cache has by now
+    for batch in BATCHES + BATCHES[1:]:  # also what a cache has by now
         ids = batch_to_ids(batch)
         expected = on_cpu.layers(ids)
         layers, mask = elmo.layers(ids.to(gpu))
@@ -92,7 +95,7 @@ def test_frozen_layers_do_not_depend_on_autocast(
         elmo = ElmoTokenEmbedder.open(**settings).to(gpu)
         with torch.autocast(gpu.type, dtype=torch.float16, enabled=enabled):
             found.append(elmo.layers(IDS.to(gpu)).layers.cpu())
-    assert torch.equal(*found)
+    assert torch.equal(found[0], found[1])
 
 
 @for_all_sources
@@ -164,10 +167,10 @@ def test_mixes(gamma: bool, mix: str, norm: Any, gpu: torch.device) -> None:
     found = mixer(layers.to(gpu), mask.to(gpu))
     torch.testing.assert_close(found.cpu(), expected)
     assert mixer.layer_weights().tolist() == weights.tolist()
-    learned = list(mixer.parameters())
-    assert mixer.penalty().device == (
-        learned[0].device if learned else torch.device("cpu")
-    )
+    device = torch.device("cpu")
+    for parameter in mixer.parameters():
+        device = parameter.device
+    assert mixer.penalty().device == device
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

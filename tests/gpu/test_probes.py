@@ -1,5 +1,6 @@
 """Probes compute layers on a GPU, and get the CPU's results."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ def encoders(tmp_path: Path, gpu: torch.device) -> list[Layers]:
     return [Layers.open(chosen).to(device) for device in devices]
 
 
-def assert_same(results: list[Any]) -> None:
-    assert results[0] == results[1]
+def assert_same(encoders: list[Layers], run: Callable[[Any], Any]) -> None:
+    on_cpu, on_gpu = encoders
+    assert run(on_cpu) == run(on_gpu)
 
 
 def test_parts_of_speech(encoders: list[Layers], tmp_path: Path) -> None:
@@ -39,30 +41,31 @@ def test_parts_of_speech(encoders: list[Layers], tmp_path: Path) -> None:
     }
     for name, own in lines.items():
         (tmp_path / name).write_text("\n".join(map(conllu, own)))
-    files = tmp_path / "train", tmp_path / "test"
-    assert_same([probe_pos(encoder, *files).rows for encoder in encoders])
+
+    def run(encoder: Layers) -> Any:
+        return probe_pos(encoder, tmp_path / "train", tmp_path / "test").rows
+
+    assert_same(encoders, run)
 
 
 def test_senses(encoders: list[Layers], tmp_path: Path) -> None:
-    train = ["the play%1:10:01:: ended", "children play%2:33:00:: here"]
-    files = [
-        write_wsd(tmp_path / "train.data.xml", *train),
-        write_wsd(tmp_path / "test.data.xml", "we play%2:33:00:: now"),
-    ]
-    assert_same(
-        [
-            probe_senses(encoder, files[0], files[1:], INDEX_SENSE)
-            for encoder in encoders
-        ]
-    )
+    sentences = ("the play%1:10:01:: ended", "children play%2:33:00:: here")
+    train = write_wsd(tmp_path / "train.data.xml", *sentences)
+    test = write_wsd(tmp_path / "test.data.xml", "we play%2:33:00:: now")
+
+    def run(encoder: Layers) -> Any:
+        return probe_senses(encoder, train, [test], INDEX_SENSE)
+
+    assert_same(encoders, run)
 
 
 def test_neighbours(encoders: list[Layers]) -> None:
     text = [["the", "play", "ended"], ["they", "play"], ["a", "new", "play", "."]]
-    found = []
-    for encoder in encoders:
+
+    def run(encoder: Layers) -> Any:
         index = index_corpus(text, encoder)
         query = occurrence_in_corpus(index, "play", 1)
         near = nearest_occurrences(index, "play", query, top=2)
-        found.append([(one.words, round(one.cosine or 0, 3)) for one in near])
-    assert_same(found)
+        return [(one.words, round(one.cosine or 0, 3)) for one in near]
+
+    assert_same(encoders, run)

@@ -52,10 +52,8 @@ PASSES = {"squad": 2, "coref": 3}
 CACHED = {
     "biLM": (ELMO, ELMO),
     "carry": (ELMO, ELMO),
-    "cached": (
-        (3, 9),
-        (1, 2),
-    ),  # layers are sent; it waits for a check, and for the ids
+    # Layers are sent; it waits for a check, and for the ids.
+    "cached": ((3, 9), (1, 2)),
     "transformer": ((6, 2), (6, 2)),
 }
 """The first and the second pass of each source over the same words."""
@@ -87,12 +85,16 @@ def test_a_step_of_a_model(
     given = models.corpus(task)[:4]
     model = make_model(task, given, tmp_path, elmo).to(pretended)
     batch = move_to_device(tensors(model.vocab, given), pretended)
-    work = work_of(step_of(model, lambda: model(**batch)))
-    documents = len(given) if task == "coref" else 1
-    passes = 0 if elmo is None else PASSES.get(task, 1)
+    work = work_of(step_of(model, partial(model, **batch)))
     sent, waits = OWN[task]
-    expected = documents * sent + passes * ELMO[0], documents * waits + passes * ELMO[1]
-    assert counts(work) == expected, (work.sent, work.waits)
+    if task == "coref":  # a document at a time
+        sent *= len(given)
+        waits *= len(given)
+    if elmo is not None:
+        passes = PASSES.get(task, 1)
+        sent += passes * ELMO[0]
+        waits += passes * ELMO[1]
+    assert counts(work) == (sent, waits), (work.sent, work.waits)
 
 
 @pytest.mark.parametrize("source", CACHED)
@@ -110,7 +112,7 @@ def test_the_layers_of_a_batch(
     elmo = ElmoTokenEmbedder.open(**bilm_files(tmp_path), **keys).to(pretended).train()
     ids = batch_to_ids(SENTENCES).to(pretended)
     for expected in CACHED[source]:
-        work = work_of(lambda: elmo(ids))
+        work = work_of(partial(elmo, ids))
         assert counts(work) == expected, (work.sent, work.waits)
 
 
@@ -124,23 +126,27 @@ def test_a_step_of_the_language_model(
     batch = random_batch()
     batch.targets.clamp_(max=len(vocabulary.to_words()) - 1)
     batch = batch.to(pretended)
-    work = work_of(step_of(model, lambda: model(batch)))
+    work = work_of(step_of(model, partial(model, batch)))
     assert counts(work) == (sent, 2), (work.sent, work.waits)
 
 
-def operators_per_step(run: Callable[[int], Any]) -> float:
-    """Of the device, by which a text that is a token longer takes more."""
-    few, many = work_of(partial(run, 5)), work_of(partial(run, 15))
-    return (many.operators.total() - few.operators.total()) / 10
+def operators_per_step(few: Callable[[], Any], many: Callable[[], Any]) -> float:
+    """Of the device, by which a text that is a token longer takes more: of texts of 5 and 15 tokens."""
+    difference = work_of(many).operators.total() - work_of(few).operators.total()
+    return difference / 10
 
 
 def test_operators_of_a_time_step(pretended: torch.device) -> None:
     """Views included; of both directions of two layers."""
     bilm = BiLM(options()).requires_grad_(False).to(pretended)
-    ids = {n: batch_to_ids([["a"] * n] * 3).to(pretended) for n in (5, 15)}
-    batches = {n: random_batch(n).to(pretended) for n in (5, 15)}
+    few_ids = batch_to_ids([["a"] * 5] * 3).to(pretended)
+    many_ids = batch_to_ids([["a"] * 15] * 3).to(pretended)
+    few_tokens = random_batch(5).to(pretended)
+    many_tokens = random_batch(15).to(pretended)
     vocabulary = LmVocabulary.of(WordVocabulary(["<S>", "</S>", "<UNK>", *toy.WORDS]))
     model = BiLMModel(vocabulary, toy.OPTIONS).to(pretended)
-    assert operators_per_step(lambda length: bilm(ids[length])) <= 108
-    steps = {n: step_of(model, partial(model, batch)) for n, batch in batches.items()}
-    assert operators_per_step(lambda length: steps[length]()) <= 320
+    passes = partial(bilm, few_ids), partial(bilm, many_ids)
+    assert operators_per_step(*passes) <= 108
+    few_step = step_of(model, partial(model, few_tokens))
+    many_step = step_of(model, partial(model, many_tokens))
+    assert operators_per_step(few_step, many_step) <= 320
