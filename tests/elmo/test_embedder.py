@@ -44,10 +44,10 @@ def test_describe(files: dict[str, str]) -> None:
     elmo = ElmoTokenEmbedder.open(**files, at="both", mix="weighted")
     elmo.input_mix.gamma.data = torch.tensor(1.5)
     learned = elmo.describe()
-    assert list(learned) == [
-        *("elmo_input_s0", "elmo_input_s1", "elmo_input_s2", "elmo_input_gamma"),
-        *("elmo_output_s0", "elmo_output_s1", "elmo_output_s2", "elmo_output_gamma"),
-    ]
+    names = ["elmo_input_s0", "elmo_input_s1", "elmo_input_s2", "elmo_input_gamma"]
+    names += ["elmo_output_s0", "elmo_output_s1", "elmo_output_s2"]
+    names += ["elmo_output_gamma"]
+    assert list(learned) == names
     assert learned["elmo_input_gamma"] == 1.5 and learned[
         "elmo_output_s1"
     ] == pytest.approx(1 / 3)

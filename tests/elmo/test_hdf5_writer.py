@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +39,16 @@ def bilm() -> BiLM:
 
 def write(bilm: BiLM, text: Iterable[str], out: Path, **changes: Any) -> None:
     """`write_vectors` with small windows; `changes` are options of all parts."""
-    of_model = {key: changes.pop(key) for key in ("output", "stored") if key in changes}
+    of_model = {}
+    for key in ("output", "stored"):
+        if key in changes:
+            of_model[key] = changes.pop(key)
     sizes = {"max_length": 10, "overlap": 4}
-    sizes |= {
-        key: changes.pop(key)
-        for key in ("max_length", "overlap", "batch_size", "max_tokens")
-        if key in changes
-    }
-    settings = {
-        "input": "text",
-        "tokenizer": "white space",
-        **changes.pop("settings", {}),
-    }
+    for key in ("max_length", "overlap", "batch_size", "max_tokens"):
+        if key in changes:
+            sizes[key] = changes.pop(key)
+    settings = {"input": "text", "tokenizer": "white space"}
+    settings |= changes.pop("settings", {})
     model = VectorModel(layers=Layers(bilm), **of_model)
     write_vectors(
         model,
@@ -76,9 +74,8 @@ def layers(bilm: BiLM, tokens: list[str]) -> np.ndarray:
 
 def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
     expected = layers(bilm, TOKENS[0])
-    top, average = (
-        written(bilm, tmp_path / output, output=output) for output in ("top", "average")
-    )
+    top = written(bilm, tmp_path / "top", output="top")
+    average = written(bilm, tmp_path / "average", output="average")
     assert np.allclose(top[0], expected[-1], atol=1e-6)
     assert np.allclose(average[0], expected.mean(0), atol=1e-6)
     assert (top.layer_names, average.layer_names) == (
@@ -86,10 +83,10 @@ def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
         ["mean of layers 0 to 2"],
     )
     for output in ("all", "top"):  # also of windows
-        small, wide = (
-            written(bilm, tmp_path / f"{stored} {output}", stored=stored, output=output)
-            for stored in ("int8", "float32")
-        )
+        out = tmp_path / f"int8 {output}"
+        small = written(bilm, out, stored="int8", output=output)
+        out = tmp_path / f"float32 {output}"
+        wide = written(bilm, out, stored="float32", output=output)
         assert (
             small[0].dtype == np.float32 and h5py.File(small.file)["0"].dtype == np.int8
         )
@@ -163,9 +160,12 @@ def test_the_text_is_checked_before_the_first_vector(
     bilm: BiLM, tmp_path: Path
 ) -> None:
     for line, problem in (("a\0b", "NUL"), ("\ud800", "surrogate")):
-        lines = (["one"] if number < 2000 else [line] for number in range(1, 2001))
+        lines = iter([["one"]] * 1999 + [[line]])
+
+        def parse(_: str, lines: Iterator[list[str]] = lines) -> list[str]:
+            return next(lines)
+
         with pytest.raises(InputError, match=f"^text:2000: .*{problem}"):
-            parse = lambda _, lines=lines: next(lines)  # noqa: E731
             write(
                 bilm,
                 ["one"] * 2000,
@@ -206,9 +206,11 @@ def test_the_reserved_space_is_enough(
     bilm: BiLM, tmp_path: Path, text: list[str], monkeypatch: Any
 ) -> None:
     reserved: list[int] = []
-    monkeypatch.setattr(
-        os, "posix_fallocate", lambda file, start, size: reserved.append(size)
-    )
+
+    def reserve(file: int, start: int, size: int) -> None:
+        reserved.append(size)
+
+    monkeypatch.setattr(os, "posix_fallocate", reserve)
     write(bilm, text, tmp_path / "out", stored="int8")
     assert (
         (tmp_path / "out").stat().st_size

@@ -13,11 +13,11 @@ from tests.elmo.samples import SENTENCES
 
 
 def tensors(indexer: TokenIndexer, sentences: list[list[str]]) -> torch.Tensor:
-    fields = [
-        TextField([Token(token) for token in sentence], {"elmo": indexer})
-        for sentence in sentences
-    ]
-    batch = Batch([Instance({"text": field}) for field in fields])
+    instances = []
+    for sentence in sentences:
+        tokens = [Token(token) for token in sentence]
+        instances.append(Instance({"text": TextField(tokens, {"elmo": indexer})}))
+    batch = Batch(instances)
     batch.index_instances(Vocabulary())
     return batch.as_tensor_dict()["text"]["elmo"]["elmo_tokens"]
 

@@ -63,11 +63,10 @@ def corpus(tmp_path: Path) -> list[str]:
 def write(
     elmo: Elmo, files: Sequence[str], folder: Path, *, count: int = 4, **changes: Any
 ) -> Row:
-    of_job = {
-        key: changes.pop(key)
-        for key in ("layers", "stored", "input_format", "column")
-        if key in changes
-    }
+    of_job = {}
+    for key in ("layers", "stored", "input_format", "column"):
+        if key in changes:
+            of_job[key] = changes.pop(key)
     job = ShardJob(elmo=elmo, folder=folder, **of_job)
     return write_shards(job, files, count, **changes)
 
@@ -129,12 +128,14 @@ def test_shards_partition_the_corpus(sizes: list[int], tmp_path: Path) -> None:
     assert len(files) == len(sizes)
     for count in range(1, 10):
         shards, _ = plan(files, count, "tokens")
-        found = [
-            [row for _, _, row in shard.read("tokens")][: shard.lines]
-            for shard in shards
-        ]
-        assert sum(found, []) == lines and len(shards) == min(count, len(lines))
-        assert max(map(len, found)) - min(map(len, found)) <= 1
+        read = []
+        sizes_of_shards = []
+        for shard in shards:
+            rows = [row for _, _, row in shard.read("tokens")][: shard.lines]
+            read += rows
+            sizes_of_shards.append(len(rows))
+        assert read == lines and len(shards) == min(count, len(lines))
+        assert max(sizes_of_shards) - min(sizes_of_shards) <= 1
 
 
 class Killed(Exception):

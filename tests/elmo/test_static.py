@@ -28,17 +28,9 @@ def text(tmp_path: Path) -> Path:
 
 
 def static(text: Path, out: str, *options: object) -> None:
-    files = zip(
-        ("--options-file", "--weight-file"), write_bilm(text.parent), strict=True
-    )
-    elmo_tasks(
-        "static",
-        text,
-        "-o",
-        text.parent / out,
-        *(part for pair in files for part in pair),
-        *options,
-    )
+    options_file, weight_file = write_bilm(text.parent)
+    files = ("--options-file", options_file, "--weight-file", weight_file)
+    elmo_tasks("static", text, "-o", text.parent / out, *files, *options)
 
 
 def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
@@ -105,9 +97,8 @@ def test_principal_components() -> None:
         np.abs(removed.mean(0)).max() < 1e-3 and np.abs(removed @ common.T).max() < 0.5
     )
     assert np.linalg.matrix_rank(removed, tol=1e-2) == 5
-    three, all_of_them = (
-        reduce_dimensions(vectors, remove=1, dimensions=size) for size in (3, 5)
-    )
+    three = reduce_dimensions(vectors, remove=1, dimensions=3)
+    all_of_them = reduce_dimensions(vectors, remove=1, dimensions=5)
     assert np.allclose(all_of_them @ all_of_them.T, removed @ removed.T, atol=1e-2)
     assert np.allclose(three, all_of_them[:, :3]) and np.all(
         np.diff(all_of_them.var(0)) < 0

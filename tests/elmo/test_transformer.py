@@ -66,15 +66,14 @@ def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
         states = torch.cat(
             model(**encoded, output_hidden_states=True).hidden_states
         )  # [L+1, S, D]
-    of_word = [
-        [p for p, w in enumerate(encoded.word_ids()) if w == word]
-        for word in range(len(words))
-    ]
     chosen = {"mean": slice(None), "first": slice(1), "last": slice(-1, None)}[pieces]
-    vectors = [
-        states[:, p[chosen]].mean(1) if p else torch.zeros_like(states[:, 0])
-        for p in of_word
-    ]
+    vectors = []
+    for word in range(len(words)):
+        places = [p for p, w in enumerate(encoded.word_ids()) if w == word]
+        if places:
+            vectors.append(states[:, places[chosen]].mean(1))
+        else:
+            vectors.append(torch.zeros_like(states[:, 0]))
     return torch.stack(vectors, 1)
 
 
@@ -141,18 +140,18 @@ def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
         of_word = [place for place, of in enumerate(encoded.word_ids()) if of == word]
         context = []
         for start in starts:
-            left = LIMIT if start == 0 else of_word[0] - start
-            right = (
-                LIMIT if start + limit == length else start + limit - 1 - of_word[-1]
-            )
-            context.append(min(left, right))
-        best = [n for n, found in enumerate(context) if found >= max(context) - 1]
-        vectors.append(
-            [
-                states[:, n, [place - starts[n] + before for place in of_word]].mean(1)
-                for n in best
-            ]
-        )
+            nearest = LIMIT
+            if start > 0:
+                nearest = min(nearest, of_word[0] - start)
+            if start + limit < length:
+                nearest = min(nearest, start + limit - 1 - of_word[-1])
+            context.append(nearest)
+        found = []
+        for n, start in enumerate(starts):
+            if context[n] >= max(context) - 1:
+                places = [place - start + before for place in of_word]
+                found.append(states[:, n, places].mean(1))
+        vectors.append(found)
     return vectors
 
 
@@ -214,11 +213,11 @@ def test_words_of_any_length_pass_through_the_reader_and_the_cache(
     bert: str, tmp_path: Path
 ) -> None:
     indexers = {"elmo": CharacterIndexer()}
-    fields = [
-        TextField([Token(word) for word in sentence], indexers)
-        for sentence in SENTENCES
-    ]
-    batch = Batch([Instance({"text": field}) for field in fields])
+    instances = []
+    for sentence in SENTENCES:
+        field = TextField([Token(word) for word in sentence], indexers)
+        instances.append(Instance({"text": field}))
+    batch = Batch(instances)
     batch.index_instances(Vocabulary())
     ids = batch.as_tensor_dict()["text"]["elmo"]["elmo_tokens"]
     cached = embedder(bert, mix="last", cache_dir=str(tmp_path))

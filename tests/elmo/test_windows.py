@@ -1,5 +1,8 @@
 """Windows of long texts: every token once, from where it has most context, at all sizes near the limits."""
 
+import math
+from itertools import combinations, pairwise
+
 import pytest
 
 from elmo_tasks.elmo.windows import Window, windows
@@ -7,34 +10,45 @@ from elmo_tasks.elmo.windows import Window, windows
 
 def context(window: Window, token: int, length: int) -> int:
     """The tokens between this one and the nearer end of a window, not counting the ends of the sentence."""
-    left = token - window.start if window.start > 0 else length
-    right = window.end - 1 - token if window.end < length else length
-    return min(left, right)
+    nearest = length
+    if window.start > 0:
+        nearest = min(nearest, token - window.start)
+    if window.end < length:
+        nearest = min(nearest, window.end - 1 - token)
+    return nearest
 
 
-SIZES = [(limit, overlap) for limit in range(1, 8) for overlap in range(limit)]
-
-
-@pytest.mark.parametrize(("limit", "overlap"), SIZES)
+@pytest.mark.parametrize(("overlap", "limit"), list(combinations(range(8), 2)))
 def test_each_token_once_from_where_it_has_most_context(
-    limit: int, overlap: int
+    overlap: int, limit: int
 ) -> None:
     for length in range(4 * limit + 2):
         found = windows(length, limit=limit, overlap=overlap)
-        taken = [token for one in found for token in range(one.first, one.last)]
-        assert taken == list(range(length))
-        for window in found:
-            assert 0 <= window.start <= window.first < window.last <= window.end
-            assert window.end - window.start == min(limit, length)
-            for token in range(window.first, window.last):
-                inside = [one for one in found if one.start <= token < one.end]
-                best = max(context(one, token, length) for one in inside)
-                assert context(window, token, length) == best
-        for one, other in zip(found, found[1:], strict=False):
+        check_tokens(found, limit, length)
+        for one, other in pairwise(found):
             assert one.end - other.start >= overlap
-        step = limit - overlap
-        fewest = 0 if length == 0 else 1 + max(0, -(-(length - limit) // step))
-        assert len(found) == fewest
+        assert len(found) == fewest_windows(length, limit, limit - overlap)
+
+
+def check_tokens(found: list[Window], limit: int, length: int) -> None:
+    """Each token is taken once, from the window in which it has most context."""
+    taken: list[int] = []
+    for window in found:
+        taken += range(window.first, window.last)
+        assert 0 <= window.start <= window.first < window.last <= window.end
+        assert window.end - window.start == min(limit, length)
+        for token in range(window.first, window.last):
+            inside = [one for one in found if one.start <= token < one.end]
+            best = max(context(one, token, length) for one in inside)
+            assert context(window, token, length) == best
+    assert taken == list(range(length))
+
+
+def fewest_windows(length: int, limit: int, step: int) -> int:
+    """Of `limit` tokens, which begin at most `step` tokens apart."""
+    if length == 0:
+        return 0
+    return 1 + max(0, math.ceil((length - limit) / step))
 
 
 def test_sentences_at_the_limit() -> None:

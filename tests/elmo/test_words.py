@@ -3,6 +3,7 @@
 import json
 import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def open_elmo(files: tuple[str, str]) -> Callable[..., Elmo]:
-    return lambda **settings: Elmo.from_files(*files, **settings)
+    return partial(Elmo.from_files, *files)
 
 
 @pytest.fixture
@@ -219,9 +220,10 @@ def test_the_command_splits_as_python_does(
     files: tuple[str, str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     bilm = ("--options-file", files[0], "--weight-file", files[1])
-    (tmp_path / "text").write_text("".join(f"{text}\n" for text in RAW))
+    (tmp_path / "text").write_text("\n".join(RAW) + "\n")
     as_json = [json.dumps({"tokens": text}) for text in RAW]
-    (tmp_path / "json").write_text("".join(f"{line}\n" for line in as_json))
+    (tmp_path / "json").write_text("\n".join(as_json) + "\n")
+    at_blanks = [text.split() for text in RAW]
     for name, options, words in (
         ("text", ("--tokenizer", "basic"), SPLIT),
         ("text", ("--tokenizer", "spacy:en"), SPLIT),
@@ -229,8 +231,8 @@ def test_the_command_splits_as_python_does(
         ("text", ("--input-format", "text", "--tokenizer", "basic"), SPLIT),
         ("json", ("--input-format", "json", "--tokenizer", "basic"), SPLIT),
         ("json", ("--input-format", "json", "--tokenizer", "spacy:en"), SPLIT),
-        ("text", (), [text.split() for text in RAW]),
-        ("json", ("--input-format", "json"), [text.split() for text in RAW]),
+        ("text", (), at_blanks),
+        ("json", ("--input-format", "json"), at_blanks),
     ):
         elmo_tasks(
             "elmo", tmp_path / name, tmp_path / "out", *bilm, *options, "--force"
@@ -247,7 +249,7 @@ def test_the_command_splits_as_python_does(
 def test_shards_take_a_tokenizer(files: tuple[str, str], tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     bilm = ("--options-file", files[0], "--weight-file", files[1])
-    (tmp_path / "text").write_text("".join(f"{text}\n" for text in RAW))
+    (tmp_path / "text").write_text("\n".join(RAW) + "\n")
     options = ("--shards", 2, "--tokenizer", "basic")
     elmo_tasks("elmo", tmp_path / "text", tmp_path / "out", *bilm, *options)
     with ElmoVectors(tmp_path / "out") as vectors:
