@@ -26,16 +26,10 @@ def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> N
         tmp_path / "one.log"
     ).read_text()[-3000:]
     two = json.dumps({"distributed": {"cuda_devices": [-1, -1]}})
-    command = [
-        "train",
-        str(tmp_path / "one" / "config.json"),
-        "-s",
-        str(tmp_path / "two"),
-        "-o",
-        two,
-    ]
+    command = [sys.executable, "-m", "elmo_tasks", "train"]
+    command += [str(tmp_path / "one" / "config.json"), "-s", str(tmp_path / "two")]
     done = subprocess.run(
-        [sys.executable, "-m", "elmo_tasks", *command],
+        command + ["-o", two],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -43,14 +37,14 @@ def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr[-3000:]
     runs = [tmp_path / "one", tmp_path / "two"]
-    curves = [
-        [json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()]
-        for run in runs
-    ]
+    curves = []
+    for run in runs:
+        lines = (run / "curve.jsonl").read_text().splitlines()
+        curves.append([json.loads(line) for line in lines])
     assert curves[0][1]["perplexity"] < 0.97 * curves[0][0]["perplexity"], (
         "nothing was learned"
     )
-    for one, two in zip(*curves, strict=True):
+    for one, two in zip(curves[0], curves[1], strict=True):
         assert (two["step"], two["tokens"], two["unknown"]) == (
             one["step"],
             one["tokens"],

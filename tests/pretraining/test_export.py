@@ -50,7 +50,10 @@ def test_an_export_without_its_softmax(exported: Path) -> None:
 def test_invalid_runs(
     run: Path, tmp_path: Path, name: str, content: str | None, message: str
 ) -> None:
-    (run / name).unlink() if content is None else (run / name).write_text(content)
+    if content is None:
+        (run / name).unlink()
+    else:
+        (run / name).write_text(content)
     with pytest.raises(InputError, match=message):
         export_run(run, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -62,10 +62,9 @@ def steps_of(batch: LmBatch, steps: slice) -> LmBatch:
     """Some time steps of a batch."""
     return replace(
         batch,
-        **{
-            name: getattr(batch, name)[:, steps]
-            for name in ("inputs", "targets", "mask")
-        },
+        inputs=batch.inputs[:, steps],
+        targets=batch.targets[:, steps],
+        mask=batch.mask[:, steps],
     )
 
 
@@ -137,11 +136,13 @@ def test_dropout_at_each_layer_input_and_before_the_softmax() -> None:
     """Fractions of zeros among 20 x 50 x 6 values, with a standard error of at most 0.006."""
     model = language_model(dropout=0.3)
     shares: list[float] = []
+
+    def watch(module: Any, inputs: Any) -> None:
+        shares.append(share_of_zeros(inputs[0]))
+
     for stack in (model.bilm.forward_stack, model.bilm.backward_stack):
         for layer in stack.layers:
-            layer.register_forward_pre_hook(
-                lambda _, inputs: shares.append(share_of_zeros(inputs[0]))
-            )
+            layer.register_forward_pre_hook(watch)
     model.softmax = WatchedSoftmax(shares)
     model.train()(random_batch(steps=20, rows=50))
     assert shares == pytest.approx([0.3] * 6, abs=0.03)
@@ -152,7 +153,8 @@ def test_bfloat16_training_is_close_to_float32() -> None:
     Products have 8 significant bits: relative errors of 2^-9, of which about ten accumulate here. Below the token
     encoder's maximum they are larger: if two windows nearly tie, rounding moves the gradient to the other one.
     """
-    exact, batch = language_model().train(), random_batch(steps=10, rows=20)
+    exact = language_model().train()
+    batch = random_batch(steps=10, rows=20)
     short = language_model(precision="bfloat16").train()
     short.load_state_dict(exact.state_dict())
     outputs = [model(batch) for model in (exact, short)]
@@ -183,8 +185,8 @@ def test_autocast_sets_the_type_of_products_in_training() -> None:
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
             loss = model(batch).loss
         loss.backward()
-        found.append([loss, *(weight.grad for weight in model.parameters())])
-    for by_autocast, by_key in zip(*found, strict=True):
+        found.append([loss] + [weight.grad for weight in model.parameters()])
+    for by_autocast, by_key in zip(found[0], found[1], strict=True):
         assert torch.equal(by_autocast, by_key)
     exact = model.eval()(batch).loss
     with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -20,12 +20,8 @@ from elmo_tasks.pretraining.paragraphs import (
 )
 from tests.tiny import FIXTURES, REAL_DATA
 
-SENTENCES = [
-    re.sub(r" ([.,;:!?])", r"\1", line)
-    for line in (FIXTURES / "miniworld/lm/heldout.miniworld.txt")
-    .read_text()
-    .splitlines()[:400]
-]
+TEXT = (FIXTURES / "miniworld/lm/heldout.miniworld.txt").read_text()
+SENTENCES = re.sub(r" ([.,;:!?])", r"\1", TEXT).splitlines()[:400]
 PARAGRAPHS = [" ".join(SENTENCES[n : n + 5]) for n in range(0, len(SENTENCES), 5)]
 LETTERS = {ord("a") + n: 0x905 + n for n in range(26)}
 
@@ -35,7 +31,8 @@ def wrapped(width: int, *, last: str | None = None) -> list[str]:
     lines = []
     for paragraph in PARAGRAPHS:
         lines += textwrap.wrap(paragraph, width)
-        lines += [] if last is None else [last]
+        if last is not None:
+            lines.append(last)
     return lines
 
 
@@ -43,28 +40,36 @@ def without_case(lines: list[str]) -> list[str]:
     return [line.lower().translate(LETTERS) for line in lines]
 
 
+def without_blanks(lines: list[str]) -> list[str]:
+    """In lines of 40 characters."""
+    short_lines = []
+    for line in lines:
+        short_lines += textwrap.wrap(line.replace(" ", ""), 40)
+    return short_lines
+
+
 def without_punctuation(lines: list[str]) -> list[str]:
     return [re.sub(r"[^\w\s]", "", line).lower() for line in lines]
 
 
 WRAPPED = {
-    **{f"{width} characters": wrapped(width) for width in (30, 40, 60, 72, 100)},
+    "30 characters": wrapped(30),
+    "40 characters": wrapped(40),
+    "60 characters": wrapped(60),
+    "72 characters": wrapped(72),
+    "100 characters": wrapped(100),
     "blank lines": wrapped(72, last=""),
     "headings": wrapped(72, last="Chapter One"),
     "no case": without_case(wrapped(72)),
     "no case, blank lines": without_case(wrapped(72, last="")),
-    "no blanks": [
-        line
-        for paragraph in without_case(PARAGRAPHS)
-        for line in textwrap.wrap(paragraph.replace(" ", ""), 40)
-    ],
+    "no blanks": without_blanks(without_case(PARAGRAPHS)),
     "indented": [f"    {line}" for line in wrapped(60)],
     "one short paragraph": textwrap.wrap(PARAGRAPHS[0], 50),
 }
 NOT_WRAPPED = {
     "sentences": SENTENCES,
     "paragraphs": PARAGRAPHS,
-    "paragraphs and blank lines": [x for one in PARAGRAPHS for x in (one, "")],
+    "paragraphs and blank lines": "\n\n".join(PARAGRAPHS + [""]).splitlines(),
     "no punctuation": without_punctuation(SENTENCES),
     "no case": without_case(SENTENCES),
     "no case, no punctuation": without_case(without_punctuation(SENTENCES)),
@@ -124,15 +129,13 @@ def test_a_long_paragraph_is_split_as_a_whole(seed: int, words: int) -> None:
     lines = random_paragraph(seed, words)
     found = list(sentences_of_paragraphs(lines_of(lines), "blank", by_periods))
     whole = by_periods(" ".join(lines))
-    assert [sentence.words for sentence in found] == [words for _, words in whole]
-    assert [sentence.paragraph for sentence in found] == [
-        place // 1000 for place, _ in whole
-    ]
+    assert found == [Sentence(place // 1000, words) for place, words in whole]
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_paragraphs_are_numbered(blank_lines: list[int]) -> None:
-    lines, expected = [], []
+    lines = []
+    expected = []
     for number, count in enumerate(blank_lines):
         blank = ("", " ", "\t", "\u3000")[count]
         lines += [f"a{number}", f"b{number}.", "c."] + [blank] * (count + 1)
@@ -141,9 +144,12 @@ def test_paragraphs_are_numbered(blank_lines: list[int]) -> None:
             Sentence(number, ["c."]),
         ]
     found = list(sentences_of_paragraphs(lines_of(lines), "blank", by_periods))
-    renumbered = {sentence.paragraph: None for sentence in found}
-    order = {paragraph: place for place, paragraph in enumerate(renumbered)}
-    assert [Sentence(order[one.paragraph], one.words) for one in found] == expected
+    order: dict[int, int] = {}
+    renumbered = []
+    for sentence in found:
+        number = order.setdefault(sentence.paragraph, len(order))
+        renumbered.append(Sentence(number, sentence.words))
+    assert renumbered == expected
 
 
 def test_documents_end_paragraphs() -> None:
@@ -167,11 +173,10 @@ def test_lines_of_a_script_without_blanks_are_joined_without_one() -> None:
 
 def test_long_text_without_a_period_is_cut() -> None:
     for text in ("word " * 100_000, "x" * 500_000):
-        found = list(sentences_of_paragraphs(lines_of([text]), "line", by_periods))
-        joined = "".join(word for sentence in found for word in sentence.words)
-        assert joined == text.replace(" ", "")
-        longest = max(len(" ".join(sentence.words)) for sentence in found)
-        assert longest <= 300_000
+        found = sentences_of_paragraphs(lines_of([text]), "line", by_periods)
+        parts = [" ".join(sentence.words) for sentence in found]
+        assert "".join(parts).replace(" ", "") == text.replace(" ", "")
+        assert max(len(part) for part in parts) <= 300_000
 
 
 def test_rules_of_spacy() -> None:

@@ -34,24 +34,23 @@ SPLIT = [
 
 def text_of(folder: Path, split: str = "train") -> list[str]:
     """The lines of all files of a split."""
-    return [
-        line
-        for file in sorted(folder.glob(f"{split}.*"))
-        for line in gzip.decompress(file.read_bytes()).decode().splitlines()
-    ]
+    lines: list[str] = []
+    for file in sorted(folder.glob(f"{split}.*")):
+        lines += gzip.decompress(file.read_bytes()).decode().splitlines()
+    return lines
 
 
 def write(file: Path) -> Path:
     """`TEXTS` in the format that the suffix names."""
-    lines = (
-        [json.dumps({"id": 1, "body": text}) for text in TEXTS]
-        if ".jsonl" in file.suffixes
-        else TEXTS
-    )
+    lines = TEXTS
+    if ".jsonl" in file.suffixes:
+        lines = [json.dumps({"id": 1, "body": text}) for text in TEXTS]
     raw = "".join(f"{line}\n" for line in lines).encode()
     if file.suffix == ".zst":
         raw = arrow.compress(raw, codec="zstd", asbytes=True)
-    file.write_bytes(gzip.compress(raw) if file.suffix == ".gz" else raw)
+    if file.suffix == ".gz":
+        raw = gzip.compress(raw)
+    file.write_bytes(raw)
     return file
 
 
@@ -97,12 +96,11 @@ def test_parquet_in_two_processes(tmp_path: Path) -> None:
 def test_blocks_are_held_out_and_a_second_call_overwrites_nothing(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "a.txt").write_text("".join(f"line {n}\n" for n in range(5 * BLOCK)))
+    lines = [f"line {n}" for n in range(5 * BLOCK)]
+    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
     prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
     held = text_of(tmp_path / "out", "heldout")
-    assert held == [
-        f"line {n}" for n in (*range(BLOCK, 2 * BLOCK), *range(4 * BLOCK, 5 * BLOCK))
-    ]
+    assert held == lines[BLOCK : 2 * BLOCK] + lines[4 * BLOCK :]
     assert len(held) + len(text_of(tmp_path / "out")) == 5 * BLOCK
     with pytest.raises(
         InputError, match="out: the folder has files of a training text"
@@ -185,15 +183,16 @@ def test_sentences_go_on_in_the_next_line_of_wrapped_text(tmp_path: Path) -> Non
         "pages.jsonl": (2, "blank"),
         "wrapped.txt": (1, "blank"),
     }
-    lines, pages, wrapped = text_of(tmp_path / "out"), [], []
+    lines = text_of(tmp_path / "out")
     assert lines[:4] == SPLIT
-    pages, wrapped = lines[4:9], lines[9:]
-    assert pages == [*wrapped, "Una pagina ."]
+    pages = lines[4:9]
+    wrapped = lines[9:]
+    assert pages == wrapped + ["Una pagina ."]
     assert len(wrapped) == WRAPPED_SENTENCES
     assert all(line.endswith(" .") for line in wrapped)
     assert [one.train.sentences for one in prepared] == [4, 5, 4]
     words = [one.train.words for one in prepared]
-    assert sum(words) == sum(len(line.split()) for line in lines)
+    assert sum(words) == len(" ".join(lines).split())
 
 
 def test_paragraphs_can_be_given(tmp_path: Path) -> None:
@@ -261,10 +260,11 @@ def inputs(tmp_path: Path) -> list[str]:
 
 def tree(folder: Path) -> dict[str, bytes | None]:
     """All files and folders, hidden ones too."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in folder.rglob("*")
-    }
+    found: dict[str, bytes | None] = {}
+    for path in folder.rglob("*"):
+        content = path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(folder))] = content
+    return found
 
 
 def prepare_in_thirds(inputs: list[str], out: Path) -> list[Prepared]:

@@ -19,22 +19,21 @@ from elmo_tasks.pretraining.sentences import (
 
 
 def test_order(shards: list[Path]) -> None:
-    assert [sentence[0] for sentence in read_sentences(shards)] == [
-        f"s{k}" for k in range(120)
-    ]
-    shuffled = {
-        key: list(shuffled_sentences(shards, seed=key[0], cycle=key[1]))
-        for key in ((1, 0), (1, 1), (2, 0))
-    }
-    assert all(
-        sorted(found) == sorted(read_sentences(shards)) for found in shuffled.values()
-    )
-    assert len({tuple(map(tuple, found)) for found in shuffled.values()}) == 3
-    assert list(shuffled_sentences(shards, seed=1, cycle=1)) == shuffled[1, 1]
+    sentences = list(read_sentences(shards))
+    names = [sentence[0] for sentence in sentences]
+    assert names == [f"s{k}" for k in range(120)]
+    orders = []
+    for seed, cycle in ((1, 0), (1, 1), (2, 0)):
+        order = list(shuffled_sentences(shards, seed=seed, cycle=cycle))
+        assert sorted(order) == sorted(sentences)
+        assert order not in orders
+        orders.append(order)
+    assert list(shuffled_sentences(shards, seed=1, cycle=1)) == orders[1]
 
 
 def test_endless_sentences_run_through_the_cycles(shards: list[Path]) -> None:
-    first, second = (EndlessSentences(shards, seed=1) for _ in range(2))
+    first = EndlessSentences(shards, seed=1)
+    second = EndlessSentences(shards, seed=1)
     expected = list(islice(first, 5 * 120 + 233))[4 * 120 + 7 :]
     assert (first.cycle, first.taken) == (6, 113)
     second.move_to(cycle=4, taken=7)
@@ -49,10 +48,8 @@ def test_files_are_read_side_by_side(tmp_path: Path) -> None:
     files = sorted(tmp_path.iterdir())
     found = list(shuffled_sentences(files, seed=3, cycle=0))
     for stretch in (found[:400], found[400:800]):
-        shares = {
-            name: sum(word == name for word, _ in stretch) / 400 for name in sizes
-        }
-        assert shares == pytest.approx({"a": 0.25, "b": 0.5, "c": 0.25}, abs=0.08)
+        counts = Counter(word for word, _ in stretch)
+        assert counts == pytest.approx({"a": 100, "b": 200, "c": 100}, abs=32)
 
 
 def test_few_files_are_open_at_a_time(tmp_path: Path) -> None:
@@ -60,7 +57,8 @@ def test_few_files_are_open_at_a_time(tmp_path: Path) -> None:
     length = 200_000 // 32 + 100
     for number in range(40):
         (tmp_path / f"{number}").write_text(f"{number}\n" * length)
-    files, free = sorted(tmp_path.iterdir()), os.dup(0)
+    files = sorted(tmp_path.iterdir())
+    free = os.dup(0)
     os.close(free)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (free + 34, hard))

@@ -62,11 +62,12 @@ def slow_sampled_loss(
                 - math.log(1.0 - (1.0 - law) ** draw[1])
             )
 
-        others = [logit(word) for word in draw[0].tolist() if word != target]
         true = logit(target)
-        losses.append(
-            math.log(sum(math.exp(value) for value in [true, *others])) - true
-        )
+        total = math.exp(true)
+        for word in draw[0].tolist():
+            if word != target:
+                total += math.exp(logit(word))
+        losses.append(math.log(total) - true)
     return np.array(losses)
 
 

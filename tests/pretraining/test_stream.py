@@ -26,10 +26,8 @@ def predictions(batches: list[LmBatch], direction: str) -> Counter[tuple[bytes, 
         mask = batch.mask[side]
         inputs = batch.characters[batch.inputs[side][mask]]
         targets = batch.targets[side][mask]
-        found.update(
-            (row.numpy().tobytes(), int(target))
-            for row, target in zip(inputs, targets, strict=True)
-        )
+        for row, target in zip(inputs, targets, strict=True):
+            found[row.numpy().tobytes(), int(target)] += 1
     return found
 
 
@@ -81,8 +79,8 @@ def test_a_finite_pass_makes_each_prediction_once(
         tokens = ["<S>", *sentence, "</S>"]
         for direction, sequence in (("forward", tokens), ("backward", tokens[::-1])):
             rows = tokens_to_ids(sequence).astype("int64")
-            pairs = zip(rows[:-1], map(vocabulary.id, sequence[1:]), strict=True)
-            expected[direction].update((row.tobytes(), target) for row, target in pairs)
+            for row, word in zip(rows[:-1], sequence[1:], strict=True):
+                expected[direction][row.tobytes(), vocabulary.id(word)] += 1
     assert (
         expected["forward"].total()
         == expected["backward"].total()

@@ -64,11 +64,10 @@ class Cluster:
         ]
         config = str(self.corpus / "training_config" / "bilm.jsonnet")
         command += ["-m", "elmo_tasks", "train", config, "-s", str(self.folders[node])]
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith("ELMO_TASKS")
-        }
+        environment = {}
+        for name, value in os.environ.items():
+            if not name.startswith("ELMO_TASKS"):
+                environment[name] = value
         with self.log(node).open("ab") as log:
             command += ["-o", json.dumps(toy.overrides())]
             environment |= ENVIRONMENT
@@ -82,11 +81,11 @@ class Cluster:
 
     def worker(self, node: int) -> int:
         """The process that trains on a node."""
-        (pid,) = [
-            pid
-            for pid, (parent, _, command) in processes().items()
-            if parent == self.agents[node].pid and "elmo_tasks" in command
-        ]
+        found = []
+        for pid, (parent, _, command) in processes().items():
+            if parent == self.agents[node].pid and "elmo_tasks" in command:
+                found.append(pid)
+        (pid,) = found
         return pid
 
     def kill_worker(self, node: int) -> None:
@@ -162,10 +161,8 @@ def test_nodes_that_differ(
     monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "False")
     (tmp_path / "here").mkdir()
     port = find_open_port()
-    first, second = (
-        Torchrun(rank, 2, 1, "127.0.0.1", port, 0, "job") for rank in range(2)
-    )
-
+    first = Torchrun(0, 2, 1, "127.0.0.1", port, 0, "job")
+    second = Torchrun(1, 2, 1, "127.0.0.1", port, 0, "job")
     begun = threading.Event()
 
     def lead() -> None:
@@ -174,24 +171,19 @@ def test_nodes_that_differ(
             assert begun.wait(SECONDS)
 
     def follow() -> None:
-        second.follow(
-            tmp_path / ("there" if other == "there" else "here"),
-            {"seed": 1} if other == "config" else {},
-            seconds=0.5,
-        )
+        folder = "there" if other == "there" else "here"
+        config = {"seed": 1} if other == "config" else {}
+        second.follow(tmp_path / folder, config, seconds=0.5)
         begun.set()
 
     with ThreadPoolExecutor(2) as threads:
-        errors = [
-            future.exception()
-            for future in [threads.submit(lead), threads.submit(follow)]
-        ]
+        futures = [threads.submit(lead), threads.submit(follow)]
+        errors = [future.exception() for future in futures]
     if problem is None:
         assert errors == [None, None]
     else:
-        assert all(
-            isinstance(error, InputError) and problem in str(error) for error in errors
-        ), errors
+        for error in errors:
+            assert isinstance(error, InputError) and problem in str(error), errors
 
 
 def test_each_node_reads_its_own_files(corpus: Path) -> None:
@@ -208,7 +200,8 @@ def test_each_node_reads_its_own_files(corpus: Path) -> None:
         loader.index_with(words)
         found = []
         while loader.position()["forward"]["cycle"] == 0:
-            (batch,) = (one["batch"] for one in loader)
+            (one,) = loader
+            batch = one["batch"]
             assert batch.targets.shape == (2, 10, 2)
             found += [ids[number] for number in batch.targets[0].flatten().tolist()]
         return loader.files, found
@@ -219,15 +212,10 @@ def test_each_node_reads_its_own_files(corpus: Path) -> None:
         assert own == share_of_files(files, rank // 2, 2)
         read[rank // 2] += found
     for node in range(2):
-        expected = Counter(
-            word
-            for sentence in read_sentences(share_of_files(files, node, 2))
-            for word in sentence
-        )
-        expected["</S>"] = sum(
-            1 for _ in read_sentences(share_of_files(files, node, 2))
-        )
+        expected: Counter[str] = Counter()
+        for sentence in read_sentences(share_of_files(files, node, 2)):
+            expected.update(sentence)
+            expected["</S>"] += 1
         missing = expected - Counter(read[node])
-        assert sum(missing.values()) <= 4 * max(
-            len(sentence) + 1 for sentence in read_sentences(files)
-        )
+        longest = max(len(sentence) for sentence in read_sentences(files))
+        assert sum(missing.values()) <= 4 * (longest + 1)

@@ -36,16 +36,12 @@ def test_it_learns_and_reports_progress(run: Path, corpus: Path) -> None:
     for name in ("perplexity", "forward_perplexity", "backward_perplexity"):
         assert math.exp(entropy) < metrics[f"best_validation_{name}"] < unigram / 2
     assert metrics["best_validation_unknown"] == 0
-    lines = [
-        line
-        for line in (run / "out.log").read_text().splitlines()
-        if "tokens/s" in line
-    ]
+    log = (run / "out.log").read_text().splitlines()
+    lines = [line for line in log if "tokens/s" in line]
     assert len(lines) == 24
     assert "step 120 of 120, time left 00:00: 9,600 tokens, loss" in lines[-1]
-    points = [
-        json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()
-    ]
+    curve = (run / "curve.jsonl").read_text().splitlines()
+    points = [json.loads(line) for line in curve]
     assert [(point["step"], point["tokens"]) for point in points] == [
         (40, 3200),
         (80, 6400),
@@ -93,12 +89,13 @@ def test_the_directions_read_different_sentences(corpus: Path) -> None:
 
 def test_epochs_continue_the_stream(corpus: Path) -> None:
     path = str(corpus / "lm" / "train.*.txt")
-    short, long = loader(path, steps_per_epoch=5), loader(path, steps_per_epoch=15)
-    pieces, whole = [*batches(short), *batches(short), *batches(short)], batches(long)
+    short = loader(path, steps_per_epoch=5)
+    long = loader(path, steps_per_epoch=15)
+    pieces = batches(short) + batches(short) + batches(short)
+    whole = batches(long)
     assert len(pieces) == len(whole) == 15
-    assert all(
-        torch.equal(a.targets, b.targets) for a, b in zip(pieces, whole, strict=True)
-    )
+    for piece, expected in zip(pieces, whole, strict=True):
+        assert torch.equal(piece.targets, expected.targets)
     path = str(corpus / "lm" / "train.a.txt")
     assert (
         len(batches(loader(path)))
@@ -116,10 +113,9 @@ def test_training_and_evaluation_carry_their_states(corpus: Path) -> None:
     model = BiLMModel(LmVocabulary.of(made._words), toy.OPTIONS, dropout=0.0)
     model.train()(**next(iter(made)))
     model.eval()
-    passes = [
-        [float(model(batch)["nll"]) for batch in batches(validation)] for _ in range(2)
-    ]
-    assert passes[0] == passes[1]
+    first_pass = [float(model(batch)["nll"]) for batch in batches(validation)]
+    again = [float(model(batch)["nll"]) for batch in batches(validation)]
+    assert first_pass == again
     model.train()
     second = batches(made)[0]
     kept = model.carried_states()

@@ -22,7 +22,7 @@ from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES
 
 FILES = {"options": "options.json", "weight": "weights.hdf5"}
-WORDS = [*SPECIALS, "the", "ferry", "left", "Harrow", "a"]
+WORDS = list(SPECIALS) + ["the", "ferry", "left", "Harrow", "a"]
 
 
 def lines(task: str, fields: list[str], file: str) -> list[str]:
@@ -64,14 +64,11 @@ def test_tuning_starts_from_the_exported_weights(tmp_path: Path) -> None:
     before = exported(tmp_path / "bilm")
     model = tuned(str(tmp_path / "bilm"), WORDS)
     assert model.knows_words
-    pairs = zip(
-        before.state_dict().items(),
-        model.language_model.state_dict().items(),
-        strict=True,
-    )
-    assert all(
-        key == other and torch.equal(value, own) for (key, value), (other, own) in pairs
-    )
+    expected = before.state_dict()
+    found = model.language_model.state_dict()
+    assert list(found) == list(expected)
+    for name, value in expected.items():
+        assert torch.equal(found[name], value), name
     assert all(parameter.requires_grad for parameter in model.parameters())
 
 
@@ -87,10 +84,9 @@ def test_new_words_share_the_probability_of_unk(
     after = model.language_model.softmax.double()
     hidden = torch.randn(20, before.dim, dtype=torch.float64)
     known = [k for k in range(len(WORDS)) if k != UNKNOWN]
-    old, new = (
-        (hidden @ softmax.weight.t() + softmax.bias).softmax(1)
-        for softmax in (before.double(), after)
-    )
+    before.double()
+    old = (hidden @ before.weight.t() + before.bias).softmax(1)
+    new = (hidden @ after.weight.t() + after.bias).softmax(1)
     assert torch.allclose(new[:, known], old[:, known], rtol=1e-5, atol=1e-6)
     assert (
         "new softmax: 508 words instead of 8; 500 unseen words start as <UNK>"
@@ -123,12 +119,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "ner").mkdir()
     for name, count in (("eng.train", 80), ("eng.testa", 20)):
         sentences = toy.sentences(count, seed=count)
-        columns = (
-            "\n".join(f"{word} O" for word in sentence.split())
-            for sentence in sentences
-        )
+        columns = [sentence.replace(" ", " O\n") + " O" for sentence in sentences]
         (folder / "ner" / name).write_text("\n\n".join(columns) + "\n")
-    exported(folder / "bilm", [*SPECIALS, *toy.WORDS])
+    exported(folder / "bilm", list(SPECIALS) + list(toy.WORDS))
     leaf = folder / "leaf.jsonnet"
     toy.write_configs(folder)
     leaf.write_text("""
@@ -171,10 +164,8 @@ def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
         "trainer.num_epochs": 3,
     }
     changes["trainer.callbacks.1.softmax_epochs"] = 2
-    out, given = (
-        tmp_path / "run",
-        ["train", run.parent / "leaf.jsonnet", "-o", json.dumps(changes), "-s"],
-    )
+    out = tmp_path / "run"
+    given = ["train", run.parent / "leaf.jsonnet", "-o", json.dumps(changes), "-s"]
     elmo_tasks(*given, out)
     states = [torch.load(out / f"model_state_e{epoch}_b0.th") for epoch in (1, 2, 3)]
     start = {
@@ -183,21 +174,19 @@ def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
     }
     for state, same in zip(states, (True, True, False), strict=True):
         assert all(torch.equal(state[key], start[key]) for key in start) == same
-    losses = [
-        json.loads((out / f"metrics_epoch_{epoch}.json").read_text())["training_loss"]
-        for epoch in range(3)
-    ]
+    losses = []
+    for epoch in range(3):
+        metrics = json.loads((out / f"metrics_epoch_{epoch}.json").read_text())
+        losses.append(metrics["training_loss"])
     assert losses == sorted(losses, reverse=True)
     assert list(json.loads((out / "perplexities.json").read_text())) == ["perplexity"]
     for file in out.glob("*_e3_b0.th"):
         file.unlink()
     elmo_tasks(*given, out, "--recover")
     again = torch.load(out / "model_state_e3_b0.th")
-    assert all(
-        torch.equal(again[key], value)
-        for key, value in states[2].items()
-        if isinstance(value, torch.Tensor)
-    )
+    for key, value in states[2].items():
+        if isinstance(value, torch.Tensor):
+            assert torch.equal(again[key], value), key
 
 
 def test_a_run_that_continues_a_bilm_is_exported_while_it_trains(
