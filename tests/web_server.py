@@ -203,6 +203,31 @@ class Handler(BaseHTTPRequestHandler):
         self.start(200, HALF)
         self.wfile.write(CONTENT)
 
+    def unsized(self, count: int) -> None:
+        """It does not say how much it has."""
+        self.start(200, None)
+        self.wfile.write(CONTENT)
+
+    def half(self, count: int) -> None:
+        """At the first request half of the file, then no more."""
+        start = self.asked()
+        if start:
+            self.part(start, start, ETag='"1"')
+        else:
+            self.start(200, len(CONTENT), ETag='"1"')
+            self.wfile.write(CONTENT[:HALF])
+
+    def shut(self, count: int) -> None:
+        self.start(503, 0)
+
+    def status(self, count: int) -> None:
+        """The status that the path names."""
+        self.start(int(self.path.split("/")[2]), 0)
+
+    def redirect(self, count: int) -> None:
+        """Redirects with the status that the path names."""
+        self.start(int(self.path.split("/")[2]), 0, Location="/sound/x")
+
     def gone(self, count: int) -> None:
         self.start(404, 0)
 

@@ -1,8 +1,11 @@
 """Downloads from servers that stall, cut, lie and never end."""
 
+import errno
 import hashlib
+import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -193,7 +196,8 @@ def test_a_later_download_is_compared_with_the_first(
     url = f"{server.address}/shorter/x.bin"
     for _ in range(2):
         local_path(url).unlink()
-    assert "without encryption and checksum" in caplog.text
+    assert len(caplog.messages) == 1
+    assert "shorter/x.bin came without encryption and checksum" in caplog.messages[0]
     (note,) = (cache / "first").iterdir()
     note.write_text(SHA256)
     with pytest.raises(InputError, match="differs from the first download .*remove"):
@@ -258,6 +262,202 @@ def test_nothing_is_fetched_where_that_is_not_allowed(
         subprocess.run(["true"], check=True)
     subprocess.run(["true"], check=True)
     assert server.count["sound"] == 1
+
+
+@pytest.fixture
+def plain_https(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the server with https, which is spoken without encryption."""
+    connect = http.client.HTTPConnection.connect
+    monkeypatch.setattr(http.client.HTTPSConnection, "connect", connect)
+    return server.address.replace("http:", "https:")
+
+
+def test_redirects_from_https_lead_to_https_alone(
+    plain_https: str, server: Server, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = local_path(f"{plain_https}/to/{plain_https}/sound/x.bin")
+    assert path.read_bytes() == CONTENT
+    with pytest.raises(InputError, match="it is redirected from https to http$"):
+        local_path(f"{plain_https}/to/SERVER/sound/x.bin?sig=SECRET")
+    secure = local_path(f"{server.address}/to/{plain_https}/sound/x.bin")
+    assert secure.read_bytes() == CONTENT
+    assert server.count["sound"] == 2 and len(whole(cache)) == 2
+    # Of what came by https from the first address on, nothing is noted.
+    assert len(caplog.messages) == 1 and "SECRET" not in caplog.text
+
+
+def test_nine_redirects_are_followed(server: Server) -> None:
+    def address(count: int) -> str:
+        return f"{server.address}/{'to/SERVER/' * count}sound/x.bin"
+
+    assert local_path(address(9)).read_bytes() == CONTENT
+    with pytest.raises(InputError, match="too many redirections"):
+        local_path(address(10))
+
+
+def test_five_attempts_wait_longer_each_time(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    url = f"{server.address}/shut/x.bin?sig=SECRET"
+    with (
+        downloads(wait=3.0),
+        pytest.raises(InputError, match="cannot fetch .*: HTTP Error 503: ") as caught,
+    ):
+        local_path(url)
+    assert waited == [3, 6, 12, 24] and server.count["shut"] == 5
+    assert "SECRET" not in str(caught.value) and "resumes" not in str(caught.value)
+    assert not whole(cache) and not list(cache.rglob("*.part"))
+
+
+def test_a_download_that_failed_can_be_resumed(server: Server, cache: Path) -> None:
+    with pytest.raises(InputError, match="bytes, got .*the same call resumes it"):
+        local_path(f"{server.address}/half/x.bin")
+    (part,) = cache.rglob("*.part")
+    assert part.read_bytes() == CONTENT[:HALF] and not whole(cache)
+
+
+@pytest.mark.parametrize(
+    ("status", "attempts"),
+    [(400, 1), (403, 1), (404, 1), (408, 5), (425, 5), (429, 5), (500, 5), (503, 5)],
+)
+def test_statuses(
+    status: int, attempts: int, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that may pass are tried again."""
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    with pytest.raises(InputError, match=f"cannot fetch .*: HTTP Error {status}"):
+        local_path(f"{server.address}/status/{status}")
+    assert server.count["status"] == attempts
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_statuses_of_redirects(status: int, server: Server) -> None:
+    url = f"{server.address}/redirect/{status}"
+    assert local_path(url).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("status", [201, 204, 300, 304])
+def test_other_statuses(status: int, server: Server, cache: Path) -> None:
+    with pytest.raises(InputError, match=f"cannot fetch .*HTTP .*{status}"):
+        local_path(f"{server.address}/status/{status}")
+    assert not whole(cache)
+
+
+def test_the_size_of_a_download_is_that_of_its_limit(server: Server) -> None:
+    url = f"{server.address}/sound/x.bin"
+    with downloads(limit_gb=(len(CONTENT) - 1) / 1e9):
+        problem = "expected at most 255,999 bytes, got 256,000 .--download-limit raises"
+        with pytest.raises(InputError, match=problem):
+            local_path(url)
+    with downloads(limit_gb=len(CONTENT) / 1e9):
+        assert local_path(url).read_bytes() == CONTENT
+        assert local_path(f"{server.address}/unsized/x").read_bytes() == CONTENT
+
+
+def test_four_gigabytes_are_the_limit_of_what_is_not_known(server: Server) -> None:
+    with pytest.raises(InputError, match="expected at most 4,000,000,000 bytes"):
+        local_path(f"{server.address}/too_long/x.bin")
+
+
+def test_what_the_server_is_asked_for(server: Server) -> None:
+    local_path(f"{server.address}/sound/x.bin?a=b#sha256={SHA256}")
+    ((path, headers),) = server.requests
+    assert path == "/sound/x.bin?a=b"
+    assert headers["User-Agent"] == "elmo-tasks"
+    assert headers["Accept-Encoding"] == "identity"
+    assert "Authorization" not in headers and "Range" not in headers
+
+
+def test_a_host_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not asked for again."""
+
+    def unknown(*arguments: object, **options: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    waited: list[float] = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(InputError, match="http://gone/x: .*Name or service not known"):
+        local_path("http://gone/x")
+    assert waited == []
+
+
+def test_a_file_system_without_locks(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is resumed, and nothing stays that another process could take for its own."""
+
+    def no_lock(*arguments: object, **options: object) -> None:
+        raise NotImplementedError
+
+    monkeypatch.setattr("filelock.FileLock.acquire", no_lock)
+    with pytest.raises(InputError, match="bytes, got"):
+        local_path(f"{server.address}/half/x.bin")
+    assert not list(cache.rglob("*.part")) and not list(cache.rglob("*.json"))
+    assert local_path(f"{server.address}/cut/x.bin").read_bytes() == CONTENT
+    assert not list(cache.rglob("*.part")) and len(whole(cache)) == 1
+
+
+def test_progress(server: Server) -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    with downloads(progress=lambda *values: seen.append(values)):
+        local_path(f"{server.address}/sound/x.bin?sig=SECRET")
+        assert seen[-1][1:] == (len(CONTENT), len(CONTENT))
+        local_path(f"{server.address}/unsized/x.bin")
+    assert seen[-1][1:] == (len(CONTENT), None)
+    done = [one for name, one, _ in seen if "sound" in name]
+    assert done == sorted(done) and "SECRET" not in str(seen)
+
+
+def test_settings_of_downloads_are_kept_within(server: Server) -> None:
+    with downloads(limit_gb=0.001), downloads(seconds=2.0):
+        with pytest.raises(InputError, match="at most 1,000,000 bytes"):
+            local_path(f"{server.address}/too_long/x")
+        with downloads(allowed=False), pytest.raises(InputError, match="--allow-down"):
+            local_path(f"{server.address}/sound/x")
+        assert local_path(f"{server.address}/sound/x").read_bytes() == CONTENT
+
+
+def test_other_errors_pass_where_nothing_may_be_fetched() -> None:
+    with pytest.raises(KeyError, match="x"), downloads(allowed=False):
+        raise KeyError("x")
+    with pytest.raises(InputError, match="of the file"), downloads(allowed=False):
+        raise InputError("of the file")
+
+
+class OfflineModeIsEnabled(Exception):
+    """Named as that of the hub's library."""
+
+
+def test_offline_errors_of_the_hub() -> None:
+    for chain in ("cause", "context", "itself"):
+        with (
+            pytest.raises(InputError, match="hf://: expected files of this machine"),
+            downloads(allowed=False),
+        ):
+            _raise_offline(chain)
+    with pytest.raises(OfflineModeIsEnabled), downloads():
+        raise OfflineModeIsEnabled
+
+
+def _raise_offline(chain: str) -> None:
+    if chain == "itself":
+        raise OfflineModeIsEnabled
+    try:
+        raise OfflineModeIsEnabled
+    except OfflineModeIsEnabled as error:
+        if chain == "cause":
+            raise KeyError("x") from error
+        raise KeyError("x")  # noqa: B904 (it has a context, and no cause)
+
+
+def test_a_cache_that_cannot_be_written(server: Server, cache: Path) -> None:
+    cache.mkdir(parents=True)
+    (cache / "downloads").touch()
+    with pytest.raises(InputError, match=f"cannot write: {os.strerror(errno.ENOTDIR)}"):
+        local_path(f"{server.address}/sound/x.bin")
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Models by path, URL, ZIP and name."""
 
+import hashlib
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -15,7 +16,15 @@ from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import file_sha256, local_path, model_path
+from elmo_tasks.formats.fetch import (
+    bilm_file,
+    cache_folder,
+    downloads,
+    file_sha256,
+    is_whole_model,
+    local_path,
+    model_path,
+)
 from elmo_tasks.formats.models import MODELS, PublishedModel
 from elmo_tasks.pretraining.export import load_start
 from tests.elmo.samples import random_bilm, write_bilm
@@ -215,6 +224,205 @@ def test_hostile_zips_are_one_error(
     assert not list((cache / "unpacked").iterdir())
 
 
+def small_zip(file: Path, *names: str) -> Path:
+    with zipfile.ZipFile(file, "w") as packed:
+        for name in names:
+            packed.writestr(name, name)
+    return file
+
+
+def test_a_zip_is_unpacked_once(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = small_zip(
+        tmp_path / "x.zip", "a.json", "b/model.hdf5", "c.dic", "d.pkl", "e"
+    )
+    found = model_path(str(file))
+    assert found.parent == cache / "unpacked" and found.name == file_sha256(file)
+    names = ["a.json", "c.dic", "d.pkl", "model.hdf5"]
+    assert sorted(path.name for path in found.iterdir()) == names
+    assert list(found.parent.iterdir()) == [found]
+    written = (found / "a.json").stat().st_mtime_ns
+    file.rename(tmp_path / "renamed.ZIP")
+    assert model_path(str(tmp_path / "renamed.ZIP")) == found
+    (tmp_path / "renamed.ZIP").rename(tmp_path / "other")
+    assert model_path(str(tmp_path / "other")) == found  # by its first bytes
+    assert (found / "a.json").stat().st_mtime_ns == written
+    (tmp_path / "plain").write_text("no ZIP")
+    assert model_path(str(tmp_path / "plain")) == tmp_path / "plain"
+
+
+def test_a_zip_that_cannot_be_unpacked(tmp_path: Path, cache: Path) -> None:
+    cache.mkdir(parents=True)
+    (cache / "unpacked").touch()
+    file = small_zip(tmp_path / "x.zip", "a.json")
+    with pytest.raises(InputError, match="unpacked/.*: cannot write: File exists"):
+        model_path(str(file))
+
+
+def test_a_zip_that_another_process_unpacks_first(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = small_zip(tmp_path / "x.zip", "a.json")
+    rename = Path.rename
+
+    def later(path: Path, target: Path) -> Path:
+        target.mkdir()
+        (target / "a.json").write_text("of another")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", later)
+    found = model_path(str(file))
+    assert (found / "a.json").read_text() == "of another"
+    assert list((cache / "unpacked").iterdir()) == [found]
+
+
+def test_files_of_a_bilm(folder: Path) -> None:
+    web = folder / "web"
+    assert bilm_file(web, "options_file") == web / "x_options.json"
+    assert bilm_file(str(web), "weight_file") == web / "x_weights.hdf5"
+    assert bilm_file(folder / "204", "weight_file") == folder / "204/model.hdf5"
+    one = web / "x_options.json"
+    assert bilm_file(one, "options_file") == one
+    (web / "options.json").touch()
+    (web / "weights.hdf5").touch()
+    assert bilm_file(web, "options_file") == web / "options.json"
+    assert bilm_file(web, "weight_file") == web / "weights.hdf5"
+    (folder / "none").mkdir()
+    problem = r"none: expected a biLM with options\.json or \*options\*\.json, got none"
+    with pytest.raises(InputError, match=problem):
+        bilm_file(folder / "none", "options_file")
+
+
+def test_files_of_published_models_and_of_the_hub() -> None:
+    """Nothing may be fetched, so that the error names what would be."""
+    address = "https://allennlp.s3.amazonaws.com/models/elmo/.*_"
+    cases = {
+        ("elmo-small", "options_file"): f"{address}options.json",
+        ("elmo-small", "weight_file"): f"{address}weights.hdf5",
+        (
+            "manylangs-latin",
+            "weight_file",
+        ): "http://vectors.nlpl.eu/repository/11/162.zip",
+        ("hf://me/model", "options_file"): "hf://me/model/options.json",
+        ("hf://me/model@v1/", "weight_file"): "hf://me/model@v1/weights.hdf5",
+    }
+    for (given, key), expected in cases.items():
+        with (
+            pytest.raises(InputError, match=f"{expected}: expected files of this mach"),
+            downloads(allowed=False),
+        ):
+            bilm_file(given, key)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("elmo-small", True),
+        ("manylangs-latin", True),
+        ("elmo-smal", False),
+        ("hf://me/model", True),
+        ("hf://me/model@v1/", True),
+        ("hf://me/model/options.json", False),
+        ("x.zip", True),
+        ("x.ZIP", True),
+        ("x.zip.txt", False),
+        ("https://a/x.zip?sig=1#sha256=00", True),
+        ("https://a/x.zip#sha256=00", True),
+        ("https://a/x?y=a.zip", False),
+        ("x?y=a.zip", True),
+        (".", True),
+        ("~", True),
+        ("none/", False),
+    ],
+)
+def test_what_is_a_whole_model(given: str, expected: bool) -> None:
+    assert is_whole_model(given) == expected
+    assert is_whole_model(Path(given)) or not expected or "://" in given
+
+
+def test_the_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: Path
+) -> None:
+    assert cache_folder() == cache
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for value in ("", None):
+        if value is None:
+            monkeypatch.delenv("XDG_CACHE_HOME")
+        else:
+            monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert cache_folder() == tmp_path / ".cache/elmo_tasks"
+    monkeypatch.setenv("XDG_CACHE_HOME", "~/mine")
+    assert cache_folder() == tmp_path / "mine/elmo_tasks"
+
+
+@pytest.mark.parametrize(
+    "end", ["", "x", "sha256=", f"sha256={'0' * 63}", f"sha256={'0' * 65}", "md5=00"]
+)
+def test_other_ends_than_a_digest(end: str) -> None:
+    with pytest.raises(InputError, match="http://a/x: expected #sha256= and 64 hexa"):
+        local_path(f"http://a/x#{end}")
+
+
+def test_a_file_of_the_cache_with_another_digest(cache: Path, folder: Path) -> None:
+    server = "http://127.0.0.1:1/x.bin"
+    place = hashlib.sha256(server.encode()).hexdigest()[:16]
+    file = cache / "downloads" / place / "x.bin"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"x")
+    digest = hashlib.sha256(b"x").hexdigest()
+    assert local_path(f"{server}#sha256={digest.upper()}") == file
+    hint = f".remove {file} to download it again"
+    with pytest.raises(InputError, match=f"sha256={'0' * 64}, got {digest} {hint}"):
+        local_path(f"{server}#sha256={'0' * 64}")
+    nameless = hashlib.sha256(b"http://127.0.0.1:1/").hexdigest()[:16]
+    (cache / "downloads" / nameless).mkdir()
+    (cache / "downloads" / nameless / "file").touch()
+    assert local_path("http://127.0.0.1:1/").name == "file"
+
+
 def test_the_list_of_models(capsys: pytest.CaptureFixture[str]) -> None:
     run(["models", "german"])
     assert capsys.readouterr().out.split()[:2] == ["manylangs-german", "German"]
+
+
+PUBLISHED = {
+    "elmo-original": ("English", 93.6, "elmo_2x4096_512_2048cnn_2xhighway"),
+    "elmo-small": ("English", 13.6, "elmo_2x1024_128_2048cnn_1xhighway"),
+    "elmo-medium": ("English", 28.0, "elmo_2x2048_256_2048cnn_1xhighway"),
+    "elmo-5.5b": ("English", 93.6, "elmo_2x4096_512_2048cnn_2xhighway_5.5B"),
+    "elmo-pubmed": ("English", 93.6, "elmo_2x4096_512_2048cnn_2xhighway"),
+    "elmo-portuguese": ("Portuguese", None, "elmo_pt"),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_models(name: str) -> None:
+    language, millions, prefix = PUBLISHED[name]
+    model = MODELS[name]
+    options, weights = model.files
+    assert (model.language, model.millions, model.is_bilm) == (language, millions, True)
+    assert options.endswith(f"/{prefix}_options.json")
+    assert f"/{prefix}_weights" in weights and weights.endswith(".hdf5")
+    assert options.startswith("https://allennlp.s3.amazonaws.com/models/elmo/")
+    assert model.most_bytes(options) == 2**20
+    expected = None if millions is None else pytest.approx(millions * 4.4e6)
+    assert model.most_bytes(weights) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "number"),
+    [
+        ("arabic", "Arabic", 136),
+        ("old-church-slavonic", "Old Church Slavonic", 140),
+        ("latin", "Latin", 162),
+        ("norwegian-bokmal", "Norwegian Bokmål", 165),
+        ("chinese", "Chinese", 179),
+    ],
+)
+def test_models_of_many_languages(name: str, language: str, number: int) -> None:
+    model = MODELS[f"manylangs-{name}"]
+    assert model.files == (f"http://vectors.nlpl.eu/repository/11/{number}.zip",)
+    assert (model.language, model.is_bilm) == (language, False)
+    assert model.millions is None and model.most_bytes(model.files[0]) is None
+    assert len(MODELS) == len(PUBLISHED) + 44

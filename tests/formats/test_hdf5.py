@@ -11,7 +11,10 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import (
+    new_hdf5,
     own_dataset,
+    own_item,
+    reading,
     round_mantissa,
     unbounded,
     write_hdf5,
@@ -29,6 +32,143 @@ def test_rounding_to_nearest(bits: int) -> None:
     assert relative.max() > 2.0 ** -(bits + 1) * 0.4
     assert np.array_equal(round_mantissa(rounded, bits), rounded)
     assert not (rounded.view(np.uint32) & ((1 << (23 - bits)) - 1)).any()
+
+
+def test_rounding_ties_to_even() -> None:
+    """Of one bit, so that 1, 1.5 and 2 are the neighbours."""
+    values = np.array([1.25, 1.75, -1.25, 1.26, 3.5, 0, 2.0**-140], np.float32)
+    expected = [1, 2, -1, 1.5, 4, 0, 2.0**-140]
+    assert round_mantissa(values, 1).tolist() == expected
+    assert round_mantissa(values, 0).tolist() == [1, 2, -1, 1, 4, 0, 2.0**-140]
+    for bits in (23, None):
+        assert np.array_equal(round_mantissa(values, bits), values)
+    assert round_mantissa(np.array([1.0]), 5).dtype == np.float32
+
+
+@pytest.mark.parametrize("bits", [-1, 24])
+def test_bits_out_of_range(bits: int) -> None:
+    with pytest.raises(
+        InputError, match=f"mantissa_bits: expected 0 to 23, got {bits}"
+    ):
+        round_mantissa(np.ones(2, np.float32), bits)
+
+
+def test_written_files_are_small(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).standard_normal((100, 100)).astype(np.float32)
+    write_hdf5({"a/b": values, "c": values[:2]}, tmp_path / "x", mantissa_bits=3)
+    with h5py.File(tmp_path / "x") as file:
+        assert np.array_equal(file["a/b"], round_mantissa(values, 3))
+        assert np.array_equal(file["c"], round_mantissa(values[:2], 3))
+        dataset = file["a/b"]
+        assert dataset.shuffle and dataset.compression == "gzip"
+        assert dataset.compression_opts == 9 and dataset.dtype == "<f4"
+    assert (tmp_path / "x").stat().st_size < 0.5 * values.nbytes
+
+
+def test_items_that_are_elsewhere(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "other", "w") as file:
+        file["x"] = np.ones(3)
+    (tmp_path / "raw").write_bytes(bytes(12))
+    layout = h5py.VirtualLayout((3,), "f4")
+    layout[:] = h5py.VirtualSource(str(tmp_path / "other"), "x", (3,))
+    with h5py.File(tmp_path / "file", "w") as file:
+        file["group/own"] = np.ones(3)
+        file["group/external"] = h5py.ExternalLink(str(tmp_path / "other"), "x")
+        file["soft"] = h5py.SoftLink("/group/own")
+        file["hard"] = file["group/own"]
+        file.create_virtual_dataset("virtual", layout)
+        raw = [(str(tmp_path / "raw"), 0, 12)]
+        file.create_dataset("outside", (3,), "f4", external=raw)
+        for name in ("group/own", "hard"):
+            assert own_item(file, name)[...].tolist() == [1, 1, 1]
+        assert isinstance(own_item(file, "group"), h5py.Group)
+        for name in ("group/external", "soft", "virtual", "outside"):
+            problem = f"file: expected '{name}' in the file itself, .*store all values"
+            with pytest.raises(InputError, match=problem):
+                own_item(file, name)
+        with pytest.raises(KeyError):
+            own_item(file, "none")
+        with pytest.raises(TypeError, match="expected a dataset 'group', got a group"):
+            own_dataset(file, "group")
+
+
+@pytest.mark.parametrize(
+    "kind", [KeyError, OSError, RuntimeError, TypeError, ValueError]
+)
+def test_errors_of_damaged_files(kind: type[Exception]) -> None:
+    with pytest.raises(InputError) as caught, reading("x", "it is damaged", hint="go"):
+        raise kind("so")
+    assert str(caught.value).startswith("x: it is damaged: ")
+    assert str(caught.value).endswith("(go)")
+    with pytest.raises(InputError, match="^another"), reading("x", "it is damaged"):
+        raise InputError("another")
+
+
+def test_filters_of_datasets(tmp_path: Path) -> None:
+    """Those that HDF5 has itself, once each."""
+    values = np.zeros((20, 20), np.float32)
+    with h5py.File(tmp_path / "file", "w") as file:
+        options = {"compression": "gzip", "shuffle": True, "fletcher32": True}
+        file.create_dataset("gzip", data=values, chunks=(5, 20), **options)
+        file.create_dataset("lzf", data=values, compression="lzf")
+        file.create_dataset("scaled", data=values, chunks=(5, 20), scaleoffset=2)
+        file.create_dataset("empty", dtype="f4", data=h5py.Empty("f4"))
+        twice = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        twice.set_chunk((20, 20))
+        twice.set_deflate(1)
+        twice.set_deflate(1)
+        space = h5py.h5s.create_simple((20, 20))
+        h5py.h5d.create(file.id, b"twice", h5py.h5t.IEEE_F32LE, space, twice)
+        for name in ("gzip", "lzf", "empty"):
+            assert unbounded(file[name]) is None
+        for name in ("scaled", "twice"):
+            problem = unbounded(file[name])
+            assert problem is not None and problem.startswith(
+                "expected the filters gzip, shuffle, fletcher32, lzf, once each, got ["
+            )
+
+
+@pytest.mark.parametrize(("size", "is_bounded"), [(2**24, True), (2**24 + 4, False)])
+def test_the_size_of_a_dataset_without_values(
+    size: int, is_bounded: bool, tmp_path: Path
+) -> None:
+    with h5py.File(tmp_path / "file", "w") as file:
+        dataset = file.create_dataset("x", (size // 4,), "f4")
+        problem = unbounded(dataset)
+    assert problem == (None if is_bounded else f"expected {size:,} bytes, got 0")
+
+
+@pytest.mark.parametrize(("rows", "is_bounded"), [(2**22, True), (2**22 + 1, False)])
+def test_the_size_of_a_chunk(rows: int, is_bounded: bool, tmp_path: Path) -> None:
+    """16 MB whatever the dataset has; nothing of it is written."""
+    with h5py.File(tmp_path / "file", "w") as file:
+        dataset = file.create_dataset("x", (9,), "f4", maxshape=(None,), chunks=(rows,))
+        problem = unbounded(dataset)
+    expected = f"expected chunks of at most 16,777,216 bytes, got {4 * rows:,}"
+    assert problem == (None if is_bounded else expected)
+
+
+def test_new_files(tmp_path: Path) -> None:
+    with new_hdf5(tmp_path / "x", size=10**6, name=tmp_path / "named") as file:
+        file["a"] = np.arange(5)
+        assert (tmp_path / "x").stat().st_size >= 10**6  # reserved
+    assert (tmp_path / "x").stat().st_size < 10**5
+    with h5py.File(tmp_path / "x") as file:
+        assert file["a"][...].tolist() == [0, 1, 2, 3, 4]
+    with (
+        file_size_limit(10_000),
+        pytest.raises(
+            InputError, match="named: cannot reserve 1,000,000 bytes of disk"
+        ),
+        new_hdf5(tmp_path / "y", size=10**6, name=tmp_path / "named"),
+    ):
+        pass
+    with (
+        file_size_limit(10_000),
+        pytest.raises(InputError, match="named: cannot write: .*free some disk space"),
+        new_hdf5(tmp_path / "y", size=100, name=tmp_path / "named") as file,
+    ):
+        file["a"] = np.arange(50_000)
 
 
 def test_linked_group_is_rejected(tmp_path: Path) -> None:

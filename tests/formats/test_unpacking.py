@@ -1,9 +1,11 @@
 """Hostile archives and compressed files: nothing is written elsewhere, and little memory and time is used."""
 
+import gzip
 import io
 import os
 import tarfile
 import time
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.formats.unpacking import unpack
+from elmo_tasks.formats.unpacking import check_ratio, compression, unpack, unzip
 from elmo_tasks.run_names import ARCHIVED
 from tests.memory import grown
 from tests.system import require_path
@@ -156,3 +158,141 @@ def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) ->
     os.write(writing, b"a\nb\n")
     os.close(writing)
     assert [line for _, line in open_text(f"/dev/fd/{reading}")] == ["a", "b"]
+
+
+def test_devices_are_no_zips(tmp_path: Path) -> None:
+    require_path("/dev/null")
+    with pytest.raises(InputError, match="/dev/null: expected a regular file"):
+        unzip(Path("/dev/null"), tmp_path, ["*"])
+    with pytest.raises(
+        InputError, match="a: the archive cannot be unpacked: .*No such"
+    ):
+        unpack(tmp_path / "none", tmp_path, ["*"], file="a")
+    with pytest.raises(InputError, match="none: the ZIP cannot be unpacked: .*No such"):
+        unzip(tmp_path / "none", tmp_path, ["*"])
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        (b"\x1f\x8b", "gzip"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\x1f", None),
+        (b"\x28\xb5\x2f", None),
+        (b"PK", None),
+        (b"", None),
+    ],
+)
+def test_compressed_files_by_their_first_bytes(
+    start: bytes, expected: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(start)
+    with (tmp_path / "a").open("rb") as opened:
+        assert compression(opened) == expected and opened.tell() == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "packed", "least"),
+    [(2**21, 0, None), (100 * 2**20, 2**20, None), (500, 5, 5), (7, 0, 7)],
+)
+def test_the_largest_ratio(size: int, packed: int, least: int | None) -> None:
+    options = {} if least is None else {"least": least}
+    check_ratio(size, packed, "a", **options)
+    with pytest.raises(InputError) as caught:
+        check_ratio(size + 1, packed, "a", **options)
+    assert str(caught.value) == (
+        "a: the file unpacks to more than 100 times its size"
+        " (if this is intended, unpack it yourself)"
+    )
+
+
+def zipped(
+    file: Path, names: Iterable[str], method: int = zipfile.ZIP_DEFLATED
+) -> Path:
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name in names:
+            archive.writestr(name, name)
+    return file
+
+
+def test_members_of_a_zip(tmp_path: Path) -> None:
+    names = ["a.json", "x/b.json", "../c.json", ".hidden.json", "x/.d.json", "e.txt"]
+    (tmp_path / "out").mkdir()
+    unzip(zipped(tmp_path / "z", names), tmp_path / "out", ["*.json"])
+    found = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert found == {"a.json": "a.json", "b.json": "x/b.json", "c.json": "../c.json"}
+    assert not (tmp_path / "c.json").exists()
+    (tmp_path / "again").mkdir()
+    unzip(zipped(tmp_path / "z", names, zipfile.ZIP_STORED), tmp_path / "again", ["*"])
+    assert len(list((tmp_path / "again").iterdir())) == 4
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_other_methods_of_a_zip(method: int, tmp_path: Path) -> None:
+    file = zipped(tmp_path / "z", ["a.json"], method)
+    with pytest.raises(
+        InputError, match="z: the ZIP cannot .* 'a.json' is not deflated"
+    ):
+        unzip(file, tmp_path, ["*.json"])
+    unzip(file, tmp_path, ["*.txt"])  # which it does not have
+    assert [path.name for path in tmp_path.iterdir()] == ["z"]
+
+
+def test_two_members_of_a_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="z: the ZIP has two members a.json$"):
+        unzip(zipped(tmp_path / "z", ["a.json", "x/a.json"]), tmp_path, ["*.json"])
+
+
+def test_damaged_zips(tmp_path: Path) -> None:
+    file = zipped(tmp_path / "z", ["a.json"], zipfile.ZIP_STORED)
+    content = bytearray(file.read_bytes())
+    content[content.index(b"a.jsona") + 7] ^= 0xFF
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="z: the ZIP cannot .*copy or download it aga"):
+        unzip(file, tmp_path, ["*.json"])
+
+
+@pytest.mark.slow
+def test_members_of_a_zip_are_limited(tmp_path: Path) -> None:
+    names = [f"{number}.json" for number in range(10_001)]
+    file = zipped(tmp_path / "z", names, zipfile.ZIP_STORED)
+    with pytest.raises(InputError, match="expected at most 10,000 files"):
+        unzip(file, tmp_path, ["*.json"])
+
+
+def test_patterns_of_members(tmp_path: Path) -> None:
+    """A star matches no slash, and hidden files match nothing."""
+    names = ["a", "b/a", "b/c/a", ".a", "b/.a"]
+    (tmp_path / "x").write_bytes(packed([member(name, b"x") for name in names], "w:"))
+    unpack(tmp_path / "x", tmp_path / "one", ["*"], file="x")
+    unpack(tmp_path / "x", tmp_path / "two", ["*/*"], file="x")
+    for folder, expected in (("one", ["a"]), ("two", ["b/.a", "b/a"])):
+        place = tmp_path / folder
+        found = [path for path in place.rglob("*") if path.is_file()]
+        assert sorted(str(path.relative_to(place)) for path in found) == expected
+
+
+def test_archives_are_read_to_their_end(tmp_path: Path) -> None:
+    """So that the checksum of gzip is compared."""
+    content = bytearray(packed([member("config.json", b"x")]))
+    content[-8] ^= 0xFF
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(InputError, match="a: the archive cannot be unpacked: CRC"):
+        unpack(tmp_path / "a", tmp_path / "to", ARCHIVED, file="a")
+    with pytest.raises(InputError, match="a: the archive cannot .*`tar tzf` lists its"):
+        unpack(io.BytesIO(bytes(content[:-9])), tmp_path / "to", ARCHIVED, file="a")
+
+
+def test_archives_that_unpack_to_little_may_have_any_ratio(tmp_path: Path) -> None:
+    small = packed([member("config.json", bytes(2**22))])
+    assert len(small) * 100 < 2**22
+    unpack(io.BytesIO(small), tmp_path, ARCHIVED, file="a")
+    assert (tmp_path / "config.json").stat().st_size == 2**22
+    large = gzip.compress(packed([member("config.json", bytes(2**26))], "w:"), 1)
+    with pytest.raises(InputError, match="a: the file unpacks to more than 100 times"):
+        unpack(io.BytesIO(large), tmp_path, ARCHIVED, file="a")
+
+
+def test_text_of_several_members_of_gzip(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
+    assert [line for _, line in open_text(tmp_path / "a")] == ["a", "b"]

@@ -1,0 +1,161 @@
+"""JSON of files and of requests: its values, and one error for each invalid one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.json_files import read_json
+from elmo_tasks.formats.json_values import (
+    TEXT,
+    parse_json,
+    validate,
+    words_of,
+)
+from tests.system import require_path
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": [1, 2.5, -1e3, null, true]}', {"a": [1, 2.5, -1000.0, None, True]}),
+        ('"x"', "x"),
+        ("1.7976931348623157e308", 1.7976931348623157e308),
+        ("[" * 900 + "]" * 900, None),
+    ],
+)
+def test_values(text: str, value: Any) -> None:
+    found = parse_json(text)
+    assert value is None or found == value
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("NaN", "expected JSON, got 'NaN': NaN is not a number of JSON"),
+        ('{"a": -Infinity}', "-Infinity is not a number of JSON"),
+        ("1e999", "'1e999' is too large a number"),
+        ("[1, -1e400]", "'-1e400' is too large a number"),
+        ("[1, 2", "Expecting ',' delimiter at character 6"),
+        ("{'a': 1}", "enclosed in double quotes at character 2"),
+        ('"a\n"', "Invalid control character at character 3"),
+        ("9" * 5000, "expected JSON, got '9"),
+        ("[" * 9000, "expected JSON, got '"),
+    ],
+)
+def test_invalid_json(text: str, problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_json(text)
+    assert problem in str(caught.value) and len(str(caught.value)) < 300
+
+
+def test_where_invalid_json_is() -> None:
+    text = '{\n"a":\n]'
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"file": "x.json"}, "x.json:3: expected JSON"),
+        ({"file": "x.jsonl", "line": 7}, "x.jsonl:7: expected JSON"),
+        ({"file": "x.json", "what": "a list"}, "x.json:3: expected a list, got"),
+    ]
+    for place, expected in cases:
+        with pytest.raises(InputError) as caught:
+            parse_json(text, place.pop("what", "JSON"), **place)
+        assert str(caught.value).startswith(expected)
+
+
+@pytest.mark.parametrize("pair", ["[]", "{}"])
+def test_a_text_of_which_more_than_a_tenth_are_brackets(pair: str) -> None:
+    """Ten thousand more may be."""
+    allowed, too_many = (f"[{','.join([pair] * count)}]" for count in (14_284, 14_285))
+    assert allowed.count(pair[0]) - len(allowed) // 10 <= 10_001
+    assert len(parse_json(allowed)) == 14_284
+    with pytest.raises(InputError, match="more than a tenth of it are brackets"):
+        parse_json(too_many)
+
+
+class Record(TypedDict):
+    words: list[str]
+    count: int
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"words": ["a", 5], "count": 1}, "body.words[1]: expected a valid string"),
+        ({"words": ["a"]}, "body.count: missing, got"),
+        ({"words": ["a"], "count": "1"}, "body.count: expected a valid integer"),
+        ("text", "body: expected a valid dictionary, got 'text'"),
+    ],
+)
+def test_the_path_of_the_first_invalid_value(value: Any, problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        validate(TypeAdapter(Record), value, "body", file="x.jsonl", line=3)
+    message = str(caught.value)
+    assert message.startswith(f"x.jsonl:3: {problem}"), message
+    assert "\n" not in message and "pydantic" not in message
+
+
+def test_valid_values() -> None:
+    value = {"words": ["a"], "count": 1}
+    assert validate(TypeAdapter(Record), value, "body") == value
+    assert words_of(["a", " b"], "tokens") == ["a", " b"]
+    assert validate(TEXT, "caf\u00e9 \U0001f600", "text") == "caf\u00e9 \U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "tokens: expected "),
+        (["a", ""], r"tokens\[1\]: expected a word, got ''"),
+        (["a", " \t"], r"tokens\[1\]: expected a word, got"),
+        (["a\0"], r"tokens\[0\]: expected text without NUL characters"),
+        (["a", "\ud800"], r"tokens\[1\]: expected valid Unicode"),
+        (["\udfff"], r"tokens\[0\]: expected valid Unicode"),
+        (["a", 5, ""], r"tokens\[1\]: expected a valid string, got 5"),
+        ("a b", "tokens: expected a valid list, got 'a b'"),
+        (None, "tokens: expected a valid list, got None"),
+    ],
+)
+def test_invalid_words(words: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        words_of(words, "tokens")
+
+
+def test_small_files(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    for text in ('{"a": 1}', '\ufeff{"a": 1}', ' {"a":\n1}\n'):
+        file.write_text(text, "utf-8")
+        assert read_json(file, "the options") == {"a": 1}
+    file.write_text(f'"{"x" * (2**20 - 2)}"')
+    assert len(read_json(file, "the options")) == 2**20 - 2
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"{\n'a': 1}", "x.json:2: not JSON: Expecting property name"),
+        (b"", "x.json:1: not JSON: Expecting value"),
+        (b"[" * 100_000, "x.json: not JSON: "),
+        (b"9" * 5000, "x.json: not JSON: "),
+        (b'"\xe9"', "x.json: cannot read the options: "),
+        (b'"' + b"x" * (2**20 - 1) + b'"', "expected the options, got a file of 1,0"),
+    ],
+)
+def test_invalid_small_files(content: bytes, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_json(file, "the options")
+    assert problem in str(caught.value) and caught.value.file == str(file)
+
+
+def test_other_places_than_small_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="x.json: cannot read the options: .*No such"):
+        read_json(tmp_path / "x.json", "the options")
+    with pytest.raises(InputError, match="cannot read the options: .*Is a directory"):
+        read_json(tmp_path, "the options")
+    require_path("/dev/null")
+    with pytest.raises(InputError, match="expected a regular file"):
+        read_json("/dev/null", "the options")

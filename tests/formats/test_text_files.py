@@ -1,0 +1,235 @@
+"""Text files: paths, line ends, limits, errors."""
+
+import bz2
+import gzip
+import lzma
+from pathlib import Path
+
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.parquet import read_rows
+from elmo_tasks.formats.text_files import (
+    decode_line,
+    lines_of,
+    list_files,
+    not_empty,
+    open_binary,
+    open_text,
+    without_mark,
+)
+from elmo_tasks.formats.text_sets import incomplete_folder, require_complete
+from tests.system import require_path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "x.txt"
+
+
+def lines(file: Path, **options: object) -> list[tuple[int, str]]:
+    return list(open_text(file, **options))  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(st.text("ab \t\x0b\u2028\x85", max_size=4), max_size=6),
+    st.sampled_from(["\n", "\r\n", "\r\r\n", "\r"]),
+    st.booleans(),
+)
+def test_lines_of_one_kind_of_end(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], end: str, is_last: bool
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "lines.txt"
+    content = end.join(texts)
+    if is_last and texts:
+        content += end
+    file.write_bytes(content.encode())
+    expected = content.split(end)
+    if expected[-1] == "":
+        expected.pop()
+    if end == "\r" and content.strip("\r") == "":
+        return  # of returns alone nothing says whether they are line ends
+    assert [line for _, line in open_text(file)] == expected
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 4])
+def test_the_first_line(file: Path, first: int) -> None:
+    file.write_text("a\nb\nc\n")
+    assert lines(file, first=first) == [(1, "a"), (2, "b"), (3, "c")][first - 1 :]
+    assert list(read_rows(str(file), "x", first=first)) == lines(file, first=first)
+
+
+@pytest.mark.parametrize("longest", [3, 2**20])
+def test_the_longest_line(file: Path, longest: int) -> None:
+    options = {} if longest == 2**20 else {"longest": longest}
+    file.write_text("é" * longest)
+    assert lines(file, **options) == [(1, "é" * longest)]
+    file.write_text("a\n" + "é" * (longest + 1))
+    problem = (
+        f":2: expected lines of at most {longest:,} .*, got one of {longest + 1:,}"
+    )
+    with pytest.raises(InputError, match=problem + ".*does the file have line breaks"):
+        lines(file, **options)
+    assert len(lines(file, longest=None)) == 2
+
+
+def test_marks(file: Path) -> None:
+    file.write_text("\ufeff\ufeffa\n\ufeffb\ufeff\n")
+    assert lines(file) == [(1, "a"), (2, "b\ufeff")]
+    assert lines(file, keep_marks=True) == [(1, "a"), (2, "\ufeffb\ufeff")]
+    for line, expected in (
+        ("\ufeffa", "a"),
+        ("\ufeff\ufeffa", "a"),
+        ("\ufeff a", "\ufeff a"),
+        ("\ufeff\ta", "\ufeff\ta"),
+        ("\ufeff", ""),
+        (" a", " a"),
+        ("a\ufeff", "a\ufeff"),
+    ):
+        assert without_mark(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"a\rb\nc", "line ends of one kind, got carriage returns and line feeds"),
+        (b"a\nb\rc\n", "2: expected line ends of one kind"),
+        (b"a\n\xc3(\n", "2: expected UTF-8 text, got 0xc3 as byte 1 of the line"),
+        (b"a\nb\xff\n", "2: expected UTF-8 text, got 0xff as byte 2 .*iconv -f latin1"),
+        (b"a\nb\0\n", "2: expected text, got binary data .a NUL byte"),
+        ("a\n".encode("utf-16"), "1: expected UTF-8 text, got UTF-16 .*-f utf-16"),
+        ("a\n".encode("utf-16-be"), "NUL byte"),
+        (b"\xfe\xff\0a", "1: expected UTF-8 text, got UTF-16"),
+        ("a\n".encode("utf-32"), "1: expected UTF-8 text, got UTF-32 .*-f utf-32"),
+        (b"\0\0\xfe\xff\0\0\0a", "1: expected UTF-8 text, got UTF-32"),
+        (bz2.compress(b"a\n"), "got a bzip2 file .unpack it"),
+        (lzma.compress(b"a\n"), "got an xz file .unpack it"),
+        (b"PK\x03\x04....", "got a ZIP file .unpack it"),
+        (b"\xba\x16\x4f\x2f....", "got a model of fastText .*ends in .vec"),
+        (gzip.compress(bz2.compress(b"a\n")), "got a bzip2 file"),
+        (gzip.compress(b"a\n")[:-9], "x.txt:2: the gzip stream is truncated or dam"),
+        (b"\x1f\x8b\x08\xff", "x.txt:1: the gzip stream is truncated or damaged"),
+        (
+            pyarrow.compress(b"abc" * 99, "zstd", asbytes=True)[:-2],
+            "x.txt:1: cannot read the file: ",
+        ),
+    ],
+)
+def test_invalid_files(file: Path, content: bytes, problem: str) -> None:
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        lines(file)
+
+
+@pytest.mark.parametrize("content", [b"BZh0", b"BZh91AY", b"PK", b"\xfd7zX", b"\xef"])
+def test_other_beginnings(content: bytes, file: Path) -> None:
+    """Such as those of text, or of other bytes, which are not UTF-8."""
+    file.write_bytes(content)
+    try:
+        assert lines(file) == [(1, content.decode())]
+    except InputError as error:
+        assert "got 0x" in str(error)
+
+
+def test_invalid_lines_in_place_of_their_texts(file: Path) -> None:
+    file.write_bytes(b"a\r\n\xff\nb\0\nc\rd\n")
+    with open_binary(file) as opened:
+        found = list(lines_of(opened, file))
+    assert [number for number, _ in found] == [1, 2, 3, 4]
+    assert [line for _, line in found if isinstance(line, str)] == ["a", "c\rd"]
+    problems = [str(line) for _, line in found if isinstance(line, InputError)]
+    assert "x.txt:2: expected UTF-8" in problems[0]
+    assert "x.txt:3: expected text, got binary" in problems[1]
+
+
+def test_one_line() -> None:
+    assert decode_line("é\r\n".encode(), "x", 1) == "é"
+    assert decode_line(b"a\rb\n", "x", 1, other_ends=True) == "a\rb"
+    with pytest.raises(InputError, match="x:9: expected line ends of one kind"):
+        decode_line(b"a\nb\r", "x", 9)
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        open_binary(tmp_path / "x")
+    assert str(caught.value) == (
+        f"{tmp_path}/x: no such file (check the path in the config or on the command"
+        " line)"
+    )
+    with pytest.raises(InputError) as caught:
+        lines(tmp_path / "x", corpus_hint="buy it")
+    assert str(caught.value).endswith("(check the path and the data root; buy it)")
+
+
+def test_uris(file: Path) -> None:
+    file.write_text("a\n")
+    assert lines(Path(str(file))) == [(1, "a")]
+    for uri in (file.as_uri(), f"file://localhost{file}"):
+        assert list(open_text(uri)) == [(1, "a")]
+    odd = file.with_name("a b%.txt")
+    odd.write_text("c\n")
+    assert list(open_text(odd.as_uri())) == [(1, "c")]
+    with pytest.raises(InputError, match="invalid path 'nothing://x'"):
+        list(open_text("nothing://x"))
+
+
+def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    for name in ("2.txt", "1.txt", "a/3.txt", "a/b/4.txt", "a/x.md", "[5].txt"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    for pattern, expected in (
+        ("1.txt", ["1.txt"]),
+        ("?.txt", ["1.txt", "2.txt"]),
+        ("[5].txt", ["[5].txt"]),
+        ("**/*.txt", ["1.txt", "2.txt", "[5].txt", "a/3.txt", "a/b/4.txt"]),
+        ("a/*", ["a/3.txt", "a/x.md"]),
+    ):
+        assert list_files(pattern) == [str(tmp_path / name) for name in expected]
+    for pattern in ("*.csv", "a", "a/b/*.md", ""):
+        with pytest.raises(InputError, match="expected files, nothing matches"):
+            list_files(pattern)
+    uri = tmp_path.as_uri()
+    found = [f"{uri}/1.txt", f"{uri}/2.txt"]
+    assert list_files(f"{uri}/?.txt") == found
+    with pytest.raises(InputError, match="expected files, nothing matches"):
+        list_files(f"{uri}/a")
+    with pytest.raises(InputError, match="nothing matches"):
+        list_files(f"{uri}/gone/*")
+    with pytest.raises(InputError, match="nothing://x/.*: cannot list the files"):
+        list_files("nothing://x/*")
+
+
+def test_patterns_of_devices() -> None:
+    require_path("/dev/null")
+    with pytest.raises(InputError, match="/dev/null: expected a regular file"):
+        list_files("/dev/nul[l]")
+
+
+def test_files_without_items() -> None:
+    assert list(not_empty([0, None], "none", "x")) == [0, None]
+    with pytest.raises(InputError, match=r"^x: there is none$"):
+        list(not_empty([], "there is none", "x"))
+
+
+def test_texts_that_are_not_complete(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("other", "whole", "begun", "again")]
+    files = []
+    for folder in folders:
+        folder.mkdir()
+        files.append(folder / "x.txt")
+    for name in ("whole", "begun", "again"):
+        (tmp_path / name / "_prepare.json").touch()
+    (tmp_path / "whole/_SUCCESS").touch()
+    assert incomplete_folder(files) == tmp_path / "begun"
+    assert incomplete_folder(files[:2]) is None
+    require_complete(files[:2])
+    with pytest.raises(InputError) as caught:
+        require_complete(files)
+    assert str(caught.value) == (
+        f"{tmp_path}/begun: the text is not complete: `elmo-tasks bilm prepare` was"
+        " interrupted or is still running (the same command resumes it)"
+    )
