@@ -228,6 +228,10 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
     archive = folder / ARCHIVE
+    text = archived_config((folder / CONFIG).read_bytes(), archive).encode()
+    included = []
+    for pattern in config.get("include_in_archive") or ():
+        included += sorted(folder.glob(pattern))
     run = RunFolder(folder)
     if not run.has_vocabulary():  # with another trainer than ours
         run.record_vocabulary()
@@ -236,10 +240,8 @@ def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
         members.append((folder / SOURCE_FILES, SOURCE_FILES))
     for path in run.vocabulary():
         members.append((path, f"{VOCABULARY}/{path.name}"))
-    for pattern in config.get("include_in_archive") or ():
-        for path in sorted(folder.glob(pattern)):
-            members.append((path, str(path.relative_to(folder))))
-    text = archived_config((folder / CONFIG).read_bytes(), archive).encode()
+    for path in included:
+        members.append((path, str(path.relative_to(folder))))
     entry = tarfile.TarInfo(CONFIG)
     entry.size = len(text)
     entry.mtime = int((folder / CONFIG).stat().st_mtime)

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -300,10 +300,9 @@ def _visible(folder: Path) -> list[str]:
     return [name for name in _listed(folder) if not name.startswith(".")]
 
 
-def _without(names: Iterable[str], others: Iterable[str]) -> list[str]:
-    """The names that are none of the others."""
-    left_out = set(others)
-    return [name for name in names if name not in left_out]
+def _without(names: Iterable[str], others: Sequence[str]) -> list[str]:
+    """The names that are none of the others, which a damaged record may have of any type."""
+    return [name for name in names if name not in others]
 
 
 def _read(file: Path) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import re
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import LOCK
 from elmo_tasks.training.folder import exclusive, prepare
+from elmo_tasks.training.run import write_archive
 from elmo_tasks.training.run_folder import RunFolder
 from tests.forks import killed_while_writing
 
@@ -238,6 +240,23 @@ def test_vocabulary_of_a_run_without_what_was_there_before(tmp_path: Path) -> No
     assert names == {"non_padded_namespaces.txt", "tokens.txt"}
     start(tmp_path, recover=True)
     assert {path.name for path in run.vocabulary()} == names
+
+
+def test_damaged_record_of_the_vocabulary(tmp_path: Path) -> None:
+    make_run(tmp_path)
+    record = {"before": [["notes.txt"]], "written": {}}
+    write(tmp_path, "vocabulary/.files.json", text=json.dumps(record))
+    names = {path.name for path in RunFolder(tmp_path).vocabulary()}
+    assert {"tokens.txt", "labels.txt"} <= names
+
+
+def test_archive_includes_what_was_there_before_it(tmp_path: Path) -> None:
+    make_run(tmp_path, recorded=False)
+    archive = write_archive(tmp_path, {"include_in_archive": ["vocabulary/*"]})
+    with tarfile.open(archive) as file:
+        names = file.getnames()
+    assert "vocabulary/tokens.txt" in names
+    assert "vocabulary/.files.json" not in names
 
 
 @pytest.mark.parametrize(
