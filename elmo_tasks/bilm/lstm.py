@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.lstm_cell import GATES, step, step_back
+from elmo_tasks.bilm.lstm_cell import step, step_back
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import (
     Linear,
@@ -212,8 +212,7 @@ def _scan(
     for rows in batch_sizes:
         span = slice(start, start + rows)
         active = recur(hidden[:rows]).add_(gates[span]).to(cell.dtype)  # [rows, 4H]
-        new_cell, squashed = step(active, cell[:rows], cell_clip)
-        exposed = active[:, cell.shape[1] : 2 * cell.shape[1]] * squashed  # o q
+        new_cell, squashed, exposed = step(active, cell[:rows], cell_clip)
         output = project(exposed).to(cell.dtype)
         if proj_clip is not None:
             output.clamp_(-proj_clip, proj_clip)
@@ -274,15 +273,14 @@ class _Scan(torch.autograd.Function):
             rows = ctx.batch_sizes[number]
             span = slice(end - rows, end)
             active, cell, new_cell, squashed = record[4 * number : 4 * number + 4]
-            o = active.chunk(GATES, 1)[1]
             d_output = d_outputs[span] + d_hidden[:rows]
             if proj_clip is not None:
                 d_output.masked_fill_(outputs[span].abs() >= proj_clip, 0.0)
             d_projected[span] = d_output
-            exposed[span] = o * squashed
-            d_exposed = to_exposed(d_projected[span]).to(o.dtype)
+            d_exposed = to_exposed(d_projected[span]).to(active.dtype)
             step_back(
                 d_gates[span],
+                exposed[span],
                 d_exposed,
                 d_cell[:rows],
                 active,
@@ -291,7 +289,7 @@ class _Scan(torch.autograd.Function):
                 squashed,
                 cell_clip,
             )
-            d_hidden[:rows] = to_hidden(d_gates[span]).to(o.dtype)
+            d_hidden[:rows] = to_hidden(d_gates[span]).to(active.dtype)
             end -= rows
         before = _previous_outputs(outputs, first_hidden, ctx.batch_sizes).to(dtype)
         return (

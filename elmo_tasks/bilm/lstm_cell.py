@@ -38,10 +38,10 @@ GATES = 4
 
 def plain_step(
     gates: Tensor, cell: Tensor, clip: float | None
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """
     Pre-activations [rows, 4H] and the cell c [rows, H] -> the activated gates [rows, 4H],
-    c' and q, [rows, H] each.
+    c', q and u, [rows, H] each.
     """
     a_i, a_o, a_f, a_j = gates.chunk(GATES, 1)
     i = a_i.sigmoid()
@@ -51,7 +51,8 @@ def plain_step(
     new_cell = f * cell + i * j
     if clip is not None:
         new_cell = new_cell.clamp(-clip, clip)
-    return torch.cat([i, o, f, j], 1), new_cell, new_cell.tanh()
+    squashed = new_cell.tanh()
+    return torch.cat([i, o, f, j], 1), new_cell, squashed, o * squashed
 
 
 def plain_step_back(
@@ -84,9 +85,12 @@ def plain_step_back(
     return torch.cat(by_preactivation, 1), f * d_new_cell
 
 
-def step(gates: Tensor, cell: Tensor, clip: float | None) -> tuple[Tensor, Tensor]:
+def step(
+    gates: Tensor, cell: Tensor, clip: float | None
+) -> tuple[Tensor, Tensor, Tensor]:
     """
-    `plain_step` with the gates [rows, 4H] activated in place: returns c' and q [rows, H].
+    `plain_step` with the gates [rows, 4H] activated in place: returns c', q and u
+    [rows, H].
 
     `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: the sigmoid is several times
     as fast on CPUs, and one call activates all gates.
@@ -99,11 +103,12 @@ def step(gates: Tensor, cell: Tensor, clip: float | None) -> tuple[Tensor, Tenso
     if clip is not None:
         new_cell.clamp_(-clip, clip)
     squashed = new_cell.mul(2.0).sigmoid_().mul_(2.0).sub_(1.0)
-    return new_cell, squashed
+    return new_cell, squashed, o * squashed
 
 
 def step_back(
     d_gates: Tensor,
+    exposed: Tensor,
     d_exposed: Tensor,
     d_cell: Tensor,
     gates: Tensor,
@@ -114,9 +119,14 @@ def step_back(
 ) -> None:
     """
     `plain_step_back`, whose results replace what is in `d_gates` [rows, 4H] and, in place
-    of the next step's part of dc', in `d_cell` [rows, H].
+    of the next step's part of dc', in `d_cell` [rows, H]. `exposed` [rows, H] gets u, which
+    the gradient of W_p needs.
     """
     i, o, f, j = gates.chunk(GATES, 1)
+    if exposed.dtype == o.dtype:
+        torch.mul(o, squashed, out=exposed)
+    else:
+        exposed.copy_(o * squashed)
     d_new_cell = d_cell.addcmul_(d_exposed * o, 1.0 - squashed * squashed)
     if clip is not None:
         d_new_cell.masked_fill_(new_cell.abs() >= clip, 0.0)

@@ -110,7 +110,10 @@ def test_marks(file: Path) -> None:
         (b"PK\x03\x04....", "got a ZIP file .unpack it"),
         (b"\xba\x16\x4f\x2f....", "got a model of fastText .*ends in .vec"),
         (gzip.compress(bz2.compress(b"a\n"), mtime=0), "got a bzip2 file"),
-        (gzip.compress(b"a\n", mtime=0)[:-9], "x.txt:2: the gzip stream is truncated or dam"),
+        (
+            gzip.compress(b"a\n", mtime=0)[:-9],
+            "x.txt:2: the gzip stream is truncated or dam",
+        ),
         (b"\x1f\x8b\x08\xff", "x.txt:1: the gzip stream is truncated or damaged"),
         (
             pyarrow.compress(b"abc" * 99, "zstd", asbytes=True)[:-2],

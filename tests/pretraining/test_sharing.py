@@ -8,7 +8,7 @@ import pytest
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import local_path
+from elmo_tasks.formats.fetch import bilm_file, local_path
 from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.pretraining import toy
 
@@ -32,13 +32,14 @@ def test_files_of_the_hub_that_were_downloaded_before(
     with pytest.raises(InputError, match="cannot fetch hf://me/other/options.json"):
         local_path("hf://me/other/options.json")
     assert load_trained(url).vocabulary.words[3:] == toy.WORDS
-    assert Elmo.from_pretrained(url).bilm.output_dim == 24
+    assert Elmo.from_pretrained(url).layers.output_dim == 24
     options = hashlib.sha256(
         (cached / "snapshots" / ("0" * 40) / "options.json").read_bytes()
     ).hexdigest()
     assert (
         BiLM.from_files(
-            f"{url}/options.json#sha256={options}", f"{url}/weights.hdf5"
+            bilm_file(f"{url}/options.json#sha256={options}", "options_file"),
+            bilm_file(f"{url}/weights.hdf5", "weight_file"),
         ).output_dim
         == 24
     )
