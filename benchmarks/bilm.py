@@ -1,4 +1,7 @@
-"""Speed and memory of the biLM at the paper's size, compared with AllenNLP's on the same random weights."""
+"""
+Speed and memory of the biLM at the paper's size, compared with AllenNLP's on the same
+random weights.
+"""
 
 import argparse
 import platform
@@ -23,7 +26,10 @@ Run = Callable[[Tensor], object]
 
 
 def random_sentences(rows: int, tokens: int, draw: random.Random) -> list[list[str]]:
-    """Random words of 1 to 9 letters: all tokens are different words, the worst case for the token encoder."""
+    """
+    Random words of 1 to 9 letters: all tokens are different words, the worst case for
+    the token encoder.
+    """
     letters = "abcdefghijklmnopqrst"
 
     def sentence() -> list[str]:
@@ -77,7 +83,10 @@ class Both:
         return BiLM.from_files(*self.files, precision=precision, packed=True)
 
     def allennlp(self) -> Run:
-        """AllenNLP's biLM; imported here, so that the memory of the others is without AllenNLP."""
+        """
+        AllenNLP's biLM; imported here, so that the memory of the others is without
+        AllenNLP.
+        """
         from allennlp.modules.elmo import _ElmoBiLm
 
         return _ElmoBiLm(*self.files).eval()
@@ -113,7 +122,10 @@ def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
 
 
 def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> None:
-    """Prints the table; every repeat has different words, so that no word vector is cached."""
+    """
+    Prints the table; every repeat has different words, so that no word vector is
+    cached.
+    """
     draw = random.Random(13)
     runs = both.runs()
     batches = []
@@ -127,7 +139,9 @@ def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> None:
 
 
 def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> None:
-    """Token encoder on running text in batches of 32 lines, starting with an empty cache."""
+    """
+    Token encoder on running text in batches of 32 lines, starting with an empty cache.
+    """
     from allennlp.modules.elmo import _ElmoCharacterEncoder
 
     batches = list(running_text(file, 32, limit))

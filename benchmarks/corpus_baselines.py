@@ -3,7 +3,8 @@ Scores of shallow baselines on the synthetic corpus, as docs/RESULTS.md reports 
 
     PYTHONPATH=. python benchmarks/corpus_baselines.py
 
-F1 and accuracy are in percent. Without a comment, a baseline is trained on the training file and scored on `dev`.
+F1 and accuracy are in percent. Without a comment, a baseline is trained on the training
+file and scored on `dev`.
 """
 
 import json
@@ -68,7 +69,9 @@ def ner_gazetteer(name: str) -> float:
             types[words[start:end]][label] += 1
 
     def longest_name(words: tuple[str, ...], start: int) -> int:
-        """The end of the longest name that begins at `start`; `start` if there is none."""
+        """
+        The end of the longest name that begins at `start`; `start` if there is none.
+        """
         end = min(start + 5, len(words))
         while end > start and words[start:end] not in types:
             end -= 1
@@ -93,7 +96,10 @@ def ner_gazetteer(name: str) -> float:
 
 
 def ner_classifier(window: int) -> float:
-    """A linear classifier of single tokens; features are the form of the token and its neighbours."""
+    """
+    A linear classifier of single tokens; features are the form of the token and its
+    neighbours.
+    """
 
     def features(words: tuple[str, ...], index: int) -> list[str]:
         word = words[index]
@@ -126,7 +132,10 @@ def ner_classifier(window: int) -> float:
 
 
 def entailment_classifier(kind: str) -> float:
-    """A linear classifier of the hypothesis, of both sentences, or of pairs of a word from each."""
+    """
+    A linear classifier of the hypothesis, of both sentences, or of pairs of a word from
+    each.
+    """
 
     def features(record: dict[str, str]) -> list[str]:
         premise = distinct_words(record["sentence1"])
@@ -158,7 +167,9 @@ def distinct_words(text: str) -> set[str]:
 
 
 def sentiment_classifier(name: str) -> float:
-    """A linear classifier of words and bigrams, trained on phrases of four words and more."""
+    """
+    A linear classifier of words and bigrams, trained on phrases of four words and more.
+    """
 
     def features(words: Words) -> list[str]:
         bigrams = [f"{first} {second}" for first, second in pairwise(words)]
@@ -200,7 +211,10 @@ def stems(text: str) -> set[str]:
 
 
 def look_up(passage: str, question: str) -> str:
-    """The first phrase of the expected kind in the sentence that shares most words with the question."""
+    """
+    The first phrase of the expected kind in the sentence that shares most words with
+    the question.
+    """
     given = stems(question)
 
     def shared_words(sentence: str) -> int:
@@ -221,7 +235,10 @@ def look_up(passage: str, question: str) -> str:
 
 
 def new_phrases(tokens: list[str], given: set[str]) -> list[list[str]]:
-    """The longest runs of words that the question does not have, without function words in front."""
+    """
+    The longest runs of words that the question does not have, without function words in
+    front.
+    """
 
     def is_new(token: str) -> bool:
         if token in ',."' or token.lower() in PHRASE_ENDS:
@@ -241,7 +258,10 @@ def new_phrases(tokens: list[str], given: set[str]) -> list[list[str]]:
 def new_adjuncts(
     tokens: list[str], given: set[str], starts: list[str]
 ) -> list[list[str]]:
-    """At most five words from each of `starts` to the next mark, where the next two are not in the question."""
+    """
+    At most five words from each of `starts` to the next mark, where the next two are
+    not in the question.
+    """
 
     def is_word(token: str) -> bool:
         return token not in ',."'
@@ -301,7 +321,10 @@ ROLE_KEYS: list[Key] = [
 
 
 def role_look_up(key: Key) -> float:
-    """The most frequent label of tokens with the same key, else at the same distance from the predicate."""
+    """
+    The most frequent label of tokens with the same key, else at the same distance from
+    the predicate.
+    """
 
     counts: dict[object, Counter[str]] = defaultdict(Counter)
     for words, tags, predicate, arguments in read_predicates("train"):
@@ -328,7 +351,9 @@ def role_look_up(key: Key) -> float:
 
 
 def read_predicates(name: str) -> Iterator[tuple[Words, Words, int, list[Span]]]:
-    """The words and tags of the sentence of each predicate, its index and its arguments."""
+    """
+    The words and tags of the sentence of each predicate, its index and its arguments.
+    """
     for document in read_documents(CORPUS / "srl" / name / "world.gold_conll"):
         for sentence in document.sentences:
             for frame in sentence.frames():
@@ -380,7 +405,10 @@ def string_matching() -> float:
 
 
 def end_of_mention(words: Sequence[str], start: int) -> int:
-    """The end of a pronoun, of `the` and a word, or of a name; `start` if none begins here."""
+    """
+    The end of a pronoun, of `the` and a word, or of a name; `start` if none begins
+    here.
+    """
     first = words[start].lower()
     if first in PRONOUNS.split():
         return start + 1

@@ -1,4 +1,7 @@
-"""Seconds per training step of SRL's encoder, compared with AllenNLP's on the same random weights."""
+"""
+Seconds per training step of SRL's encoder, compared with AllenNLP's on the same random
+weights.
+"""
 
 import argparse
 import platform

@@ -1,4 +1,7 @@
-"""Tokens per second of language-model training, compared with the same model with torch's `nn.LSTM(proj_size)`."""
+"""
+Tokens per second of language-model training, compared with the same model with torch's
+`nn.LSTM(proj_size)`.
+"""
 
 import argparse
 import copy
@@ -29,7 +32,10 @@ TOLERANCE = 1e-4
 
 
 class PlainStack(nn.Module):
-    """`LstmStack` with torch's layers, for full batches of equally long rows, without clipping."""
+    """
+    `LstmStack` with torch's layers, for full batches of equally long rows, without
+    clipping.
+    """
 
     def __init__(self, stack: LstmStack) -> None:
         super().__init__()

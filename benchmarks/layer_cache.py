@@ -1,4 +1,7 @@
-"""Seconds per epoch with a full-size biLM, with and without the layer cache, and without ELMo."""
+"""
+Seconds per epoch with a full-size biLM, with and without the layer cache, and without
+ELMo.
+"""
 
 import argparse
 import json
@@ -17,7 +20,10 @@ from elmo_tasks.bilm import BiLM, BiLMOptions
 
 
 def epochs(config: str, folder: Path, overrides: dict[str, object]) -> list[float]:
-    """Seconds between the metrics of one epoch and those of the next: training, validation and the checkpoint."""
+    """
+    Seconds between the metrics of one epoch and those of the next: training, validation
+    and the checkpoint.
+    """
     command = [
         sys.executable,
         "-m",

@@ -1,6 +1,6 @@
 """
-The losses of the first steps of every config at scale `mini`, bit by bit: does a change of the code change what it
-computes?
+The losses of the first steps of every config at scale `mini`, bit by bit: does a change
+of the code change what it computes?
 
     python benchmarks/losses.py write losses.json       # before the change
     python benchmarks/losses.py compare losses.json     # after it; on the same machine, with the same torch

@@ -1,11 +1,13 @@
 """
-Train a BERT-like masked language model of the embedded biLM's size on plain text, with Hugging Face's Trainer.
+Train a BERT-like masked language model of the embedded biLM's size on plain text, with
+Hugging Face's Trainer.
 
 Usage: pip install accelerate; python benchmarks/masked_lm.py OUT --train 'DATA/lm/train.*.txt.gz' \
     --heldout 'DATA/lm/heldout.*.txt.gz'
 
-OUT is then a folder for `model.elmo.model`. Called again, it resumes from the last checkpoint below OUT/checkpoints.
-The text has a tokenised sentence per line; consecutive sentences share a sequence. 5.3 million parameters.
+OUT is then a folder for `model.elmo.model`. Called again, it resumes from the last
+checkpoint below OUT/checkpoints. The text has a tokenised sentence per line;
+consecutive sentences share a sequence. 5.3 million parameters.
 """
 
 import argparse
@@ -101,7 +103,10 @@ class Sequences(torch.utils.data.Dataset):
 
 
 class MaskedPiecesTrainer(Trainer):
-    """Computes the softmax of masked pieces only: the same loss in three quarters of the time on a CPU."""
+    """
+    Computes the softmax of masked pieces only: the same loss in three quarters of the
+    time on a CPU.
+    """
 
     def compute_loss(
         self,

@@ -1,6 +1,7 @@
 """
-Seconds and peak memory of the two models whose memory grows with the text, question answering and coreference: the
-configs at scale `paper`, on random texts with the official file names, each case in a separate process.
+Seconds and peak memory of the two models whose memory grows with the text, question
+answering and coreference: the configs at scale `paper`, on random texts with the
+official file names, each case in a separate process.
 """
 
 import argparse

@@ -1,17 +1,17 @@
 """
 Random faults in the code: do the tests notice them?
 
-cosmic-ray makes the faults: an operator, a comparison, a number, a negation, an `and`, a loop;
-and, with `LeaveOutCall` below, a call that is left out. A kind is drawn first, and then a
-place of that kind, so that rare kinds are tried as often as common ones. Each fault is made in a
-clone of the project, and there the tests run that execute its line, at most `MOST_SECONDS` of them:
-those of the folder's own tests first; then the slow ones of its folder, for
-`SLOW_SECONDS`. A fault is noticed when one of them fails.
+cosmic-ray makes the faults: an operator, a comparison, a number, a negation, an `and`,
+a loop; and, with `LeaveOutCall` below, a call that is left out. A kind is drawn first,
+and then a place of that kind, so that rare kinds are tried as often as common ones.
+Each fault is made in a clone of the project, and there the tests run that execute its
+line, at most `MOST_SECONDS` of them: those of the folder's own tests first; then the
+slow ones of its folder, for `SLOW_SECONDS`. A fault is noticed when one of them fails.
 
     make mutants FOLDERS=nn COUNT=100 SEED=1
 
-Each fault is a line of a file in `out/mutants` that is named after the folders and the seed. The
-same call skips the faults that are there.
+Each fault is a line of a file in `out/mutants` that is named after the folders and the
+seed. The same call skips the faults that are there.
 """
 
 import argparse
@@ -85,7 +85,10 @@ ALIKE = (
     {"Is", "IsNot"},
     {"In", "NotIn"},
 )
-"""One replaces another of the same set; `a + b` as `a >> b` would be noticed by everything."""
+"""
+One replaces another of the same set; `a + b` as `a >> b` would be noticed by
+everything.
+"""
 
 
 MODULES = {"torch", "F", "functional", "math", "numpy", "os", "self"}
@@ -93,7 +96,10 @@ MODULES = {"torch", "F", "functional", "math", "numpy", "os", "self"}
 
 
 class LeaveOutCall(Operator):
-    """`x.detach()` and `dropout(x)` become `x`, and `check(x)` as a statement becomes `pass`."""
+    """
+    `x.detach()` and `dropout(x)` become `x`, and `check(x)` as a statement becomes
+    `pass`.
+    """
 
     def mutation_positions(self, node: NodeOrLeaf) -> Iterator[Any]:
         if remainder(node):
@@ -113,7 +119,9 @@ class LeaveOutCall(Operator):
 
 
 def remainder(node: NodeOrLeaf) -> list[NodeOrLeaf]:
-    """What a call is replaced by when it is left out; nothing if it is not to be left out."""
+    """
+    What a call is replaced by when it is left out; nothing if it is not to be left out.
+    """
     if node.type != "atom_expr":
         return []
     called = node.children[:-1]
@@ -179,7 +187,10 @@ class Fault:
         return str(changed)
 
     def is_code(self) -> bool:
-        """Whether Python reads what results; a `*` before arguments is no product, for example."""
+        """
+        Whether Python reads what results; a `*` before arguments is no product, for
+        example.
+        """
         try:
             compile(self.applied(Path(self.path).read_text()), self.path, "exec")
         except SyntaxError:
@@ -195,7 +206,10 @@ class Collected(list[WorkItem]):
 
 
 def all_mutations(folder: str) -> dict[str, list[MutationSpec]]:
-    """Every fault that can be made in a folder, by kind; none in annotations, which are no code."""
+    """
+    Every fault that can be made in a folder, by kind; none in annotations, which are no
+    code.
+    """
     paths = sorted(Path("elmo_tasks", folder).rglob("*.py"))
     collected = Collected()
     init(paths, collected, {})
@@ -221,7 +235,9 @@ def kind_of(mutation: MutationSpec) -> str | None:
 
 
 def annotations(path: Path) -> set[tuple[Any, int]]:
-    """Line and column of what is no code that runs: annotations, and `*` in signatures."""
+    """
+    Line and column of what is no code that runs: annotations, and `*` in signatures.
+    """
     places: set[tuple[Any, int]] = set()
     code = path.read_text()
     lines = code.splitlines()
@@ -237,8 +253,8 @@ def annotations(path: Path) -> set[tuple[Any, int]]:
 
 def stars_of(function: ast.FunctionDef, lines: list[str]) -> set[tuple[Any, int]]:
     """
-    Where a `*` stands among the parameters of a function, which is no product: up to the
-    line of the first statement.
+    Where a `*` stands among the parameters of a function, which is no product: up to
+    the line of the first statement.
     """
     places = set()
     for number in range(function.lineno, function.body[0].lineno):
@@ -259,7 +275,9 @@ def places_in(annotation: ast.AST) -> set[tuple[Any, int]]:
 
 
 def sample(folders: list[str], count: int, seed: int) -> list[Fault]:
-    """The same faults for the same code and seed; more of a folder that has more places."""
+    """
+    The same faults for the same code and seed; more of a folder that has more places.
+    """
     chance = random.Random(seed)
     places: dict[str, dict[str, dict[Any, list[MutationSpec]]]] = {}
     for folder in folders:
@@ -286,7 +304,10 @@ def sample(folders: list[str], count: int, seed: int) -> list[Fault]:
 
 @dataclass
 class Tests:
-    """Which tests execute which lines, and how long each takes; of the tests without a fault."""
+    """
+    Which tests execute which lines, and how long each takes; of the tests without a
+    fault.
+    """
 
     lines: CoverageData
     seconds: dict[str, float]
@@ -307,7 +328,10 @@ class Tests:
         return cls(lines, sound)
 
     def of(self, fault: Fault) -> list[str]:
-        """Of those that execute the fault's lines the quickest, and first those of its folder."""
+        """
+        Of those that execute the fault's lines the quickest, and first those of its
+        folder.
+        """
         own = tuple(f"tests/{name}/" for name in own_folders(fault))
 
         def rank(name: str) -> tuple[bool, float]:
@@ -336,7 +360,10 @@ class Tests:
         return tests
 
     def _contexts(self, fault: Fault) -> set[str]:
-        """Coverage's names of what executes the fault's lines; of all lines if they are executed at import."""
+        """
+        Coverage's names of what executes the fault's lines; of all lines if they are
+        executed at import.
+        """
         by_line = self.lines.contexts_by_lineno(fault.path)
         contexts: set[str] = set()
         for line in range(fault.mutation.start_pos[0], fault.mutation.end_pos[0] + 1):
@@ -348,7 +375,10 @@ class Tests:
 
 
 def test_folders() -> list[str]:
-    """All but those that start programs: they are slow, and coverage does not see into them."""
+    """
+    All but those that start programs: they are slow, and coverage does not see into
+    them.
+    """
     slow = {"archives", "cli", "docs", "fuzz", "gpu", "integrations", "tables", "web"}
     packages = sorted(file.parent for file in Path("tests").glob("*/__init__.py"))
     return [str(folder) for folder in packages if folder.name not in slow]

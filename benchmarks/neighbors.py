@@ -1,5 +1,6 @@
 """
-Beside the paper's Table 4: how often the nearest occurrence of a word has its part of speech and its sense, by layer.
+Beside the paper's Table 4: how often the nearest occurrence of a word has its part of
+speech and its sense, by layer.
 
 python benchmarks/neighbors.py /corpora/wsd/SemCor/semcor.data.xml play
 """

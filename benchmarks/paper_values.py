@@ -1,9 +1,11 @@
 """
-Values of the paper, or of its code, that stand in our code: does a test notice when one is changed?
+Values of the paper, or of its code, that stand in our code: does a test notice when one
+is changed?
 
-Each row of `CHANGES` is made in a clone of the project, and the tests beside it run there. Those in
-configs are compared with the paper by tests/docs/test_fidelity.py. Prints the changes that no test
-notices; `python benchmarks/paper_values.py WORD` tries those in whose line the word is.
+Each row of `CHANGES` is made in a clone of the project, and the tests beside it run
+there. Those in configs are compared with the paper by tests/docs/test_fidelity.py.
+Prints the changes that no test notices; `python benchmarks/paper_values.py WORD` tries
+those in whose line the word is.
 """
 
 import sys

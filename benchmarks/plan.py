@@ -1,6 +1,7 @@
 """
-Hours, bytes and cost of vectors and of a pre-training for 10^9 and 10^12 tokens: `python benchmarks/plan.py` prints the
-tables of docs/SCALE.md. Measured constants name their section of docs/PERFORMANCE.md; assumptions can be given.
+Hours, bytes and cost of vectors and of a pre-training for 10^9 and 10^12 tokens:
+`python benchmarks/plan.py` prints the tables of docs/SCALE.md. Measured constants name
+their section of docs/PERFORMANCE.md; assumptions can be given.
 """
 
 import argparse
@@ -9,10 +10,16 @@ from collections.abc import Iterator
 from elmo_tasks.bilm import BiLMOptions
 
 MEASURED = {"float32": 841 / 2, "bfloat16": 1439 / 2}
-"""Tokens a second and core of the paper's biLM: "biLM inference", 32 x 25 on two cores of an AMD EPYC (Zen 5)."""
+"""
+Tokens a second and core of the paper's biLM: "biLM inference", 32 x 25 on two cores of
+an AMD EPYC (Zen 5).
+"""
 
 TRAINED = 64 * 20 / 24.8
-"""Tokens a second and core: "Scale `paper` on random corpora", the biLM, one thread beside another process."""
+"""
+Tokens a second and core: "Scale `paper` on random corpora", the biLM, one thread beside
+another process.
+"""
 
 CHECKPOINT = 2.007e9 + 2.003e9
 """Bytes, weights and training state: the same row."""
@@ -26,7 +33,10 @@ KINDS = {
 
 
 def flop_per_token(options: BiLMOptions) -> int:
-    """Of the LSTMs' matrix products in a forward pass; the token encoder is cached by word."""
+    """
+    Of the LSTMs' matrix products in a forward pass; the token encoder is cached by
+    word.
+    """
     cells, width = options.dim, options.projection_dim
     return 2 * 2 * options.n_layers * (4 * cells * 2 * width + cells * width)
 

@@ -1,13 +1,15 @@
 """
-Scale `paper` without the corpora: random ones of the official sizes in the official formats, and for each task with
-ELMo, and for the biLM, a training of a few steps, a validation, a checkpoint, `--recover` and `evaluate`.
+Scale `paper` without the corpora: random ones of the official sizes in the official
+formats, and for each task with ELMo, and for the biLM, a training of a few steps, a
+validation, a checkpoint, `--recover` and `evaluate`.
 
     python benchmarks/rehearsal.py generate FOLDER
     python benchmarks/rehearsal.py run FOLDER [NAME...]
 
-Words are drawn by Zipf's law, and mean nothing; sizes, lengths and numbers of types are the official ones, but for
-GloVe (400,000 words) and the 1 Billion Word Benchmark (three shards, two held-out files). Needs 8 GB of disk and 10 GB
-of memory. A row of the results is `FOLDER/out/NAME.json`.
+Words are drawn by Zipf's law, and mean nothing; sizes, lengths and numbers of types are
+the official ones, but for GloVe (400,000 words) and the 1 Billion Word Benchmark (three
+shards, two held-out files). Needs 8 GB of disk and 10 GB of memory. A row of the
+results is `FOLDER/out/NAME.json`.
 """
 
 import argparse
@@ -53,7 +55,8 @@ ONTONOTES = {
     "test": (348, 9_479),
 }
 
-# Steps of each of the two epochs, batches of the validation and of `evaluate`, the file that `evaluate` reads.
+# Steps of each of the two epochs, batches of the validation and of `evaluate`, the file
+# that `evaluate` reads.
 TASKS: dict[str, tuple[int, int, str]] = {
     "sst": (20, 4, "sst/test.txt"),
     "ner": (6, 4, "ner/eng.testb"),
@@ -69,7 +72,10 @@ STOP = "REHEARSAL_STOP"
 
 
 class Text:
-    """Random words: `types` different ones, by log-uniform ranks, in sentences of about `length` words."""
+    """
+    Random words: `types` different ones, by log-uniform ranks, in sentences of about
+    `length` words.
+    """
 
     def __init__(self, words: list[str], types: int, seed: int) -> None:
         self.words = words
@@ -153,7 +159,10 @@ def generate(root: Path) -> None:
 
 
 def shares(total: int, parts: int, number: int) -> range:
-    """The part with this number where 0, 1, ... are split into parts of about the same size."""
+    """
+    The part with this number where 0, 1, ... are split into parts of about the same
+    size.
+    """
     return range(total * number // parts, total * (number + 1) // parts)
 
 
@@ -233,7 +242,10 @@ def squad_answer(text: Text, words: list[str]) -> dict[str, Any]:
 
 
 def document(text: Text, number: int, sentences: int) -> Iterator[str]:
-    """CoNLL-2012 columns: three or four predicates a sentence, 55 mentions of 12 entities per 460 words."""
+    """
+    CoNLL-2012 columns: three or four predicates a sentence, 55 mentions of 12 entities
+    per 460 words.
+    """
     key = f"nw/random/{number // 100:02}/random_{number:04}"
     chance = text.random
     yield f"#begin document ({key}); part 000"
@@ -260,7 +272,9 @@ def document(text: Text, number: int, sentences: int) -> Iterator[str]:
 
 
 def role_column(predicate: int, size: int) -> list[str]:
-    """The column of a predicate: all before it is its ARG0, and all after it its ARG1."""
+    """
+    The column of a predicate: all before it is its ARG0, and all after it its ARG1.
+    """
     column = ["*"] * size
     column[predicate] = "(V*)"
     spans = {"ARG0": (0, predicate), "ARG1": (predicate + 1, size)}
@@ -282,7 +296,10 @@ def vector_lines(words: list[str], width: int) -> Iterator[str]:
 
 @TrainerCallback.register("rehearsal")
 class Rehearsal(TrainerCallback):
-    """Notes when batches begin and end; interrupts the first run in its second epoch, after the checkpoint."""
+    """
+    Notes when batches begin and end; interrupts the first run in its second epoch,
+    after the checkpoint.
+    """
 
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
@@ -344,7 +361,10 @@ def measured(
 def step_times(
     batches: list[tuple[float, bool, int]], began: float
 ) -> dict[str, float]:
-    """Seconds to the first training step, and of a step, in the first epoch; nothing if it has no two steps."""
+    """
+    Seconds to the first training step, and of a step, in the first epoch; nothing if it
+    has no two steps.
+    """
     first_epoch = batches[0][2]
     ends = []
     for end, is_training, epoch in batches:

@@ -1,8 +1,10 @@
 """
-Vectors and the table `demo` on one and two nodes with a core each, by Ray and by local processes, as docs/SCALE.md has
-them. All nodes are on this machine, which has to have two idle cores.
+Vectors and the table `demo` on one and two nodes with a core each, by Ray and by local
+processes, as docs/SCALE.md has them. All nodes are on this machine, which has to have
+two idle cores.
 
-`PYTHONPATH=. python benchmarks/scale.py TEXT`: a text of about a million tokens, one sentence a line.
+`PYTHONPATH=. python benchmarks/scale.py TEXT`: a text of about a million tokens, one
+sentence a line.
 """
 
 import argparse
@@ -22,7 +24,10 @@ NODE = {"num_cpus": 1, "object_store_memory": 500 * 2**20}
 
 @contextmanager
 def cluster(nodes: int) -> Iterator[tuple[Cluster, list[str]]]:
-    """A Ray cluster of this many nodes, besides its head, which executes nothing; and the options that choose it."""
+    """
+    A Ray cluster of this many nodes, besides its head, which executes nothing; and the
+    options that choose it.
+    """
     head = NODE | {"num_cpus": 0, "include_dashboard": False}
     started = Cluster(True, head_node_args=head)
     try:

@@ -1,12 +1,15 @@
 """
-Training runs killed with SIGKILL at random and resumed with `--recover`: is each equal to an uninterrupted run?
+Training runs killed with SIGKILL at random and resumed with `--recover`: is each equal
+to an uninterrupted run?
 
-Each of three small runs is trained once uninterrupted. Then it is trained repeatedly and killed up to four times, once
-while a file of a checkpoint is written and otherwise at a random moment, until there were twenty kills. Everything in
-the final folders is compared bit for bit: weights, archive, the trainer's state with its random state, metrics, the
-curve; only times, memory and paths may differ. `torchrun` does this on two nodes; `ray` takes nodes from a cluster that
-executes a table and one that writes vectors, and compares with local calls. `serve` sends a server requests of all
-kinds: is each answered, in time, and does memory stay?
+Each of three small runs is trained once uninterrupted. Then it is trained repeatedly
+and killed up to four times, once while a file of a checkpoint is written and otherwise
+at a random moment, until there were twenty kills. Everything in the final folders is
+compared bit for bit: weights, archive, the trainer's state with its random state,
+metrics, the curve; only times, memory and paths may differ. `torchrun` does this on two
+nodes; `ray` takes nodes from a cluster that executes a table and one that writes
+vectors, and compares with local calls. `serve` sends a server requests of all kinds: is
+each answered, in time, and does memory stay?
 """
 
 import argparse
@@ -38,7 +41,10 @@ CHAIN = 4
 """Maximum number of kills per run."""
 
 PART = 0.7
-"""Random kills come within this fraction of an uninterrupted run's time, so that few runs finish before."""
+"""
+Random kills come within this fraction of an uninterrupted run's time, so that few runs
+finish before.
+"""
 
 SIGKILLED = -9
 SMALL_CHARACTERS = (
@@ -65,7 +71,10 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     },
     "bilm": toy.overrides(),
 }
-"""NER with ELMo, a schedule and dropout; SQuAD with a moving average; the biLM with its carried states."""
+"""
+NER with ELMo, a schedule and dropout; SQuAD with a moving average; the biLM with its
+carried states.
+"""
 
 SECONDS = 30
 """The time limit of the server."""
@@ -126,7 +135,10 @@ def counted(fell: list[str]) -> str:
 def kill_and_resume(
     training: Training, run: Path, *, seconds: float, saves: int, drawn: random.Random
 ) -> list[str]:
-    """Kills and resumes a run up to `CHAIN` times, then lets it finish; returns what each kill interrupted."""
+    """
+    Kills and resumes a run up to `CHAIN` times, then lets it finish; returns what each
+    kill interrupted.
+    """
     fell: list[str] = []
     in_checkpoint = drawn.randrange(CHAIN)
     for number in range(CHAIN):
@@ -174,7 +186,10 @@ def soak(
 
 
 def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) -> bool:
-    """The same for two nodes: a process of either is killed, or the second node is lost and joins again."""
+    """
+    The same for two nodes: a process of either is killed, or the second node is lost
+    and joins again.
+    """
     began = time.perf_counter()
     with cluster(root, out / "torchrun") as nodes:
         nodes.wait()
@@ -207,7 +222,10 @@ def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) ->
 
 
 def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
-    """The same for a Ray cluster of two nodes, either of which is lost and replaced. A call that fails is repeated."""
+    """
+    The same for a Ray cluster of two nodes, either of which is lost and replaced. A
+    call that fails is repeated.
+    """
     row = {"row_label": "NER", "metric": "f1", "changes": OVERRIDES["ner_elmo"]}
     rows = []
     for config in ("ner", "ner_elmo"):
@@ -249,7 +267,10 @@ def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
 
 
 def results_differ(folder: Path, expected: Path) -> bool:
-    """Whether a folder lacks a trained run or a shard of another one, or has a different one."""
+    """
+    Whether a folder lacks a trained run or a shard of another one, or has a different
+    one.
+    """
     compared = 0
     for run in expected.glob("runs/*/model"):
         compared += 1
@@ -265,8 +286,9 @@ def results_differ(folder: Path, expected: Path) -> bool:
 
 def soak_serve(*, count: int, drawn: random.Random) -> bool:
     """
-    Requests of all kinds to a server of the stored archives, from six clients at a time. Prints a table of the kinds,
-    and the memory of the server's processes after each tenth; returns whether each answer was valid and memory stayed.
+    Requests of all kinds to a server of the stored archives, from six clients at a
+    time. Prints a table of the kinds, and the memory of the server's processes after
+    each tenth; returns whether each answer was valid and memory stayed.
     """
     archives = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
     answers: list[traffic.Answer] = []

@@ -1,6 +1,7 @@
 """
-Resident memory over ten thousand training batches of tiny models: NER, NER with ELMo, with the layer cache, and the
-language model, in `elmo-tasks train` with validations and checkpoints, each in a separate process.
+Resident memory over ten thousand training batches of tiny models: NER, NER with ELMo,
+with the layer cache, and the language model, in `elmo-tasks train` with validations and
+checkpoints, each in a separate process.
 """
 
 import argparse
@@ -64,7 +65,9 @@ class ResidentMemory(TrainerCallback):
 
 
 def data_root(folder: Path) -> Path:
-    """The training data of the synthetic corpus; tiny vectors, biLM and validation data."""
+    """
+    The training data of the synthetic corpus; tiny vectors, biLM and validation data.
+    """
     root = write_data_root(folder)
     shutil.copy(FIXTURES / "miniworld/ner/eng.train", root / "ner/eng.train")
     for file in (FIXTURES / "miniworld/lm").glob("train.*"):

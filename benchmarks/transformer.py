@@ -1,6 +1,9 @@
-"""Seconds of a transformer as a source of layers, relative to Hugging Face's forward pass on the same padded batch.
+"""
+Seconds of a transformer as a source of layers, relative to Hugging Face's forward pass
+on the same padded batch.
 
-Usage: python benchmarks/transformer.py    (a random model of the size of BERT base, one thread, a minute)
+Usage: python benchmarks/transformer.py    (a random model of the size of BERT base, one
+thread, a minute)
 """
 
 import random

@@ -1,4 +1,7 @@
-"""MkDocs: pages beside docs/, links to files that are not pages of the site, and equations as MathML."""
+"""
+MkDocs: pages beside docs/, links to files that are not pages of the site, and equations
+as MathML.
+"""
 
 import re
 from html import unescape
@@ -53,7 +56,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    """The equations and links of notebooks, which are HTML already, and pictures in HTML."""
+    """
+    The equations and links of notebooks, which are HTML already, and pictures in HTML.
+    """
 
     def target(found: re.Match[str]) -> str:
         name = found[1]

@@ -1,7 +1,9 @@
 """
-The models of "Deep contextualized word representations" (Peters et al., 2018) as an AllenNLP plugin.
+The models of "Deep contextualized word representations" (Peters et al., 2018) as an
+AllenNLP plugin.
 
-Axis legend: one letter per axis, used in every shape comment and docstring of the package.
+Axis legend: one letter per axis, used in every shape comment and docstring of the
+package.
 
 | letter | axis |
 |---|---|

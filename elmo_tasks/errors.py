@@ -1,4 +1,7 @@
-"""Errors that the user can fix: an invalid file, a wrong setting, a missing corpus. What no message may contain."""
+"""
+Errors that the user can fix: an invalid file, a wrong setting, a missing corpus. What
+no message may contain.
+"""
 
 import errno
 import hashlib
@@ -40,9 +43,10 @@ _DIGEST = re.compile(r"~[0-9a-f]{8}")
 
 def without_secrets(text: str) -> str:
     """
-    A text without what opens a door: in URLs names and passwords are left out, and each value of a query (`?sig=...`),
-    a parameter (`;key=...`) or a fragment (`#token=...`) is replaced by the start of its SHA-256, so that different
-    addresses stay different; tokens are shortened. Applying it twice changes nothing.
+    A text without what opens a door: in URLs names and passwords are left out, and each
+    value of a query (`?sig=...`), a parameter (`;key=...`) or a fragment (`#token=...`)
+    is replaced by the start of its SHA-256, so that different addresses stay different;
+    tokens are shortened. Applying it twice changes nothing.
     """
     if "//" in text:
         text = _LOGIN_WITH_SLASH.sub(r"\g<scheme>", text)
@@ -69,7 +73,8 @@ def _without_values(found: re.Match[str]) -> str:
 
 def _without_value(found: re.Match[str]) -> str:
     """
-    A pair `name=value` of a query with the start of the value's SHA-256. The SHA-256 of a file stays, and a heading.
+    A pair `name=value` of a query with the start of the value's SHA-256. The SHA-256 of
+    a file stays, and a heading.
     """
     before = found["before"]
     pair = found["pair"]
@@ -107,9 +112,9 @@ def portable_logs() -> Iterator[None]:
 
 class InputError(ValueError):
     """
-    An error in the input of the user. The command line shows its message without a traceback: the `file`, its `line`,
-    counted from 1, the `problem`, such as `expected X, got Y`, and as a `hint` what to do about it. The message is
-    `portable`.
+    An error in the input of the user. The command line shows its message without a
+    traceback: the `file`, its `line`, counted from 1, the `problem`, such as `expected
+    X, got Y`, and as a `hint` what to do about it. The message is `portable`.
     """
 
     def __init__(
@@ -154,7 +159,9 @@ ALLENNLP = "'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 
 @contextmanager
 def needs(packages: str) -> Iterator[None]:
-    """Replaces the error of a failed import by an `InputError` that says what to install."""
+    """
+    Replaces the error of a failed import by an `InputError` that says what to install.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
@@ -164,7 +171,10 @@ def needs(packages: str) -> Iterator[None]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error is Python's, or PyTorch's on a CPU or a GPU, for memory that there is not."""
+    """
+    Whether an error is Python's, or PyTorch's on a CPU or a GPU, for memory that there
+    is not.
+    """
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
@@ -174,7 +184,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 def explain_oom(
     lengths: Sequence[int], names: Sequence[str], *, hint: str
 ) -> Iterator[None]:
-    """Replaces an out-of-memory error by an `InputError` that names the longest instance of the batch."""
+    """
+    Replaces an out-of-memory error by an `InputError` that names the longest instance
+    of the batch.
+    """
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -216,11 +229,16 @@ TORCH_WRITER_PREFIXES = (
     "PytorchStreamWriter failed",
 )
 WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILINE)
-"""In the traceback of a process of a distributed training, which the first process gets as text."""
+"""
+In the traceback of a process of a distributed training, which the first process gets as
+text.
+"""
 
 
 def one_line(error: BaseException) -> str | None:
-    """The message of an error that the user can fix, `portable`; `None` for other errors."""
+    """
+    The message of an error that the user can fix, `portable`; `None` for other errors.
+    """
     line = _line(error)
     if line is None:
         return None
@@ -247,7 +265,10 @@ def _is_of(error: BaseException, name: str) -> bool:
 
 
 def _allennlp_line(error: BaseException) -> str | None:
-    """The messages of AllenNLP's `ConfigurationError` and of the errors it was raised from."""
+    """
+    The messages of AllenNLP's `ConfigurationError` and of the errors it was raised
+    from.
+    """
     if not _is_of(error, "ConfigurationError"):
         return None
     messages = []
@@ -270,7 +291,9 @@ def _worker_line(error: BaseException) -> str | None:
 
 
 def _training_line(error: BaseException) -> str | None:
-    """What is wrong with a config, a training or its checkpoint, by the text of the error."""
+    """
+    What is wrong with a config, a training or its checkpoint, by the text of the error.
+    """
     text = str(error)
     if isinstance(error, RuntimeError) and text.startswith(JSONNET_PREFIXES):
         return _jsonnet_line(text)
@@ -287,7 +310,9 @@ def _training_line(error: BaseException) -> str | None:
 
 
 def _message(error: BaseException) -> str:
-    """The message without what AllenNLP puts before it when it tries the types of a union."""
+    """
+    The message without what AllenNLP puts before it when it tries the types of a union.
+    """
     if type(error).__name__ == "ConfigurationError" or not error.args:
         return str(error)
     return str(error.args[-1])

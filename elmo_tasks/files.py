@@ -20,8 +20,9 @@ def check_output_path(
     path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False
 ) -> None:
     """
-    Raises `InputError` if an output cannot be written, or would replace one of the input files `read`; to be called
-    before the work starts. With `device`, the output can be a pipe or a device.
+    Raises `InputError` if an output cannot be written, or would replace one of the
+    input files `read`; to be called before the work starts. With `device`, the output
+    can be a pipe or a device.
     """
     if not str(path):
         raise InputError("expected the path of a file, got an empty one")
@@ -63,11 +64,14 @@ def require_new(path: str | Path) -> None:
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
-    Yields a temporary path beside `path`, which is renamed to `path` at the end, or removed after an exception. Of a
-    link, the file that it leads to is replaced. Contents and name are flushed to the disk. A pipe or a device is
-    written directly. Raises `InputError` if the folder is not writable or the disk is full; `path` is then unchanged.
+    Yields a temporary path beside `path`, which is renamed to `path` at the end, or
+    removed after an exception. Of a link, the file that it leads to is replaced.
+    Contents and name are flushed to the disk. A pipe or a device is written directly.
+    Raises `InputError` if the folder is not writable or the disk is full; `path` is
+    then unchanged.
 
-    Temporary files for `path` that a killed process of this host has left are removed first.
+    Temporary files for `path` that a killed process of this host has left are removed
+    first.
     """
     target = _resolved(path)
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -101,8 +105,9 @@ def write_text(path: str | Path, text: str) -> None:
 @contextmanager
 def atomic_write_folder(target: Path) -> Iterator[Path]:
     """
-    Yields a temporary folder, whose files are moved to `target` at the end, or removed after an exception. Other files
-    in `target` are kept. Raises `InputError` if `target` is not writable.
+    Yields a temporary folder, whose files are moved to `target` at the end, or removed
+    after an exception. Other files in `target` are kept. Raises `InputError` if
+    `target` is not writable.
     """
     home = target.parent
     if target.is_dir():
@@ -126,7 +131,10 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
 
 
 def _clean(folder: Path, name: str) -> None:
-    """Removes what a killed process of this host has left of an output, and names what another host's has."""
+    """
+    Removes what a killed process of this host has left of an output, and names what
+    another host's has.
+    """
     remove_leftovers(folder, name)
     for path in of_other_hosts(folder, name):
         if path not in _named:
@@ -139,7 +147,10 @@ def _clean(folder: Path, name: str) -> None:
 
 
 def _resolved(path: str | Path) -> Path:
-    """The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself."""
+    """
+    The path without links; of a pipe behind `/dev/stdout`, which has no other name, the
+    path itself.
+    """
     target = Path(os.path.realpath(path))
     if Path(path).exists() and not target.exists():
         return Path(path)

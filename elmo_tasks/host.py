@@ -1,12 +1,13 @@
 """
-Makes AllenNLP 2.10.1 importable on today's Python, for everything here that imports it. Two things that it imports may
-be missing. Others take their place, in this process alone and only while AllenNLP is imported, so that no other package
-sees them.
+Makes AllenNLP 2.10.1 importable on today's Python, for everything here that imports it.
+Two things that it imports may be missing. Others take their place, in this process
+alone and only while AllenNLP is imported, so that no other package sees them.
 
-- torchvision, which AllenNLP uses on images alone. PyPI's raises an error beside a CPU build of torch. AllenNLP gets an
-  empty module.
-- `transformers.AdamW`, of which AllenNLP makes the optimizer `huggingface_adamw`. Transformers 4.50 has removed it.
-  AllenNLP gets a class that says so when it is constructed.
+- torchvision, which AllenNLP uses on images alone. PyPI's raises an error beside a CPU
+  build of torch. AllenNLP gets an empty module.
+- `transformers.AdamW`, of which AllenNLP makes the optimizer `huggingface_adamw`.
+  Transformers 4.50 has removed it. AllenNLP gets a class that says so when it is
+  constructed.
 """
 
 import atexit
@@ -32,15 +33,16 @@ _EMPTY = ("torchvision", "torchvision.ops", "torchvision.ops.boxes")
 
 def load_allennlp() -> None:
     """
-    Imports AllenNLP. Raises `InputError` if it or a package that it needs is missing, or has another version than it
-    can be imported with.
+    Imports AllenNLP. Raises `InputError` if it or a package that it needs is missing,
+    or has another version than it can be imported with.
     """
     if "allennlp.commands" in sys.modules:
         return
     _set_cache_folder()
     with needs(ALLENNLP):
         try:
-            # Transformers looks for torchvision when it is imported, and must not find the empty one.
+            # Transformers looks for torchvision when it is imported, and must not find
+            # the empty one.
             transformers = importlib.import_module("transformers")
             with _torchvision(), _adamw(transformers):
                 for name in _IMPORTING:
@@ -55,8 +57,8 @@ def load_allennlp() -> None:
 
 def register_classes(packages: Sequence[str] = ()) -> None:
     """
-    Imports AllenNLP and registers the classes of this package, of AllenNLP's plugins, and of `packages`. Raises
-    `InputError` as `load_allennlp` does.
+    Imports AllenNLP and registers the classes of this package, of AllenNLP's plugins,
+    and of `packages`. Raises `InputError` as `load_allennlp` does.
     """
     load_allennlp()
     from allennlp.common.plugins import import_plugins
@@ -70,8 +72,8 @@ def register_classes(packages: Sequence[str] = ()) -> None:
 
 def _set_cache_folder() -> None:
     """
-    AllenNLP makes a folder below the home folder. Where that is not writable, it gets one that ends with the process:
-    somebody else may have made one of a fixed name.
+    AllenNLP makes a folder below the home folder. Where that is not writable, it gets
+    one that ends with the process: somebody else may have made one of a fixed name.
     """
     home = Path.home()
     if "ALLENNLP_CACHE_ROOT" in os.environ:
@@ -84,7 +86,10 @@ def _set_cache_folder() -> None:
 
 @contextmanager
 def _torchvision() -> Iterator[None]:
-    """Puts empty modules in the place of a torchvision that cannot be imported, and removes them at the end."""
+    """
+    Puts empty modules in the place of a torchvision that cannot be imported, and
+    removes them at the end.
+    """
     try:
         importlib.import_module("torchvision")
         is_sound = True
@@ -108,8 +113,9 @@ def _torchvision() -> Iterator[None]:
 @contextmanager
 def _adamw(transformers: ModuleType) -> Iterator[None]:
     """
-    Lets transformers have a class `AdamW`, if it has none, and removes it at the end. The module itself can be made
-    anew while AllenNLP is imported, and its type, which is transformers' own, cannot.
+    Lets transformers have a class `AdamW`, if it has none, and removes it at the end.
+    The module itself can be made anew while AllenNLP is imported, and its type, which
+    is transformers' own, cannot.
     """
     kind: Any = type(transformers)
     if hasattr(transformers, "AdamW") or kind is ModuleType:
@@ -123,7 +129,10 @@ def _adamw(transformers: ModuleType) -> Iterator[None]:
 
 
 def _no_adamw() -> type:
-    """An optimizer that cannot be constructed. Torch is imported here, since not every process needs it."""
+    """
+    An optimizer that cannot be constructed. Torch is imported here, since not every
+    process needs it.
+    """
     from torch.optim import AdamW
 
     class NoAdamW(AdamW):
@@ -137,7 +146,9 @@ def _no_adamw() -> type:
 
 
 class _Empty(ModuleType):
-    """A package without contents. AllenNLP keeps it under the name that it has imported."""
+    """
+    A package without contents. AllenNLP keeps it under the name that it has imported.
+    """
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

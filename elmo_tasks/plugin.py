@@ -10,8 +10,8 @@ def register_all() -> None:
     """
     Imports every module of `PACKAGES`.
 
-    Raises `ImportError` if one of them cannot be imported. AllenNLP would log a `ModuleNotFoundError` and continue
-    without the plugin.
+    Raises `ImportError` if one of them cannot be imported. AllenNLP would log a
+    `ModuleNotFoundError` and continue without the plugin.
     """
     load_allennlp()
     from allennlp.common.util import import_module_and_submodules

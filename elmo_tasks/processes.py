@@ -1,4 +1,6 @@
-"""Processes that end with the process that started them, and the memory of a process."""
+"""
+Processes that end with the process that started them, and the memory of a process.
+"""
 
 import ctypes
 import multiprocessing
@@ -14,8 +16,8 @@ POLL_SECONDS = 1.0
 
 def exit_with_parent(parent: int) -> None:
     """
-    From now on exit this process when its parent, the process with the id `parent`, no longer exists; if it leads a
-    process group, with all processes of the group.
+    From now on exit this process when its parent, the process with the id `parent`, no
+    longer exists; if it leads a process group, with all processes of the group.
     """
 
     def watch() -> None:
@@ -30,8 +32,8 @@ def exit_with_parent(parent: int) -> None:
 
 def exit_with_starter() -> None:
     """
-    In a process that `multiprocessing` started, by whatever method: from now on exit it when the process that asked for
-    it no longer exists.
+    In a process that `multiprocessing` started, by whatever method: from now on exit it
+    when the process that asked for it no longer exists.
     """
 
     def watch() -> None:
@@ -45,18 +47,19 @@ def exit_with_starter() -> None:
 
 def keep_freed_memory() -> None:
     """
-    Makes glibc reuse the memory of freed tensors of up to 1 GB. By default it returns blocks above 32 MB, and the free
-    end of the heap, to the system, which clears each page again at its next use: up to a fifth of a training step on a
-    CPU (docs/PERFORMANCE.md). Does nothing with other C libraries.
+    Makes glibc reuse the memory of freed tensors of up to 1 GB. By default it returns
+    blocks above 32 MB, and the free end of the heap, to the system, which clears each
+    page again at its next use: up to a fifth of a training step on a CPU
+    (docs/PERFORMANCE.md). Does nothing with other C libraries.
     """
     _set_malloc(mmap_threshold=2**30, trim_threshold=2**31 - 1)
 
 
 def return_freed_memory() -> None:
     """
-    Makes glibc return freed tensors of a megabyte or more to the system, so that a process takes no more memory after a
-    large input than before. By default it keeps blocks of up to 32 MB after a while. Does nothing with other C
-    libraries.
+    Makes glibc return freed tensors of a megabyte or more to the system, so that a
+    process takes no more memory after a large input than before. By default it keeps
+    blocks of up to 32 MB after a while. Does nothing with other C libraries.
     """
     _set_malloc(mmap_threshold=2**20, trim_threshold=2**20)
 
@@ -70,7 +73,10 @@ def _set_malloc(*, mmap_threshold: int, trim_threshold: int) -> None:
 
 
 def data_bytes() -> int:
-    """The memory that this process has allocated, as `RLIMIT_DATA` counts it; 0 if the system does not tell."""
+    """
+    The memory that this process has allocated, as `RLIMIT_DATA` counts it; 0 if the
+    system does not tell.
+    """
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:

@@ -17,10 +17,12 @@ CONNECT_SECONDS = 20.0
 
 def connect(address: str | None) -> Any:
     """
-    The module `ray`, connected to the cluster at `address` (`auto`, `HOST:PORT`) or `RAY_ADDRESS`, else to one on this
-    machine, which is started if none runs. A connection that exists already is used.
+    The module `ray`, connected to the cluster at `address` (`auto`, `HOST:PORT`) or
+    `RAY_ADDRESS`, else to one on this machine, which is started if none runs. A
+    connection that exists already is used.
 
-    Raises `InputError` if Ray is missing, or within seconds if there is no such cluster.
+    Raises `InputError` if Ray is missing, or within seconds if there is no such
+    cluster.
     """
     with needs("'elmo-tasks[ray]'"):
         ray = importlib.import_module("ray")
@@ -63,7 +65,9 @@ def _error_of_init(ray: Any, address: str | None) -> BaseException | None:
 
 
 def _require_listener(address: str) -> None:
-    """Raises `OSError` if nobody listens on a port, which Ray itself tries for minutes."""
+    """
+    Raises `OSError` if nobody listens on a port, which Ray itself tries for minutes.
+    """
     host, _, port = address.rpartition(":")
     if host and "//" not in host:
         place = (host, int(port))
@@ -97,7 +101,10 @@ def room_of(ray: Any, cores: int) -> int:
 
 
 def node_name() -> str | None:
-    """The node that executes this process for a cluster; None in a process that a cluster has not started."""
+    """
+    The node that executes this process for a cluster; None in a process that a cluster
+    has not started.
+    """
     ray = _loaded_and_connected()
     if ray is None:
         return None
@@ -113,7 +120,10 @@ def _loaded_and_connected() -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """The kind of an error and the first line of its text; of Ray's errors those of the cause."""
+    """
+    The kind of an error and the first line of its text; of Ray's errors those of the
+    cause.
+    """
     cause = getattr(error, "cause", None) or error
     text, _, _ = str(cause).strip().partition("\n")
     return f"{type(cause).__name__}: {text.rstrip()}"

@@ -1,4 +1,6 @@
-"""The one variable that configs read, the scales, and the files that the package embeds."""
+"""
+The one variable that configs read, the scales, and the files that the package embeds.
+"""
 
 import os
 from pathlib import Path
@@ -20,12 +22,17 @@ def data_root() -> Path | None:
 
 
 def fixtures_root() -> Path:
-    """The absolute folder of the embedded corpus and biLM, in the wheel or in the source tree."""
+    """
+    The absolute folder of the embedded corpus and biLM, in the wheel or in the source
+    tree.
+    """
     return _embedded("fixtures")
 
 
 def configs_root() -> Path:
-    """The absolute folder of the configs; Jsonnet finds the embedded files beside it."""
+    """
+    The absolute folder of the configs; Jsonnet finds the embedded files beside it.
+    """
     return _embedded("training_config")
 
 

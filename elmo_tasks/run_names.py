@@ -1,8 +1,10 @@
 """
-The names of the files in the folder of a run and in its archive: what each one is, and who writes it.
+The names of the files in the folder of a run and in its archive: what each one is, and
+who writes it.
 
-`training/run_folder.py` says which files of a folder a run has written. The names of a table's run, whose folder has
-that of a training in it, are in `experiments/tables/run_dir.py`.
+`training/run_folder.py` says which files of a folder a run has written. The names of a
+table's run, whose folder has that of a training in it, are in
+`experiments/tables/run_dir.py`.
 """
 
 import re
@@ -10,7 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 CONFIG = "config.json"
-"""The config of the run. `training/folder.py` writes it, and in the archive `training/run.py`."""
+"""
+The config of the run. `training/folder.py` writes it, and in the archive
+`training/run.py`.
+"""
 
 META = "meta.json"
 """The version of AllenNLP. `training/folder.py` writes it, before the config."""
@@ -19,16 +24,22 @@ LOCK = ".training.lock"
 """Locked by `training/folder.py` while a process trains in the folder."""
 
 MEETING = ".torchrun"
-"""The `--rdzv-id` of the torchrun that trains in the folder. `training/torchrun.py` writes it."""
+"""
+The `--rdzv-id` of the torchrun that trains in the folder. `training/torchrun.py` writes
+it.
+"""
 
 MEETING_TOKEN = re.compile(rf"{re.escape(MEETING)}\.[0-9a-f]{{32}}")
 """
-An empty file by which the processes of torchrun see that they have the first one's folder. `training/torchrun.py` makes
-and removes it.
+An empty file by which the processes of torchrun see that they have the first one's
+folder. `training/torchrun.py` makes and removes it.
 """
 
 LOG = "out.log"
-"""The messages of the training. `training/logs.py` writes them, and AllenNLP those of a distributed training."""
+"""
+The messages of the training. `training/logs.py` writes them, and AllenNLP those of a
+distributed training.
+"""
 
 WORKER_LOG = re.compile(r"out_worker\d+\.log")
 """The messages of a process of a distributed training. AllenNLP writes them."""
@@ -37,47 +48,61 @@ EVENTS = "log"
 """The folder of the events for TensorBoard."""
 
 EVENTS_OF_PARTS = (f"{EVENTS}/train", f"{EVENTS}/validation")
-"""The folders of the events of training and validation. `training/logs.py` makes them."""
+"""
+The folders of the events of training and validation. `training/logs.py` makes them.
+"""
 
 EVENTS_FILE = re.compile(r"events\.out\.tfevents\..+", re.DOTALL)
 """In the folders of the events. TensorBoard's library writes it, and makes the name."""
 
 VOCABULARY = "vocabulary"
-"""The folder of the vocabulary, a file for each namespace. AllenNLP or `training/folder.py` writes them."""
+"""
+The folder of the vocabulary, a file for each namespace. AllenNLP or
+`training/folder.py` writes them.
+"""
 
 VOCABULARY_LOCK = f"{VOCABULARY}/.lock"
 """Locked while the vocabulary is written or read. AllenNLP makes it."""
 
 VOCABULARY_RECORD = f"{VOCABULARY}/.files.json"
 """
-Which files of the vocabulary, whose names depend on the config, are the run's. `training/run_folder.py` writes it.
+Which files of the vocabulary, whose names depend on the config, are the run's.
+`training/run_folder.py` writes it.
 """
 
 CHECKPOINT = re.compile(
     r"(?:model|training)_state_e(?P<epochs>\d+)_b(?P<batches>\d+)(?:_w\d+)?\.th"
 )
 """
-The two files of a checkpoint. `training/checkpointer.py` writes them, and AllenNLP makes the names; those of a sharded
-model end with `_w0`, `_w1`, ...
+The two files of a checkpoint. `training/checkpointer.py` writes them, and AllenNLP
+makes the names; those of a sharded model end with `_w0`, `_w1`, ...
 """
 
 TRAINING_STATES = "training_state_e*_b*.th"
 """The first file of each checkpoint, the state of the trainer."""
 
 DAMAGED = ".damaged"
-"""The suffix that `training/checkpointer.py` gives to the files of a damaged checkpoint."""
+"""
+The suffix that `training/checkpointer.py` gives to the files of a damaged checkpoint.
+"""
 
 BEST = "best.th"
 """The weights of the best epoch so far. AllenNLP's trainer writes them."""
 
 BEST_PART = re.compile(r"best_w\d+\.th")
-"""The part of the best weights that one process of a sharded model has. AllenNLP writes it."""
+"""
+The part of the best weights that one process of a sharded model has. AllenNLP writes
+it.
+"""
 
 METRICS = "metrics.json"
 """The metrics of the finished run. AllenNLP writes them."""
 
 CONFUSION = "confusion.json"
-"""How often each label was predicted for each gold label. `training/confusion.py` writes it."""
+"""
+How often each label was predicted for each gold label. `training/confusion.py` writes
+it.
+"""
 
 CURVES = "curves.png"
 """The learning curves. `training/curves.py` draws them."""
@@ -93,14 +118,18 @@ STATE_FILES = (WEIGHTS, BEST)
 
 OPTIONS_FILE = "options.json"
 """
-The sizes of a biLM, in the official format; also in the folder of a run that tunes one. `bilm/weights.py` writes it.
+The sizes of a biLM, in the official format; also in the folder of a run that tunes one.
+`bilm/weights.py` writes it.
 """
 
 WEIGHT_FILE = "weights.hdf5"
 """The weights of a biLM, in the official format. `bilm/weights.py` writes it."""
 
 VOCABULARY_FILE = "vocabulary.txt"
-"""The words of a language model's softmax, in the official format. `pretraining/vocabulary.py` writes it."""
+"""
+The words of a language model's softmax, in the official format.
+`pretraining/vocabulary.py` writes it.
+"""
 
 SOFTMAX_FILE = "softmax.hdf5"
 """The softmax of a language model. `pretraining/export.py` writes it."""
@@ -109,18 +138,24 @@ LANGUAGE_MODEL = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
 """The files of an exported language model."""
 
 CURVE = "curve.jsonl"
-"""The progress of a biLM's training, a line for each validation. `pretraining/callbacks.py` writes it."""
+"""
+The progress of a biLM's training, a line for each validation.
+`pretraining/callbacks.py` writes it.
+"""
 
 PERPLEXITIES = "perplexities.json"
 """The perplexity before and after fine-tuning. `pretraining/callbacks.py` writes it."""
 
 EXPORTED = "exported"
-"""The folder of the tuned language model, with the files `LANGUAGE_MODEL`. `pretraining/callbacks.py` writes it."""
+"""
+The folder of the tuned language model, with the files `LANGUAGE_MODEL`.
+`pretraining/callbacks.py` writes it.
+"""
 
 SOURCE_FILES = "sources.json"
 """
-The digests of the files of frozen sources, from which a model is opened. `training/run_folder.py` writes it when a
-training begins.
+The digests of the files of frozen sources, from which a model is opened.
+`training/run_folder.py` writes it when a training begins.
 """
 
 ARCHIVED = (
@@ -138,10 +173,16 @@ MODEL = "model"
 """In the folder of a table's run, the folder of its training."""
 
 EPOCH_METRICS = re.compile(r"metrics_epoch_(?P<epoch>\d+)\.json")
-"""The metrics of an epoch, counted from 0. AllenNLP writes them, and `training/trainer.py` completes them."""
+"""
+The metrics of an epoch, counted from 0. AllenNLP writes them, and `training/trainer.py`
+completes them.
+"""
 
 Written = Mapping[str | None, Sequence[str]]
-"""What runs write, by the name of the callback without which a run does not write it; of all runs under `None`."""
+"""
+What runs write, by the name of the callback without which a run does not write it; of
+all runs under `None`.
+"""
 
 
 def _exactly(*names: str) -> list[str]:

@@ -1,8 +1,10 @@
 """
-Settings: type, range, default and meaning of a value stand once, in the annotation of a field or an argument.
+Settings: type, range, default and meaning of a value stand once, in the annotation of a
+field or an argument.
 
-Constructors (`checked`), dataclasses (`Settings`), the checks of a config, options of the command line (`number`) and
-the models of JSON from outside, which pydantic reads, all take these annotations.
+Constructors (`checked`), dataclasses (`Settings`), the checks of a config, options of
+the command line (`number`) and the models of JSON from outside, which pydantic reads,
+all take these annotations.
 """
 
 import argparse
@@ -32,7 +34,9 @@ from typing import (
 from elmo_tasks.errors import InputError, shown
 
 LARGEST = 2**31 - 1
-"""The largest integer that all of PyTorch, NumPy and the C libraries below them take."""
+"""
+The largest integer that all of PyTorch, NumPy and the C libraries below them take.
+"""
 
 LARGEST_FLOAT = 3e38
 """Numbers above do not fit into float32."""
@@ -48,7 +52,9 @@ class PydanticPart:
     """A part of an `Annotated` type that pydantic reads, too, with the same errors."""
 
     def wanted(self, kind: Any, value: Any) -> str | None:
-        """What is expected in place of a value of the type `kind`; `None` if it is valid."""
+        """
+        What is expected in place of a value of the type `kind`; `None` if it is valid.
+        """
         raise NotImplementedError
 
     def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> Any:
@@ -84,7 +90,10 @@ class Range(PydanticPart):
         return None if value in self else f"{NAMES[kind]} {self.described(value)}"
 
     def described(self, value: Any = None) -> str:
-        """The limits in words; one that only keeps numbers computable if the value is above it."""
+        """
+        The limits in words; one that only keeps numbers computable if the value is
+        above it.
+        """
         most = self.at_most
         is_beyond = isinstance(value, int | float) and value > most
         if most in (WIDEST, LARGEST, LARGEST_FLOAT) and not is_beyond:
@@ -106,7 +115,8 @@ class Range(PydanticPart):
 @dataclass(frozen=True)
 class Check(PydanticPart):
     """
-    A check of an `Annotated` type that pydantic reads, too: what a function expects in place of a value, or `None`.
+    A check of an `Annotated` type that pydantic reads, too: what a function expects in
+    place of a value, or `None`.
     """
 
     function: Callable[[Any], str | None]
@@ -170,9 +180,10 @@ class Wrong(NamedTuple):
 
 class Settings:
     """
-    Base class of frozen dataclasses whose fields are annotated with `Annotated[type, Range or check, "meaning"]`. A
-    check is a function that returns what is expected, or `None` for a valid value. Constructing one raises
-    `InputError`, which lists all invalid values.
+    Base class of frozen dataclasses whose fields are annotated with `Annotated[type,
+    Range or check, "meaning"]`. A check is a function that returns what is expected, or
+    `None` for a valid value. Constructing one raises `InputError`, which lists all
+    invalid values.
     """
 
     def __post_init__(self) -> None:
@@ -191,7 +202,10 @@ class Settings:
 
 
 def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
-    """The invalid values among those of a class; of the valid ones, those that do not go with others."""
+    """
+    The invalid values among those of a class; of the valid ones, those that do not go
+    with others.
+    """
     found: list[Wrong] = []
     invalid = set()
     for key, annotation in annotations(cls).items():
@@ -241,7 +255,9 @@ def choices(annotation: Any) -> tuple[Any, ...] | None:
 
 
 def expected(annotation: Any, value: Any) -> str | None:
-    """What a value, or the first invalid part of it, should be; `None` if it is valid."""
+    """
+    What a value, or the first invalid part of it, should be; `None` if it is valid.
+    """
     found = wrong_values("", annotation, value)
     if not found:
         return None
@@ -259,8 +275,8 @@ def has_range(annotation: Any) -> bool:
 
 def wrong_values(key: str, annotation: Any, value: Any) -> list[Wrong]:
     """
-    What is not of this type or out of its range: the value, or parts of it, whose key is `key.0` for the first one of a
-    list. Objects are not checked.
+    What is not of this type or out of its range: the value, or parts of it, whose key
+    is `key.0` for the first one of a list. Objects are not checked.
     """
     origin = get_origin(annotation)
     arguments = get_args(annotation)
@@ -296,7 +312,10 @@ _NUMBERS: dict[type, Any] = {int: Integral, float: Real}
 def _outside_range(
     key: str, kind: Any, parts: tuple[Any, ...], value: Any
 ) -> list[Wrong]:
-    """What is wrong with a value of an `Annotated` type with these parts: its type, its range, or what checks say."""
+    """
+    What is wrong with a value of an `Annotated` type with these parts: its type, its
+    range, or what checks say.
+    """
     found = wrong_values(key, kind, value)
     for part in parts:
         if isinstance(part, Range) and (found or value not in part):
@@ -338,7 +357,10 @@ def _wrong_parts(
 
 
 def _outside_all(key: str, kinds: tuple[Any, ...], value: Any) -> list[Wrong]:
-    """The problems of a value that fits none of these types: those of the type that fits best."""
+    """
+    The problems of a value that fits none of these types: those of the type that fits
+    best.
+    """
     found = [wrong_values(key, kind, value) for kind in kinds]
     if not all(found):
         return []
@@ -381,8 +403,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def checked(function: Function) -> Function:
     """
-    Decorator of constructors: `InputError`, which lists all arguments that are not as their annotations say. The
-    signature stays. A class method is decorated below `@classmethod`.
+    Decorator of constructors: `InputError`, which lists all arguments that are not as
+    their annotations say. The signature stays. A class method is decorated below
+    `@classmethod`.
     """
 
     @functools.wraps(function)
@@ -409,8 +432,9 @@ Rule = Callable[[Mapping[str, Any]], Iterator[Wrong]]
 
 def together(rule: Rule) -> Callable[[Function], Function]:
     """
-    Decorator of a constructor, below `checked`. The rule yields what does not go together among all arguments, which
-    are valid one by one; `check` passes it those that a config can set.
+    Decorator of a constructor, below `checked`. The rule yields what does not go
+    together among all arguments, which are valid one by one; `check` passes it those
+    that a config can set.
     """
 
     def decorate(function: Function) -> Function:
@@ -429,7 +453,10 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def number(annotation: Any) -> Callable[[str], float]:
-    """The `type` of an option of a command line: an integer or number in the range of an annotation."""
+    """
+    The `type` of an option of a command line: an integer or number in the range of an
+    annotation.
+    """
     kind = get_args(annotation)[0]
 
     def read(text: str) -> float:

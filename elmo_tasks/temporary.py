@@ -1,7 +1,9 @@
 """
-Temporary files beside an output. Their names say which process writes them, so that those of a killed one can be found.
+Temporary files beside an output. Their names say which process writes them, so that
+those of a killed one can be found.
 
-A name has the host, the id and the start of the process: an id alone is used again, and says nothing on shared storage.
+A name has the host, the id and the start of the process: an id alone is used again, and
+says nothing on shared storage.
 """
 
 import hashlib
@@ -34,8 +36,9 @@ def temporary_path(target: Path) -> Path:
 
 def leftovers(folder: str | Path, name: str | None = None) -> list[Path]:
     """
-    The temporary files and folders in a folder, of the output `name` or of any, whose process was on this host and has
-    ended. Those of another host, or from before a restart, are not among them: they may be written now.
+    The temporary files and folders in a folder, of the output `name` or of any, whose
+    process was on this host and has ended. Those of another host, or from before a
+    restart, are not among them: they may be written now.
     """
     found = []
     for path, writer in _temporary(Path(folder), name):
@@ -47,7 +50,10 @@ def leftovers(folder: str | Path, name: str | None = None) -> list[Path]:
 
 
 def of_other_hosts(folder: str | Path, name: str) -> list[Path]:
-    """The temporary files of the output `name` of which this host cannot tell whether they are being written."""
+    """
+    The temporary files of the output `name` of which this host cannot tell whether they
+    are being written.
+    """
     found = _temporary(Path(folder), name)
     return [path for path, writer in found if writer["host"] != _this_host()]
 
@@ -63,7 +69,10 @@ def remove_leftovers(folder: str | Path, name: str | None = None) -> None:
 
 
 def _temporary(folder: Path, name: str | None) -> Iterator[tuple[Path, dict[str, str]]]:
-    """The temporary files in a folder, each with the parts of its name that identify the process."""
+    """
+    The temporary files in a folder, each with the parts of its name that identify the
+    process.
+    """
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -94,8 +103,9 @@ def _prefix(name: str) -> str:
 
 def _this_host() -> str:
     """
-    The host since its start, and the processes that are seen here. Containers can have the name of their host, and two
-    hosts of a cluster can have one name; then the ids of the one's processes mean nothing to the other.
+    The host since its start, and the processes that are seen here. Containers can have
+    the name of their host, and two hosts of a cluster can have one name; then the ids
+    of the one's processes mean nothing to the other.
     """
     boot = namespace = ""
     with suppress(OSError):
@@ -106,7 +116,9 @@ def _this_host() -> str:
 
 
 def _is_running(process: int, start: str) -> bool:
-    """Whether the process of this id and start runs; also if the system does not tell."""
+    """
+    Whether the process of this id and start runs; also if the system does not tell.
+    """
     if sys.platform == "win32":  # where `os.kill` would end it
         return True
     try:
@@ -126,7 +138,10 @@ def _own_start(process: int) -> str:
 
 
 def _start(process: int) -> str:
-    """When a process started; empty if it has ended, and its parent does not know yet; `_UNKNOWN` if nothing tells."""
+    """
+    When a process started; empty if it has ended, and its parent does not know yet;
+    `_UNKNOWN` if nothing tells.
+    """
     try:
         fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
         state, start = fields[0].decode(), fields[19].decode()

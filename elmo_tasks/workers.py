@@ -1,9 +1,11 @@
 """
-Workers call functions: in processes of this machine (`Processes`) or on the nodes of a Ray cluster (`RayWorkers`).
+Workers call functions: in processes of this machine (`Processes`) or on the nodes of a
+Ray cluster (`RayWorkers`).
 
-Whatever is executed elsewhere is submitted to one of them: the runs of a table, the shards of vectors, the files of a
-text. `submit(function, *arguments)` gives a future of the standard library, so that a caller waits for calls, and reads
-their results and errors, in the same way wherever they are executed.
+Whatever is executed elsewhere is submitted to one of them: the runs of a table, the
+shards of vectors, the files of a text. `submit(function, *arguments)` gives a future of
+the standard library, so that a caller waits for calls, and reads their results and
+errors, in the same way wherever they are executed.
 """
 
 import os
@@ -42,13 +44,15 @@ class Workers(ABC):
     """
     Workers that call functions, `slots` at a time; other calls wait for their turn.
 
-    What is called ends, with the processes that it has started, when the workers are closed, which the end of a `with`
-    does, and when this process ends, also if it is killed.
+    What is called ends, with the processes that it has started, when the workers are
+    closed, which the end of a `with` does, and when this process ends, also if it is
+    killed.
     """
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
-        # A thread waits for each call, so that `_call` can be an ordinary function for either kind of workers.
+        # A thread waits for each call, so that `_call` can be an ordinary function for
+        # either kind of workers.
         self._threads = ThreadPoolExecutor(slots)
         self._calls: set[Future[Any]] = set()
 
@@ -60,10 +64,12 @@ class Workers(ABC):
         memory: int = 0,
     ) -> Future[Any]:
         """
-        Have a worker call a function of a module; function, arguments and result are pickled. `name` is shown by the
-        tools of a cluster. A cluster chooses a node with `memory` bytes; on this machine the caller chooses `slots`.
+        Have a worker call a function of a module; function, arguments and result are
+        pickled. `name` is shown by the tools of a cluster. A cluster chooses a node
+        with `memory` bytes; on this machine the caller chooses `slots`.
 
-        The future has the result or the error of the function, or the error `WorkerLost`.
+        The future has the result or the error of the function, or the error
+        `WorkerLost`.
         """
         call = self._threads.submit(self._call, function, arguments, name, memory)
         self._calls.add(call)
@@ -73,7 +79,10 @@ class Workers(ABC):
     def map(
         self, function: Callable[..., Any], *arguments: Iterable[Any]
     ) -> Iterator[Any]:
-        """The results of a function for the first of each of the arguments, then the second, and so on."""
+        """
+        The results of a function for the first of each of the arguments, then the
+        second, and so on.
+        """
         calls = [self.submit(function, *one) for one in zip(*arguments, strict=True)]
         for call in calls:
             yield call.result()
@@ -93,8 +102,9 @@ class Workers(ABC):
     @abstractmethod
     def share(self, slot: int) -> dict[str, str]:
         """
-        The environment variables with which a program uses its share of the cores and GPUs, if as many programs run as
-        there are slots, of which it is number `slot`, counted from 0.
+        The environment variables with which a program uses its share of the cores and
+        GPUs, if as many programs run as there are slots, of which it is number `slot`,
+        counted from 0.
         """
 
     @abstractmethod
@@ -109,13 +119,16 @@ class Workers(ABC):
 
     @abstractmethod
     def _end_calls(self) -> None:
-        """End the calls that workers execute, and the workers; `_call` returns or raises an error then."""
+        """
+        End the calls that workers execute, and the workers; `_call` returns or raises
+        an error then.
+        """
 
 
 class Processes(Workers):
     """
-    Processes of this machine, at most `slots`, which start when calls need them. Each first makes an object,
-    `make(*arguments)`, for `call_held`.
+    Processes of this machine, at most `slots`, which start when calls need them. Each
+    first makes an object, `make(*arguments)`, for `call_held`.
     """
 
     def __init__(
@@ -123,7 +136,8 @@ class Processes(Workers):
     ) -> None:
         super().__init__(slots)
         context = get_context("spawn")
-        # The processes see when this end is closed, by `_end_calls` or because this process has ended.
+        # The processes see when this end is closed, by `_end_calls` or because this
+        # process has ended.
         closing, self._open = context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
             slots, context, _begin, (os.getpid(), closing, make, arguments)
@@ -167,8 +181,9 @@ class Processes(Workers):
 
 class RayWorkers(Workers):
     """
-    Workers on the nodes of a cluster; `ray` is from `ray_cluster.connected`. A call takes `cores` and `gpus` of a node.
-    One that loses its node or process is repeated on another, at most `MAX_RETRIES` times.
+    Workers on the nodes of a cluster; `ray` is from `ray_cluster.connected`. A call
+    takes `cores` and `gpus` of a node. One that loses its node or process is repeated
+    on another, at most `MAX_RETRIES` times.
     """
 
     def __init__(self, ray: Any, slots: int, *, cores: int = 1, gpus: int = 0) -> None:
@@ -179,7 +194,8 @@ class RayWorkers(Workers):
         nodes = nodes_of(ray)
         memories = [int(node["Resources"].get("memory", 0)) for node in nodes]
         self._largest_memory = max(memories, default=0)
-        # With `max_calls` at 0, a process of a node keeps what it has loaded for the next call, also one with a GPU.
+        # With `max_calls` at 0, a process of a node keeps what it has loaded for the
+        # next call, also one with a GPU.
         options = {"num_cpus": cores, "num_gpus": gpus, "max_calls": 0}
         self._remote = cache(ray.remote(max_retries=MAX_RETRIES, **options))
 
@@ -223,7 +239,10 @@ _held: list[Any] = []
 """In a process of `Processes`: the object that it has made."""
 
 _closing: list[Connection] = []
-"""In a process of `Processes`: a pipe that the process which has started it closes to end calls."""
+"""
+In a process of `Processes`: a pipe that the process which has started it closes to end
+calls.
+"""
 
 _ENDING = ("SIGINT", "SIGHUP", "SIGTERM")
 """Signals that end a call. A terminal's Ctrl-C and its end reach workers, too."""
@@ -259,8 +278,8 @@ def _end_when_closed() -> None:
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     """
-    Ends the call without a traceback, after it has removed its temporary files and stopped what it has started. Another
-    signal would interrupt that, and is ignored.
+    Ends the call without a traceback, after it has removed its temporary files and
+    stopped what it has started. Another signal would interrupt that, and is ignored.
     """
     for name in _ENDING:
         if hasattr(signal, name):
@@ -276,7 +295,8 @@ def _call_unless_closed(
     try:
         return function(*arguments)
     except SystemExit as ended:
-        # The pool sends this error to the process that waits for the call, and would then wait for another call.
+        # The pool sends this error to the process that waits for the call, and would
+        # then wait for another call.
         exit_soon = threading.Timer(POLL_SECONDS, os._exit, [ended.code])
         exit_soon.daemon = True
         exit_soon.start()

@@ -28,7 +28,10 @@ from tests.tiny import write_data_root
 
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder for downloads and notes of this session; matplotlib keeps its fonts where they are."""
+    """
+    A folder for downloads and notes of this session; matplotlib keeps its fonts where
+    they are.
+    """
     with pytest.MonkeyPatch.context() as patched:
         fonts = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
         if "MPLCONFIGDIR" not in os.environ:
@@ -59,7 +62,10 @@ def configs(monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
 
 @pytest.fixture
 def build(request: pytest.FixtureRequest, tmp_path: Path) -> Build:
-    """For tests/<task>/: a tiny model of that task, by default with the vocabulary of its sample."""
+    """
+    For tests/<task>/: a tiny model of that task, by default with the vocabulary of its
+    sample.
+    """
     task = request.module.__name__.split(".")[1]
 
     def make(

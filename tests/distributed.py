@@ -19,8 +19,8 @@ SECONDS = 20
 
 def in_processes(count: int, action: Callable[[], Any], **variables: str) -> list[Any]:
     """
-    What `action` returns in each of `count` processes that communicate, by rank; what it raises is returned. The
-    processes have the environment's variables and these.
+    What `action` returns in each of `count` processes that communicate, by rank; what
+    it raises is returned. The processes have the environment's variables and these.
     """
     with tempfile.TemporaryDirectory() as name:
         files = [Path(name, f"{rank}.pickle") for rank in range(count)]

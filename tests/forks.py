@@ -1,4 +1,7 @@
-"""Forks of the test's process: what they leave behind when they are killed, and commands that run in them."""
+"""
+Forks of the test's process: what they leave behind when they are killed, and commands
+that run in them.
+"""
 
 import os
 import signal
@@ -13,7 +16,10 @@ from elmo_tasks.files import atomic_write
 
 
 def fork(action: Callable[[], object]) -> int:
-    """Calls `action` in a new process, whose id it returns. Its exit status is 0, or 1 after an error."""
+    """
+    Calls `action` in a new process, whose id it returns. Its exit status is 0, or 1
+    after an error.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
@@ -51,7 +57,10 @@ def nothing() -> None:
 def killed_while_writing(
     target: Path, *, prepare: Callable[[], object] = nothing, reap: bool = True
 ) -> Path:
-    """The temporary file of a process that was killed while it wrote `target`; `prepare` is called in it before."""
+    """
+    The temporary file of a process that was killed while it wrote `target`; `prepare`
+    is called in it before.
+    """
     before = set(temporary(target.parent))
 
     def write() -> None:
@@ -71,7 +80,9 @@ def killed_while_writing(
 
 @contextmanager
 def writing(target: Path, prepare: Callable[[], object] = nothing) -> Iterator[Path]:
-    """The temporary file of a process that writes `target` until the end of the block."""
+    """
+    The temporary file of a process that writes `target` until the end of the block.
+    """
     before = set(temporary(target.parent))
 
     def write() -> None:

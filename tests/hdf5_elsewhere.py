@@ -47,7 +47,10 @@ ELSEWHERE: dict[str, Callable[[h5py.File, str, np.ndarray, Path], None]] = {
 
 
 def move(path: str | Path, name: str, to: str) -> None:
-    """Moves the values of a dataset elsewhere; h5py still reads the same values under its name."""
+    """
+    Moves the values of a dataset elsewhere; h5py still reads the same values under its
+    name.
+    """
     with h5py.File(path, "r+") as file:
         values = file[name][...]
         del file[name]

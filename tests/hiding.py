@@ -19,7 +19,9 @@ class Hiding(importlib.machinery.PathFinder):
 
 sys.meta_path[sys.meta_path.index(importlib.machinery.PathFinder)] = Hiding
 """
-"""Python code, after which torchvision cannot be found, as where it is not installed."""
+"""
+Python code, after which torchvision cannot be found, as where it is not installed.
+"""
 
 _BROKEN = """
 import torchvision.extension
@@ -28,7 +30,10 @@ raise RuntimeError("operator torchvision::nms does not exist")
 
 
 def with_broken_torchvision(folder: Path) -> dict[str, str]:
-    """Variables of a process whose torchvision raises the error of one that was built for another PyTorch."""
+    """
+    Variables of a process whose torchvision raises the error of one that was built for
+    another PyTorch.
+    """
     package = folder / "torchvision"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(_BROKEN)

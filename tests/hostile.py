@@ -18,9 +18,10 @@ MEMORY = 500 * 10**6
 
 def outcome(read: Callable[[], object], *, reserved: int = MEMORY) -> str | None:
     """
-    The message of the error that `read` raises, `None` if it raises none, in a process of its own that is killed when
-    it takes more time or memory than the bounds. It may ask for `reserved` bytes of memory that it does not use. Raises
-    `AssertionError` for another end.
+    The message of the error that `read` raises, `None` if it raises none, in a process
+    of its own that is killed when it takes more time or memory than the bounds. It may
+    ask for `reserved` bytes of memory that it does not use. Raises `AssertionError` for
+    another end.
     """
     require_path("/proc/self/clear_refs")
     receiving, sending = os.pipe()

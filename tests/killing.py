@@ -1,4 +1,7 @@
-"""Trainings in separate processes that are killed at a given point, and the comparison of two runs."""
+"""
+Trainings in separate processes that are killed at a given point, and the comparison of
+two runs.
+"""
 
 import functools
 import importlib
@@ -29,8 +32,8 @@ IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 
 class Place(NamedTuple):
     """
-    Where a process kills itself: before the n-th call, counted from 1, of `module:name` or `module:Class.name`; with
-    `half`, after half of the bytes of `torch.save`.
+    Where a process kills itself: before the n-th call, counted from 1, of `module:name`
+    or `module:Class.name`; with `half`, after half of the bytes of `torch.save`.
     """
 
     function: str
@@ -73,8 +76,9 @@ def killed_at_event(
     number: int, folder: Path, function: Callable[..., Any], *arguments: Any
 ) -> int:
     """
-    Call a function in a new process that kills itself before its n-th change below `folder`: before a file is opened
-    for writing, renamed or removed, or a folder is made or removed. Returns the exit code, 0 if there are fewer.
+    Call a function in a new process that kills itself before its n-th change below
+    `folder`: before a file is opened for writing, renamed or removed, or a folder is
+    made or removed. Returns the exit code, 0 if there are fewer.
     """
     target = (number, folder, function, arguments)
     process = _context().Process(target=_call_and_die, args=target)
@@ -162,7 +166,10 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
 
 
 def differences(found: Path, expected: Path) -> list[str]:
-    """Where two finished runs differ except in times: weights, the trainer's state, metrics, the curve."""
+    """
+    Where two finished runs differ except in times: weights, the trainer's state,
+    metrics, the curve.
+    """
     ours, theirs = dict(contents(found)), dict(contents(expected))
     return sorted(ours.keys() ^ theirs.keys()) + [
         n for n in ours.keys() & theirs.keys() if not same(ours[n], theirs[n])

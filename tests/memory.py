@@ -1,4 +1,7 @@
-"""Memory of this process. Tests that measure it are skipped where there is no `/proc`, as on macOS."""
+"""
+Memory of this process. Tests that measure it are skipped where there is no `/proc`, as
+on macOS.
+"""
 
 import ctypes
 import gc

@@ -26,7 +26,10 @@ Build = Callable[..., Any]
 
 
 def corpus(task: str, **keys: Any) -> list[Instance]:
-    """New instances of a task's sample: those that are indexed give no labels to another vocabulary."""
+    """
+    New instances of a task's sample: those that are indexed give no labels to another
+    vocabulary.
+    """
     return list(
         DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}", **keys})).read(
             SAMPLES[task]
@@ -62,8 +65,8 @@ def make_model(
     **keys: Any,
 ) -> Model:
     """
-    The tiny model of a task in evaluation mode, with the vocabulary of these instances; `elmo` uses a random biLM in
-    `folder`.
+    The tiny model of a task in evaluation mode, with the vocabulary of these instances;
+    `elmo` uses a random biLM in `folder`.
     """
     params = {**tiny_model(task), **deepcopy(keys)}
     if elmo is not None:

@@ -16,7 +16,10 @@ def require_path(*paths: str) -> None:
 
 
 def processes() -> dict[int, tuple[int, str, str]]:
-    """All processes: parent, state (`Z` for one that has ended) and command. Skips a test where there is no `ps`."""
+    """
+    All processes: parent, state (`Z` for one that has ended) and command. Skips a test
+    where there is no `ps`.
+    """
     if shutil.which("ps") is None:
         pytest.skip("there is no ps, which lists processes")
     command = ["ps", "-A", "-ww"]

@@ -1,4 +1,7 @@
-"""The configs in `training_config`: they train at every scale, and hyperparameters and overrides work."""
+"""
+The configs in `training_config`: they train at every scale, and hyperparameters and
+overrides work.
+"""
 
 import json
 import math

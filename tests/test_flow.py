@@ -97,7 +97,9 @@ def test_folder_of_a_run_does_what_its_archive_does(
 
 
 def test_folder_of_which_a_part_is_left(run: Path, root: Path, tmp_path: Path) -> None:
-    """A run that was stopped before it wrote the archive; a copy of the archive alone."""
+    """
+    A run that was stopped before it wrote the archive; a copy of the archive alone.
+    """
     stopped, copied = tmp_path / "stopped", tmp_path / "copied"
     shutil.copytree(run, stopped)
     (stopped / "model.tar.gz").unlink()

@@ -1,4 +1,7 @@
-"""AllenNLP can be imported without torchvision, which other packages do not find afterwards, either."""
+"""
+AllenNLP can be imported without torchvision, which other packages do not find
+afterwards, either.
+"""
 
 from pathlib import Path
 

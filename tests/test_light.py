@@ -1,4 +1,6 @@
-"""The core in a Python that can import torch, numpy, h5py and their dependencies alone."""
+"""
+The core in a Python that can import torch, numpy, h5py and their dependencies alone.
+"""
 
 import importlib.metadata as metadata
 import os

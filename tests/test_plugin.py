@@ -60,7 +60,10 @@ def parts(annotation: Any) -> Iterator[Any]:
 
 
 def test_constructors_have_no_objects_in_new_unions(everything_imported: None) -> None:
-    """AllenNLP constructs an `Optional[X]` of a config, but passes the dictionary for `X | None`."""
+    """
+    AllenNLP constructs an `Optional[X]` of a config, but passes the dictionary for `X |
+    None`.
+    """
     for constructor in constructors():
         for name, parameter in inspect.signature(constructor).parameters.items():
             for union in parts(parameter.annotation):

@@ -36,7 +36,9 @@ GNU_ALONE = {
 
 
 def parts(tree: ast.AST) -> Iterator[ast.stmt]:
-    """The functions and the other statements of a file, without those inside a class."""
+    """
+    The functions and the other statements of a file, without those inside a class.
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
             yield from parts(node)
@@ -51,7 +53,10 @@ def name_of(part: ast.stmt) -> str:
 
 
 def without_skip(source: str) -> list[str]:
-    """The functions, and lines outside of them, that name a file of one system and neither skip nor mark a test."""
+    """
+    The functions, and lines outside of them, that name a file of one system and neither
+    skip nor mark a test.
+    """
     found = []
     for part in parts(ast.parse(source)):
         if names_a_system_file(part) and not skips(part):

@@ -19,7 +19,10 @@ from tests.tiny import SAMPLES, SIZES, tiny_model, write_vectors
 
 
 def predictor(task: str, folder: Path) -> tuple[Predictor, list[Instance]]:
-    """A random model as from an archive, which looks words up in a file, and its training data."""
+    """
+    A random model as from an archive, which looks words up in a file, and its training
+    data.
+    """
     words = set(re.findall(r"\w+", str(TASKS[task].examples)))
     file = write_vectors(
         folder / "vectors", sorted(words)[::2], width=SIZES["embedding_dim"]

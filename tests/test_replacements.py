@@ -1,4 +1,7 @@
-"""Tests see behaviour: they replace as little of the package as possible, and nothing by a mock."""
+"""
+Tests see behaviour: they replace as little of the package as possible, and nothing by a
+mock.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +14,10 @@ from tests.tiny import ROOT
 OWN = ("elmo_tasks", "fixtures", "tests")
 REPLACING = ("setattr", "delattr", "setitem", "delitem")
 MOST = 12
-"""Uses in the whole suite; each new one needs a reason that no argument, hook, process or limit of the system meets."""
+"""
+Uses in the whole suite; each new one needs a reason that no argument, hook, process or
+limit of the system meets.
+"""
 
 
 def imported(tree: ast.Module) -> dict[str, str]:
@@ -41,7 +47,10 @@ def replaced(call: ast.Call) -> str:
 
 
 def is_ours(name: str, imports: dict[str, str]) -> bool:
-    """Of the package, or an object of the test's own, which is an object of the package as a rule."""
+    """
+    Of the package, or an object of the test's own, which is an object of the package as
+    a rule.
+    """
     module = name
     if "." not in name:
         module = imports.get(name, OWN[0])

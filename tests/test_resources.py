@@ -1,4 +1,7 @@
-"""The data root, and what is said where it is missing; names, scales and copies of the configs."""
+"""
+The data root, and what is said where it is missing; names, scales and copies of the
+configs.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""Keys of URLs, login names and the home folder's path stand in nothing that is written or printed."""
+"""
+Keys of URLs, login names and the home folder's path stand in nothing that is written or
+printed.
+"""
 
 import gzip
 import io
@@ -25,7 +28,9 @@ KEYS = ("SECRET",)
 
 
 Command = Callable[..., tuple[int, str]]
-"""Calls a command in the home folder: its exit status, and all that it prints and logs."""
+"""
+Calls a command in the home folder: its exit status, and all that it prints and logs.
+"""
 
 
 @pytest.fixture

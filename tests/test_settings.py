@@ -1,4 +1,7 @@
-"""Types, ranges and defaults of settings, which constructors, `check`, the command line and the docs read."""
+"""
+Types, ranges and defaults of settings, which constructors, `check`, the command line
+and the docs read.
+"""
 
 import inspect
 from collections.abc import Iterator, Mapping

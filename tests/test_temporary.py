@@ -1,4 +1,7 @@
-"""Temporary files: the next write of an output removes those of killed processes of this host, and no others."""
+"""
+Temporary files: the next write of an output removes those of killed processes of this
+host, and no others.
+"""
 
 import logging
 import os
@@ -26,7 +29,10 @@ def on_host(name: str) -> Callable[[], None]:
 
 
 def renamed(path: Path, part: int, text: str) -> Path:
-    """With another part of the writer's identity in its name: -4 the host, -3 the process, -2 its start."""
+    """
+    With another part of the writer's identity in its name: -4 the host, -3 the process,
+    -2 its start.
+    """
     parts = path.name.split(".")
     parts[part] = text
     return path.rename(path.with_name(".".join(parts)))
@@ -142,7 +148,10 @@ def test_a_link_with_such_a_name_stays(tmp_path: Path) -> None:
 
 @given(st.text(st.characters(exclude_characters="\0/", codec="utf-8"), min_size=1))
 def test_any_name_of_an_output(name: str) -> None:
-    """The name of the temporary file is its own, hidden, and short enough for a file system."""
+    """
+    The name of the temporary file is its own, hidden, and short enough for a file
+    system.
+    """
     if len(name.encode()) > 255 or name in (".", ".."):
         return
     first, second = (temporary_path(Path("/folder", name)) for _ in range(2))

@@ -48,7 +48,10 @@ SIZES |= {"feature_size": 3, "max_span_width": 4, "num_layers": 2}
 
 
 def tiny_model(task: str) -> dict[str, Any]:
-    """The model of the config at `mini`, with the smallest sizes, learned word vectors and without an initializer."""
+    """
+    The model of the config at `mini`, with the smallest sizes, learned word vectors and
+    without an initializer.
+    """
     model: dict[str, Any] = json.loads(_mini_model(task))
     words = {"type": "elmo_tasks_word_vectors", "embedding_dim": SIZES["embedding_dim"]}
     model["text_field_embedder"]["token_embedders"]["tokens"] = words
@@ -73,7 +76,9 @@ def _shrunk(value: Any, key: str = "") -> Any:
 
 
 def bilm_files(folder: Path, **changes: Any) -> dict[str, str]:
-    """Writes a random biLM in the official format; returns the two keys for a config."""
+    """
+    Writes a random biLM in the official format; returns the two keys for a config.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     options_file, weight_file = write_bilm(folder, **changes)
     return {"options_file": options_file, "weight_file": weight_file}
@@ -103,8 +108,8 @@ def write_vectors(file: Path, words: list[str], *, width: int) -> Path:
 
 def write_data_root(root: Path) -> Path:
     """
-    Writes a few sentences to each of the files that configs read, and the configs, which read them at any scale, to
-    `training_config`.
+    Writes a few sentences to each of the files that configs read, and the configs,
+    which read them at any scale, to `training_config`.
     """
     toy.write_corpus(root)
     words = "<S>\n</S>\n<UNK>\nthe\ncook\nbakes\n.\n"

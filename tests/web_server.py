@@ -15,7 +15,10 @@ LOGIN = "Basic " + base64.b64encode(b"ann:pass/word").decode()
 
 
 class Server(ThreadingHTTPServer):
-    """Answers `/NAME/...` by the method `NAME` of `Handler`; counts requests, and keeps their headers."""
+    """
+    Answers `/NAME/...` by the method `NAME` of `Handler`; counts requests, and keeps
+    their headers.
+    """
 
     daemon_threads = True
 

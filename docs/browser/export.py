@@ -1,6 +1,7 @@
 """
-Write the embedded biLM for the static page: `model.json` (sizes, words, tensors) and `model.bin` (float16,
-little-endian), beside this file or into the given folder. The same biLM gives the same bytes.
+Write the embedded biLM for the static page: `model.json` (sizes, words, tensors) and
+`model.bin` (float16, little-endian), beside this file or into the given folder. The
+same biLM gives the same bytes.
 
     python docs/browser/export.py [FOLDER]
 """
@@ -23,7 +24,10 @@ COMMON_WORDS = 2000
 
 
 def tensors(bilm: BiLM, words: list[str]) -> dict[str, Tensor]:
-    """The weights by name as `elmo.js` reads them, and the context-free vectors [V, P] of `words`."""
+    """
+    The weights by name as `elmo.js` reads them, and the context-free vectors [V, P] of
+    `words`.
+    """
     encoder = bilm.token_encoder
     found = {
         "characters": encoder.characters,

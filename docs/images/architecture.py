@@ -1,8 +1,9 @@
 """
 Draws `architecture.svg`: the packages of elmo_tasks and their imports.
 
-An arrow means that the upper package imports the lower one directly. Arrows that follow from others are left out, and
-so are the single modules at the root. Run `python docs/images/architecture.py` after the structure changes.
+An arrow means that the upper package imports the lower one directly. Arrows that follow
+from others are left out, and so are the single modules at the root. Run `python
+docs/images/architecture.py` after the structure changes.
 """
 
 from graphlib import TopologicalSorter
@@ -56,7 +57,10 @@ def indirect(name: str, imported: dict[str, set[str]]) -> set[str]:
 
 
 def places(imported: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
-    """The centre of each package: as low as its imports allow, above the mean of what it imports."""
+    """
+    The centre of each package: as low as its imports allow, above the mean of what it
+    imports.
+    """
     depth: dict[str, int] = {}
     for name in TopologicalSorter(imported).static_order():
         depth[name] = 1 + max((depth[lower] for lower in imported[name]), default=-1)

@@ -1,8 +1,9 @@
 """
-Draws `layers.svg`: each layer of the biLM alone, and all of them mixed, against the tasks.
+Draws `layers.svg`: each layer of the biLM alone, and all of them mixed, against the
+tasks.
 
-The numbers are those of `docs/results/layers.json`, which has them from docs/RESULTS.md. Run
-`python docs/images/layers.py` after they change.
+The numbers are those of `docs/results/layers.json`, which has them from
+docs/RESULTS.md. Run `python docs/images/layers.py` after they change.
 """
 
 import json
@@ -70,7 +71,9 @@ def main() -> None:
 
 
 def draw(axes: plt.Axes, x: int, y: int, row: dict[str, str], key: str) -> None:
-    """One cell: the score, on the colour of its difference from the score without ELMo."""
+    """
+    One cell: the score, on the colour of its difference from the score without ELMo.
+    """
     if key not in row:
         axes.text(x, y, "not run", ha="center", va="center", fontsize=8, color=INK)
         return

@@ -1,4 +1,7 @@
-"""The bidirectional language model and its official files. Needs torch, numpy and h5py alone."""
+"""
+The bidirectional language model and its official files. Needs torch, numpy and h5py
+alone.
+"""
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
 from elmo_tasks.bilm.characters import batch_to_ids

@@ -1,4 +1,7 @@
-"""Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
+"""
+Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1
+and 3.4).
+"""
 
 import copy
 from pathlib import Path
@@ -31,7 +34,8 @@ States = dict[str, list[State]]
 
 class LayerOutput(NamedTuple):
     """
-    Layer 0 is the token encoder's vector twice, layer k the concatenated forward and backward outputs of LSTM layer k.
+    Layer 0 is the token encoder's vector twice, layer k the concatenated forward and
+    backward outputs of LSTM layer k.
     """
 
     layers: Tensor  # [L+1, B, T, 2P], zero for padding
@@ -42,15 +46,18 @@ class BiLM(nn.Module):
     """
     The bidirectional language model without its softmax.
 
-    As built, it can be trained and its weights are parameters. For inference on a CPU, `pack` replaces them by weights
-    in the memory layout in which oneDNN computes, which saves time and memory; `unpack` reverts that.
+    As built, it can be trained and its weights are parameters. For inference on a CPU,
+    `pack` replaces them by weights in the memory layout in which oneDNN computes, which
+    saves time and memory; `unpack` reverts that.
 
     # Parameters
 
-    - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that
-      support it and gives vectors whose cosine with the float32 ones is above 0.999. States and layers have the
-      parameters' type. It holds under `torch.autocast`, too.
-    - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.
+    - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is
+      faster on processors that support it and gives vectors whose cosine with the
+      float32 ones is above 0.999. States and layers have the parameters' type. It holds
+      under `torch.autocast`, too.
+    - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be
+      loaded.
     """
 
     boundaries: Tensor
@@ -88,10 +95,12 @@ class BiLM(nn.Module):
         packed: bool = False,
     ) -> "BiLM":
         """
-        Load a frozen biLM in the official format, in evaluation mode and without gradients.
+        Load a frozen biLM in the official format, in evaluation mode and without
+        gradients.
 
-        The files are `options.json` and `weights.hdf5`; `formats.fetch.bilm_file` finds them in whole models and at
-        URLs. `packed`: whether to `pack` the weights for inference on a CPU.
+        The files are `options.json` and `weights.hdf5`; `formats.fetch.bilm_file` finds
+        them in whole models and at URLs. `packed`: whether to `pack` the weights for
+        inference on a CPU.
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
@@ -111,8 +120,9 @@ class BiLM(nn.Module):
         mantissa_bits: int | None = None,
     ) -> None:
         """
-        Write the official format, which AllenNLP and bilm-tf load, each file atomically. With `mantissa_bits`, values
-        are rounded to so many bits after the leading one (0..23), which makes files smaller.
+        Write the official format, which AllenNLP and bilm-tf load, each file
+        atomically. With `mantissa_bits`, values are rounded to so many bits after the
+        leading one (0..23), which makes files smaller.
         """
         unpacked = self
         if self.is_packed:
@@ -126,14 +136,16 @@ class BiLM(nn.Module):
 
     def pack(self) -> Self:
         """
-        Freeze the biLM and pack its weights for inference on a CPU, as torch's quantized modules do.
+        Freeze the biLM and pack its weights for inference on a CPU, as torch's
+        quantized modules do.
 
-        Weight matrices are then not among the parameters, and asking for gradients is an error. State dictionaries,
-        `load_state_dict`, `save_files`, copies, pickles and `to` work as before. With `precision` bfloat16, weights are
-        rounded to bfloat16 for good.
+        Weight matrices are then not among the parameters, and asking for gradients is
+        an error. State dictionaries, `load_state_dict`, `save_files`, copies, pickles
+        and `to` work as before. With `precision` bfloat16, weights are rounded to
+        bfloat16 for good.
 
-        Where torch has no packed products for the device and data type, this only freezes; a conversion to such a
-        device or data type unpacks.
+        Where torch has no packed products for the device and data type, this only
+        freezes; a conversion to such a device or data type unpacks.
         """
         self.requires_grad_(False)
         for layer in packable_layers(self):
@@ -150,12 +162,13 @@ class BiLM(nn.Module):
 
     def cache_word_vectors(self) -> Self:
         """
-        Keep the context-free vectors of the most recently used words from one call to the next, so that a word of a
-        running text is encoded once. For a frozen biLM: its weights must stay as they are, but for `load_state_dict`,
-        `pack` and `to`, which begin the cache anew.
+        Keep the context-free vectors of the most recently used words from one call to
+        the next, so that a word of a running text is encoded once. For a frozen biLM:
+        its weights must stay as they are, but for `load_state_dict`, `pack` and `to`,
+        which begin the cache anew.
 
-        Does nothing on a GPU, or where a word's vector depends by rounding on the words that are encoded with it; see
-        `TokenEncoder.is_batch_invariant`.
+        Does nothing on a GPU, or where a word's vector depends by rounding on the words
+        that are encoded with it; see `TokenEncoder.is_batch_invariant`.
         """
         on_cpu = self.boundaries.device.type == "cpu"
         if on_cpu and self.token_encoder.is_batch_invariant(
@@ -190,11 +203,13 @@ class BiLM(nn.Module):
 
     def forward(self, character_ids: Tensor) -> LayerOutput:
         """
-        The layers of ids [B, T, C] as from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence
-        boundaries are added and removed inside; a sentence may be empty. Longer words than
-        `options.max_characters_per_token` allows are truncated.
+        The layers of ids [B, T, C] as from `batch_to_ids`: the tokens of each row from
+        the left, then zeros. Sentence boundaries are added and removed inside; a
+        sentence may be empty. Longer words than `options.max_characters_per_token`
+        allows are truncated.
 
-        Every sentence starts from zero states, so that its vectors depend on nothing else.
+        Every sentence starts from zero states, so that its vectors depend on nothing
+        else.
         """
         return self.carry(character_ids, {})[0]
 
@@ -202,9 +217,10 @@ class BiLM(nn.Module):
         self, character_ids: Tensor, states: States
     ) -> tuple[LayerOutput, States]:
         """
-        As `forward`, but row b starts from row b of the states that the previous batch returned, as in bilm-tf: for
-        each direction and layer, cell state and output, [B, .]; zeros where there are none. Also returns the final
-        states; rows beyond a smaller batch keep theirs.
+        As `forward`, but row b starts from row b of the states that the previous batch
+        returned, as in bilm-tf: for each direction and layer, cell state and output,
+        [B, .]; zeros where there are none. Also returns the final states; rows beyond a
+        smaller batch keep theirs.
         """
         mask = token_mask(character_ids)  # [B, T]
         if not len(mask):
@@ -227,8 +243,8 @@ class BiLM(nn.Module):
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """
-        Context-free vectors [N, P] of words with ids [N, C], computing each distinct word once; see
-        `cache_word_vectors`.
+        Context-free vectors [N, P] of words with ids [N, C], computing each distinct
+        word once; see `cache_word_vectors`.
         """
         distinct, index = _distinct_rows(character_ids)
         if self._word_vectors is None:
@@ -272,8 +288,8 @@ class BiLM(nn.Module):
 
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
         """
-        Word vectors of ids [B, T, C] with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P];
-        the mask [B, T] says which are words.
+        Word vectors of ids [B, T, C] with `<S>` before and `</S>` after each sentence,
+        flattened to [B * (T + 2), P]; the mask [B, T] says which are words.
         """
         vectors = self.encode_types(torch.cat([self.boundaries, character_ids[mask]]))
         position = torch.zeros(
@@ -291,7 +307,10 @@ class BiLM(nn.Module):
         packing: Packing,
         states: list[State] | None,
     ) -> tuple[list[Tensor], list[State]]:
-        """Run one direction over packed inputs [N, P]; the outputs of its L layers, each [N, P], and final states."""
+        """
+        Run one direction over packed inputs [N, P]; the outputs of its L layers, each
+        [N, P], and final states.
+        """
         stack: LstmStack = getattr(self, f"{direction}_stack")
         kept = _with_rows(states or stack.initial_states(0), stack, len(packing.order))
         ordered = [
@@ -314,7 +333,10 @@ class BiLM(nn.Module):
 
 
 def _with_rows(states: list[State], stack: LstmStack, rows: int) -> list[State]:
-    """Copies of the states of each layer, on the device of the stack, with zeros for rows that they do not have yet."""
+    """
+    Copies of the states of each layer, on the device of the stack, with zeros for rows
+    that they do not have yet.
+    """
     known = len(states[0][0])
     unseen = stack.initial_states(max(0, rows - known))
     complete = []
@@ -329,7 +351,9 @@ def _with_rows(states: list[State], stack: LstmStack, rows: int) -> list[State]:
 
 
 def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:
-    """The distinct rows of ids [N, C], [U, C], and the index of each row among them, [N]."""
+    """
+    The distinct rows of ids [N, C], [U, C], and the index of each row among them, [N].
+    """
     weights = torch.arange(1, ids.shape[1] + 1, device=ids.device, dtype=torch.long)
     weights = weights * 0x9E3779B97F4A7C1 + weights * weights * 0x632BE59BD9B4E01
     keys = (ids.long() * weights).sum(1)  # [N], a hash modulo 2^64

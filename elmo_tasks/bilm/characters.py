@@ -15,8 +15,9 @@ BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PAD_WORD = range(BYTES, BYTE
 
 LEAST_CHARACTERS, MOST_CHARACTERS = 10, 256
 """
-The limits of a biLM's `max_characters_per_token`. Every source of layers reads at most 254 bytes of a word, so that a
-long one, such as an address, does not fill the memory with a batch's padding.
+The limits of a biLM's `max_characters_per_token`. Every source of layers reads at most
+254 bytes of a word, so that a long one, such as an address, does not fill the memory
+with a batch's padding.
 """
 
 CHARACTERS = BYTES + 5
@@ -48,9 +49,10 @@ _BOUNDARIES = {
 
 def token_to_ids(token: str, *, longest: int = MAX_CHARACTERS) -> np.ndarray:
     """
-    The character ids of one token, uint16, from 1 to 261: 50, or as many as a longer word takes, `longest` at most. By
-    default tokens are truncated to 48 bytes, as in bilm-tf; lone surrogates are dropped. The tokens `<S>` and `</S>`
-    are the sentence boundaries. An empty string is a word without characters.
+    The character ids of one token, uint16, from 1 to 261: 50, or as many as a longer
+    word takes, `longest` at most. By default tokens are truncated to 48 bytes, as in
+    bilm-tf; lone surrogates are dropped. The tokens `<S>` and `</S>` are the sentence
+    boundaries. An empty string is a word without characters.
     """
     if not isinstance(token, str):
         raise TypeError(f"expected a token as a string, got {token!r}")
@@ -62,7 +64,10 @@ def token_to_ids(token: str, *, longest: int = MAX_CHARACTERS) -> np.ndarray:
 
 @lru_cache(maxsize=2**17)
 def shared_ids(token: str) -> np.ndarray:
-    """The ids of a token of any length: one read-only array for all its occurrences in a process."""
+    """
+    The ids of a token of any length: one read-only array for all its occurrences in a
+    process.
+    """
     row = token_to_ids(token, longest=MOST_CHARACTERS)
     row.flags.writeable = False
     return row
@@ -77,7 +82,9 @@ def tokens_to_ids(tokens: Iterable[str]) -> np.ndarray:
 
 
 def pad_rows(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """Ids [T, C] of a sentence, int64, from those of its tokens; zero for padding tokens."""
+    """
+    Ids [T, C] of a sentence, int64, from those of its tokens; zero for padding tokens.
+    """
     ids = np.full(shape, PADDING_ID, dtype=np.int64)
     if rows and shape[1] == MAX_CHARACTERS:
         ids[: len(rows)] = rows
@@ -92,9 +99,10 @@ def batch_to_ids(
     sentences: list[list[str]], *, longest: int = MAX_CHARACTERS
 ) -> torch.LongTensor:
     """
-    Character ids of B tokenised sentences, which may be empty, padded with zeros to the longest: int64, [B, T, 50],
-    wider if a word takes more slots. The biLM adds sentence boundaries. `longest` is the most slots of a word, for
-    sources that read long words. Raises `TypeError` if a sentence or a token is something else.
+    Character ids of B tokenised sentences, which may be empty, padded with zeros to the
+    longest: int64, [B, T, 50], wider if a word takes more slots. The biLM adds sentence
+    boundaries. `longest` is the most slots of a word, for sources that read long words.
+    Raises `TypeError` if a sentence or a token is something else.
     """
     for sentence in sentences:
         if isinstance(sentence, str):
@@ -117,7 +125,10 @@ def batch_to_ids(
 
 
 def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
-    """The mask of tokens [B, T] of ids [B, T, C]. Raises `ValueError` if padding precedes a token."""
+    """
+    The mask of tokens [B, T] of ids [B, T, C]. Raises `ValueError` if padding precedes
+    a token.
+    """
     if character_ids.dim() != 3 or character_ids.shape[2] < MAX_CHARACTERS:
         raise ValueError(
             f"character ids: expected shape [B, T, {MAX_CHARACTERS}], got {list(character_ids.shape)}"
@@ -131,7 +142,9 @@ def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
 
 
 def fit_slots(character_ids: torch.Tensor, slots: int = MAX_CHARACTERS) -> torch.Tensor:
-    """Ids [..., C] as [..., slots]: words are truncated to `slots - 2` bytes, or padded."""
+    """
+    Ids [..., C] as [..., slots]: words are truncated to `slots - 2` bytes, or padded.
+    """
     more = slots - character_ids.shape[-1]
     if more > 0:
         is_token = character_ids[..., :1] > PADDING_ID

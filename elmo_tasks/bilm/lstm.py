@@ -1,4 +1,7 @@
-"""Token vectors -> hidden states: a projected LSTM with clipping, in one direction (paper, section 3.1)."""
+"""
+Token vectors -> hidden states: a projected LSTM with clipping, in one direction (paper,
+section 3.1).
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,10 +20,16 @@ from elmo_tasks.bilm.packed_linear import (
 )
 
 FORGET_BIAS = 1.0
-"""Added to the forget gate in the forward pass; files and parameters hold the bias without it, as in TensorFlow."""
+"""
+Added to the forget gate in the forward pass; files and parameters hold the bias without
+it, as in TensorFlow.
+"""
 
 TOKENS_AT_ONCE = 128
-"""Packed tokens whose input products are held in memory at once without gradients: 8 MB at the paper's size."""
+"""
+Packed tokens whose input products are held in memory at once without gradients: 8 MB at
+the paper's size.
+"""
 
 State = tuple[Tensor, Tensor]
 """The cell state [B, H] and the clipped, projected output [B, P] of each row."""
@@ -28,14 +37,16 @@ State = tuple[Tensor, Tensor]
 
 class ProjectedLstm(PackableModule):
     """
-    An LSTM layer over packed sequences whose cell state is clipped and whose output is projected and clipped:
+    An LSTM layer over packed sequences whose cell state is clipped and whose output is
+    projected and clipped:
 
     `i, o, f, j = split(W_x x_t + W_h h_(t-1) + b)`,
     `c_t = clip(sigmoid(f + 1) c_(t-1) + sigmoid(i) tanh(j))`,
     `h_t = clip(W_p (sigmoid(o) tanh(c_t)))`.
 
-    `W_x x_t` is computed for all steps at once; only `W_h h_(t-1)` and the projection are sequential. In the options,
-    `dim` is H, `projection_dim` P. Without `initialize`, the weights must be loaded.
+    `W_x x_t` is computed for all steps at once; only `W_h h_(t-1)` and the projection
+    are sequential. In the options, `dim` is H, `projection_dim` P. Without
+    `initialize`, the weights must be loaded.
     """
 
     packable = ("input_weight", "hidden_weight", "projection")
@@ -60,7 +71,10 @@ class ProjectedLstm(PackableModule):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Glorot-uniform over the joint kernel of input and recurrence, as in TensorFlow; bias 0."""
+        """
+        Glorot-uniform over the joint kernel of input and recurrence, as in TensorFlow;
+        bias 0.
+        """
         bound = (6.0 / (2 * self.projection_dim + 4 * self.dim)) ** 0.5
         nn.init.uniform_(self.input_weight, -bound, bound)
         nn.init.uniform_(self.hidden_weight, -bound, bound)
@@ -83,12 +97,12 @@ class ProjectedLstm(PackableModule):
         """
         # Parameters
 
-        - `inputs`, [N, P]: packed sequences, as in `torch.nn.utils.rnn.PackedSequence`: step 0 of all rows, then step
-          1, and so on.
+        - `inputs`, [N, P]: packed sequences, as in `torch.nn.utils.rnn.PackedSequence`:
+          step 0 of all rows, then step 1, and so on.
         - `batch_sizes`: the number of rows at each step, non-increasing; its sum is N.
         - `state`: the initial cell state [B, H] and output [B, P].
-        - `precision`: data type of the matrix products; cell states and outputs have that of the inputs. Default: that
-          of the inputs.
+        - `precision`: data type of the matrix products; cell states and outputs have
+          that of the inputs. Default: that of the inputs.
 
         Returns the outputs [N, P], and the state of each row after its last step.
         """
@@ -128,8 +142,8 @@ class ProjectedLstm(PackableModule):
 
 class LstmStack(nn.Module):
     """
-    The LSTM layers of one direction. With skip connections, each layer after the first adds its input (after dropout)
-    to its output; the recurrent state excludes that sum.
+    The LSTM layers of one direction. With skip connections, each layer after the first
+    adds its input (after dropout) to its output; the recurrent state excludes that sum.
     """
 
     def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
@@ -153,8 +167,9 @@ class LstmStack(nn.Module):
         precision: torch.dtype | None = None,
     ) -> tuple[list[Tensor], list[State]]:
         """
-        The outputs [N, P] of the L layers for packed inputs [N, P], and the last state of each layer; see
-        `ProjectedLstm.forward`. `dropout` is the probability of an element of a layer's input to be zeroed.
+        The outputs [N, P] of the L layers for packed inputs [N, P], and the last state
+        of each layer; see `ProjectedLstm.forward`. `dropout` is the probability of an
+        element of a layer's input to be zeroed.
         """
         outputs: list[Tensor] = []
         finals: list[State] = []
@@ -171,7 +186,10 @@ class LstmStack(nn.Module):
 
 
 def _parts(batch_sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Split the steps into parts of at most `TOKENS_AT_ONCE` tokens, or one step: memory is independent of length."""
+    """
+    Split the steps into parts of at most `TOKENS_AT_ONCE` tokens, or one step: memory
+    is independent of length.
+    """
     part: list[int] = []
     for rows in batch_sizes:
         if part and sum(part) + rows > TOKENS_AT_ONCE:
@@ -196,12 +214,12 @@ def _scan(
     record: list[Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """
-    The recurrence over packed input products `gates` [N, 4H], from the state of each row:
-    cell [B, H] and output `hidden` [B, P]. Returns the outputs [N, P], and the last cell
-    and output of each row.
+    The recurrence over packed input products `gates` [N, 4H], from the state of each
+    row: cell [B, H] and output `hidden` [B, P]. Returns the outputs [N, P], and the
+    last cell and output of each row.
 
-    `recur` maps outputs [n, P] to gates [n, 4H], `project` maps [n, H] to outputs [n, P].
-    If `record` is given, it collects what the backward pass needs of each step: the
+    `recur` maps outputs [n, P] to gates [n, 4H], `project` maps [n, H] to outputs [n,
+    P]. If `record` is given, it collects what the backward pass needs of each step: the
     activated gates, the cell before and after, and the tanh of the cell.
     """
     cell_clip, proj_clip = clips
@@ -227,8 +245,8 @@ def _scan(
 
 class _Scan(torch.autograd.Function):
     """
-    `_scan` with its gradient, step by step from the last one (see `lstm_cell`): two small
-    products a step, and one product for the gradient of each weight.
+    `_scan` with its gradient, step by step from the last one (see `lstm_cell`): two
+    small products a step, and one product for the gradient of each weight.
     """
 
     @staticmethod
@@ -262,7 +280,8 @@ class _Scan(torch.autograd.Function):
         to_exposed = packed_linear(projection.t())
         to_hidden = packed_linear(hidden_weight.t())
         tokens = len(outputs)
-        # The gradients of W_h and W_p are sums over all steps: one product each, of these.
+        # The gradients of W_h and W_p are sums over all steps: one product each, of
+        # these.
         d_gates = record[0].new_empty(
             tokens, len(hidden_weight), dtype=dtype
         )  # [N, 4H]
@@ -307,8 +326,8 @@ def _previous_outputs(
     outputs: Tensor, first: Tensor, batch_sizes: Sequence[int]
 ) -> Tensor:
     """
-    The recurrent input of each packed step [N, P]: outputs [N, P] of the step before, and
-    `first` [B, P] before the first one.
+    The recurrent input of each packed step [N, P]: outputs [N, P] of the step before,
+    and `first` [B, P] before the first one.
     """
     before = first
     received = []

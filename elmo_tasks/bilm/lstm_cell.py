@@ -1,9 +1,9 @@
 """
 One step of the biLM's LSTM and its gradient: formulas, plain code, fast code.
 
-The step (paper, section 3.1; Jozefowicz et al. 2016). From the pre-activations `a_i, a_o,
-a_f, a_j`, each [rows, H], and the cell `c` of the step before, with `s(x)` the sigmoid,
-and `a_f` with the bias of 1:
+The step (paper, section 3.1; Jozefowicz et al. 2016). From the pre-activations `a_i,
+a_o, a_f, a_j`, each [rows, H], and the cell `c` of the step before, with `s(x)` the
+sigmoid, and `a_f` with the bias of 1:
 
     i = s(a_i)    o = s(a_o)    f = s(a_f)    j = tanh(a_j)
     c' = clip(f c + i j)
@@ -12,8 +12,8 @@ and `a_f` with the bias of 1:
 
 What follows, `h = clip(W_p u)`, is a matrix product, and no part of the step.
 
-The gradient. `dx` is the derivative of the loss by `x`. Given `du`, and the part of `dc'`
-that comes from the next step:
+The gradient. `dx` is the derivative of the loss by `x`. Given `du`, and the part of
+`dc'` that comes from the next step:
 
     do = q du
     dc' = (1 - q^2) o du + the next step's part, and 0 where c' was clipped
@@ -25,8 +25,8 @@ By the pre-activations, since `s' = s (1 - s)` and `tanh' = 1 - tanh^2`:
     da_x = x (1 - x) dx  for x = i, o, f
     da_j = (1 - j^2) dj
 
-`plain_step` and `plain_step_back` say this in code, and a test compares them with `step`
-and `step_back`, which do the same with few and in-place operations.
+`plain_step` and `plain_step_back` say this in code, and a test compares them with
+`step` and `step_back`, which do the same with few and in-place operations.
 """
 
 import torch
@@ -40,8 +40,8 @@ def plain_step(
     gates: Tensor, cell: Tensor, clip: float | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """
-    Pre-activations [rows, 4H] and the cell c [rows, H] -> the activated gates [rows, 4H],
-    c', q and u, [rows, H] each.
+    Pre-activations [rows, 4H] and the cell c [rows, H] -> the activated gates [rows,
+    4H], c', q and u, [rows, H] each.
     """
     a_i, a_o, a_f, a_j = gates.chunk(GATES, 1)
     i = a_i.sigmoid()
@@ -65,8 +65,8 @@ def plain_step_back(
     clip: float | None,
 ) -> tuple[Tensor, Tensor]:
     """
-    du and the next step's part of dc' [rows, H], the activated gates [rows, 4H], c, c' and
-    q [rows, H] -> the gradient by the pre-activations [rows, 4H], and dc [rows, H].
+    du and the next step's part of dc' [rows, H], the activated gates [rows, 4H], c, c'
+    and q [rows, H] -> the gradient by the pre-activations [rows, 4H], and dc [rows, H].
     """
     i, o, f, j = gates.chunk(GATES, 1)
     d_o = squashed * d_exposed
@@ -92,8 +92,8 @@ def step(
     `plain_step` with the gates [rows, 4H] activated in place: returns c', q and u
     [rows, H].
 
-    `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: the sigmoid is several times
-    as fast on CPUs, and one call activates all gates.
+    `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: the sigmoid is several
+    times as fast on CPUs, and one call activates all gates.
     """
     width = cell.shape[1]
     gates[:, 3 * width :].mul_(2.0)
@@ -118,9 +118,9 @@ def step_back(
     clip: float | None,
 ) -> None:
     """
-    `plain_step_back`, whose results replace what is in `d_gates` [rows, 4H] and, in place
-    of the next step's part of dc', in `d_cell` [rows, H]. `exposed` [rows, H] gets u, which
-    the gradient of W_p needs.
+    `plain_step_back`, whose results replace what is in `d_gates` [rows, 4H] and, in
+    place of the next step's part of dc', in `d_cell` [rows, H]. `exposed` [rows, H]
+    gets u, which the gradient of W_p needs.
     """
     i, o, f, j = gates.chunk(GATES, 1)
     if exposed.dtype == o.dtype:

@@ -46,17 +46,20 @@ class BiLMOptions(Settings):
 
     # Parameters
 
-    - `filters`: the character convolutions: pairs of width in characters and number of filters.
+    - `filters`: the character convolutions: pairs of width in characters and number of
+      filters.
     - `character_dim`: size of a character embedding.
     - `activation`: after the max-pooling over characters: `relu` or `tanh`.
     - `n_highway`: highway layers after the convolutions, 0 to 100.
-    - `dim`, `projection_dim`: LSTM units and size of the projected output, per direction (P; a layer's vector has 2P).
+    - `dim`, `projection_dim`: LSTM units and size of the projected output, per
+      direction (P; a layer's vector has 2P).
     - `n_layers`: LSTM layers per direction (L), at most 100.
-    - `cell_clip`, `proj_clip`: largest absolute value of the cell state and of the projected output; `None` or 0 for no
-      clipping.
-    - `use_skip_connections`: whether layers after the first add their input to their output.
-    - `max_characters_per_token`: bytes that are read of a word, plus 2; 10 to 256. AllenNLP's own loader and bilm-tf's
-      weights have 50.
+    - `cell_clip`, `proj_clip`: largest absolute value of the cell state and of the
+      projected output; `None` or 0 for no clipping.
+    - `use_skip_connections`: whether layers after the first add their input to their
+      output.
+    - `max_characters_per_token`: bytes that are read of a word, plus 2; 10 to 256.
+      AllenNLP's own loader and bilm-tf's weights have 50.
     """
 
     filters: Annotated[tuple[Any, ...], _is_filters] = (
@@ -105,14 +108,18 @@ class BiLMOptions(Settings):
 
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
-        """From the structure of `options.json`; keys that only training uses are ignored."""
+        """
+        From the structure of `options.json`; keys that only training uses are ignored.
+        """
         values = _values(options)
         require_none(_wrong_count(options))
         return cls(**values)
 
     @classmethod
     def problems(cls, options: dict[str, Any]) -> list[Wrong]:
-        """The invalid values in the structure of `options.json`, under their keys there."""
+        """
+        The invalid values in the structure of `options.json`, under their keys there.
+        """
         try:
             values = _values(options)
         except InputError:
@@ -124,7 +131,10 @@ class BiLMOptions(Settings):
 
     @classmethod
     def from_file(cls, path: str | Path) -> "BiLMOptions":
-        """Read an official `options.json`. Raises `InputError` naming the file and every missing or invalid value."""
+        """
+        Read an official `options.json`. Raises `InputError` naming the file and every
+        missing or invalid value.
+        """
         found = read_json(path, "the biLM's options")
         try:
             return cls.from_dict(found)
@@ -132,7 +142,10 @@ class BiLMOptions(Settings):
             raise InputError(str(error), file=path) from None
 
     def to_dict(self) -> dict[str, Any]:
-        """The structure of `options.json`; AllenNLP and bilm-tf expect 262 for `n_characters`."""
+        """
+        The structure of `options.json`; AllenNLP and bilm-tf expect 262 for
+        `n_characters`.
+        """
         lstm = (
             "use_skip_connections",
             "projection_dim",
@@ -193,7 +206,9 @@ def _pairs(filters: Any) -> Any:
 
 
 def _values(options: dict[str, Any]) -> dict[str, Any]:
-    """The fields in the structure of `options.json`. Raises `InputError` if it is another."""
+    """
+    The fields in the structure of `options.json`. Raises `InputError` if it is another.
+    """
     try:
         lstm = options["lstm"]
         char_cnn = options["char_cnn"]

@@ -1,4 +1,7 @@
-"""Matrix products with weights packed once for oneDNN, which saves time and memory on a CPU."""
+"""
+Matrix products with weights packed once for oneDNN, which saves time and memory on a
+CPU.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -25,8 +28,9 @@ class PackedWeight:
     """
     A constant weight matrix in the memory layout in which oneDNN computes.
 
-    Axes of the weight [M, ...] after the first are flattened to K; `dtype`, float32 or bfloat16, is the data type of
-    the packed values, of the products and of their outputs.
+    Axes of the weight [M, ...] after the first are flattened to K; `dtype`, float32 or
+    bfloat16, is the data type of the packed values, of the products and of their
+    outputs.
     """
 
     def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
@@ -37,7 +41,10 @@ class PackedWeight:
         self._packed = torch.ops.mkldnn._reorder_linear_weight.default(flat)
 
     def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
-        """`inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M]; without a gradient."""
+        """
+        `inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M];
+        without a gradient.
+        """
         return torch.ops.mkldnn._linear_pointwise.default(
             inputs.to(self.dtype), self._packed, bias, "none", [], ""
         )
@@ -54,7 +61,10 @@ class PackedWeight:
         return product
 
     def unpack(self) -> Tensor:
-        """The weight with its original shape and data type; values packed in bfloat16 come back rounded."""
+        """
+        The weight with its original shape and data type; values packed in bfloat16 come
+        back rounded.
+        """
         return self._packed.to_dense().to(self._weight_dtype).view(self._shape)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -68,9 +78,10 @@ def packed_linear(
     weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None
 ) -> Linear:
     """
-    The function `inputs @ weight.T + bias`, for a weight that is constant as long as the function is used, in `dtype`,
-    by default the weight's; without a gradient. The weight is packed now where `can_pack` says so, which takes as long
-    as the product of about a hundred rows, so it pays off if the function is used for more.
+    The function `inputs @ weight.T + bias`, for a weight that is constant as long as
+    the function is used, in `dtype`, by default the weight's; without a gradient. The
+    weight is packed now where `can_pack` says so, which takes as long as the product of
+    about a hundred rows, so it pays off if the function is used for more.
     """
     dtype = dtype or weight.dtype
     if can_pack(weight.device, dtype):
@@ -84,9 +95,11 @@ class PackableModule(nn.Module):
     """
     Base class of layers whose weights can be packed for inference on a CPU.
 
-    `pack` replaces the parameters named in `packable` by constant `PackedWeight`s, which are neither parameters nor
-    buffers; reading such a parameter raises an error. `state_dict`, `load_state_dict`, copies and pickles work as
-    before. `unpack` makes the weights parameters again, and so does a conversion to another device or data type.
+    `pack` replaces the parameters named in `packable` by constant `PackedWeight`s,
+    which are neither parameters nor buffers; reading such a parameter raises an error.
+    `state_dict`, `load_state_dict`, copies and pickles work as before. `unpack` makes
+    the weights parameters again, and so does a conversion to another device or data
+    type.
     """
 
     packable: ClassVar[tuple[str, ...]] = ("weight",)
@@ -98,8 +111,8 @@ class PackableModule(nn.Module):
 
     def pack(self, dtype: torch.dtype) -> None:
         """
-        Pack the weights, one at a time, for products in `dtype`, to which wider ones are rounded for good; do nothing
-        where `can_pack` is false.
+        Pack the weights, one at a time, for products in `dtype`, to which wider ones
+        are rounded for good; do nothing where `can_pack` is false.
         """
         if self._packed or not can_pack(next(self.parameters()).device, dtype):
             return
@@ -123,8 +136,9 @@ class PackableModule(nn.Module):
         self, name: str, bias: Tensor | None = None, *, dtype: torch.dtype, grad: bool
     ) -> Linear:
         """
-        Return the function `inputs @ weight.T + bias` in `dtype` with the weight `name`, one of `packable`, to be used
-        during one forward pass. `grad` is what `needs_grad` returns; with a packed layer, it raises `RuntimeError`.
+        Return the function `inputs @ weight.T + bias` in `dtype` with the weight
+        `name`, one of `packable`, to be used during one forward pass. `grad` is what
+        `needs_grad` returns; with a packed layer, it raises `RuntimeError`.
         """
         packed = self._packed.get(name)
         if packed is not None and grad:
@@ -172,7 +186,10 @@ def packable_layers(module: nn.Module) -> Iterator[PackableModule]:
 
 
 def needs_grad(module: nn.Module, *inputs: Tensor) -> bool:
-    """Whether a forward pass of `module` on `inputs` may be differentiated, by a parameter or an input."""
+    """
+    Whether a forward pass of `module` on `inputs` may be differentiated, by a parameter
+    or an input.
+    """
     if not torch.is_grad_enabled():
         return False
     for tensor in (*inputs, *module.parameters()):
@@ -182,7 +199,10 @@ def needs_grad(module: nn.Module, *inputs: Tensor) -> bool:
 
 
 def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
-    """Whether weights can be packed for products in `dtype`: on a CPU for which torch has oneDNN, unless disabled."""
+    """
+    Whether weights can be packed for products in `dtype`: on a CPU for which torch has
+    oneDNN, unless disabled.
+    """
     return (
         device.type == "cpu"
         and torch._C._get_mkldnn_enabled()

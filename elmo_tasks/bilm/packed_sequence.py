@@ -1,4 +1,7 @@
-"""Sentences of unequal length -> packed steps, longest sentence first, so that no step computes on padding."""
+"""
+Sentences of unequal length -> packed steps, longest sentence first, so that no step
+computes on padding.
+"""
 
 from dataclasses import dataclass
 
@@ -9,17 +12,17 @@ from torch import Tensor
 @dataclass(frozen=True)
 class Packing:
     """
-    The indices that pack B sentences, with their two boundary tokens, and unpack the outputs; compare
-    `torch.nn.utils.rnn.PackedSequence`.
+    The indices that pack B sentences, with their two boundary tokens, and unpack the
+    outputs; compare `torch.nn.utils.rnn.PackedSequence`.
 
     # Parameters
 
     - `batch_sizes`: the number of sentences that reach each step; its sum is N.
     - `order`, [B]: the sentences by decreasing length.
-    - `forward_from`, `backward_from`, [N]: for each packed index, the flat index `row * (T + 2) + position` of the
-      token that the direction reads.
-    - `forward_to`, `backward_to`, [B, T]: for each token without boundaries, the packed index of its output; 0 for
-      padding.
+    - `forward_from`, `backward_from`, [N]: for each packed index, the flat index `row *
+      (T + 2) + position` of the token that the direction reads.
+    - `forward_to`, `backward_to`, [B, T]: for each token without boundaries, the packed
+      index of its output; 0 for padding.
     """
 
     batch_sizes: list[int]
@@ -31,7 +34,9 @@ class Packing:
 
     @classmethod
     def of(cls, mask: Tensor) -> "Packing":
-        """The packing for a mask [B, T], true for the tokens at the beginning of each row."""
+        """
+        The packing for a mask [B, T], true for the tokens at the beginning of each row.
+        """
         lengths = mask.sum(1).cpu()  # [B]
         rows, longest = mask.shape
         step = torch.arange(int(lengths.max()) + 2)
@@ -65,7 +70,10 @@ class Packing:
 
 
 def _moved(indices: list[Tensor], device: torch.device) -> list[Tensor]:
-    """Several tensors of integers on a device, in one transfer, which is faster than several."""
+    """
+    Several tensors of integers on a device, in one transfer, which is faster than
+    several.
+    """
     flat = torch.cat([index.flatten() for index in indices]).to(device)
     parts = flat.split([index.numel() for index in indices])
     return [part.view_as(index) for part, index in zip(parts, indices, strict=True)]

@@ -1,4 +1,6 @@
-"""Character ids -> context-free word vectors (paper, section 3.4; Jozefowicz et al. 2016)."""
+"""
+Character ids -> context-free word vectors (paper, section 3.4; Jozefowicz et al. 2016).
+"""
 
 from collections.abc import Sequence
 
@@ -13,13 +15,19 @@ from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad
 CHUNK = 16  # chunks of words have a multiple of this number of rows
 
 CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE = 2 * CHUNK, 8 * CHUNK
-"""The most rows of a chunk: few enough for a processor's cache, enough for efficient products."""
+"""
+The most rows of a chunk: few enough for a processor's cache, enough for efficient
+products.
+"""
 
 _WITH_AMX = 4 * CHUNK
 """The one number of rows, where the order of sums in bfloat16 depends on it."""
 
 _SHORT_WORDS = (10, 14)
-"""Slots, word boundaries included: most English words fit the first, nearly all the second."""
+"""
+Slots, word boundaries included: most English words fit the first, nearly all the
+second.
+"""
 
 
 class CharacterConvolution(PackableModule, nn.Conv1d):
@@ -34,7 +42,10 @@ class PackableLinear(PackableModule, nn.Linear):
 
 
 class Highway(nn.Module):
-    """A highway layer of `width` units: `g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_g x + b_g)`."""
+    """
+    A highway layer of `width` units: `g * relu(W_t x + b_t) + (1 - g) * x` with `g =
+    sigmoid(W_g x + b_g)`.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -42,13 +53,18 @@ class Highway(nn.Module):
         self.gate = PackableLinear(width, width)
 
     def reset_parameters(self) -> None:
-        """Weights N(0, 1/sqrt(width)); the gate's bias -2, so that an untrained layer passes its input on."""
+        """
+        Weights N(0, 1/sqrt(width)); the gate's bias -2, so that an untrained layer
+        passes its input on.
+        """
         for layer, bias in ((self.transform, 0.0), (self.gate, -2.0)):
             nn.init.normal_(layer.weight, std=layer.in_features**-0.5)
             nn.init.constant_(layer.bias, bias)
 
     def linear(self, *, dtype: torch.dtype, grad: bool) -> Linear:
-        """Return the layer as a function [N, F] -> [N, F]; see `PackableModule.linear`."""
+        """
+        Return the layer as a function [N, F] -> [N, F]; see `PackableModule.linear`.
+        """
         gate = self.gate.linear("weight", self.gate.bias, dtype=dtype, grad=grad)
         transform = self.transform.linear(
             "weight", self.transform.bias, dtype=dtype, grad=grad
@@ -64,13 +80,15 @@ class Highway(nn.Module):
 
 class TokenEncoder(nn.Module):
     """
-    The character CNN of the biLM: embedding, convolutions, max pooling over the characters, highways, projection.
+    The character CNN of the biLM: embedding, convolutions, max pooling over the
+    characters, highways, projection.
 
-    As in bilm-tf, padding characters have an embedding and take part in convolution and pooling. Padding *tokens* (all
-    ids 0) have character embeddings of zero.
+    As in bilm-tf, padding characters have an embedding and take part in convolution and
+    pooling. Padding *tokens* (all ids 0) have character embeddings of zero.
 
-    On a CPU without gradients, words are encoded in padded chunks of few different sizes. All matrix products then
-    have one of a few shapes, whatever the batch; see `is_batch_invariant`.
+    On a CPU without gradients, words are encoded in padded chunks of few different
+    sizes. All matrix products then have one of a few shapes, whatever the batch; see
+    `is_batch_invariant`.
     """
 
     def __init__(self, options: BiLMOptions) -> None:
@@ -116,8 +134,9 @@ class TokenEncoder(nn.Module):
         """
         Vectors [N, P] of the words with ids [N, C], C as in the options.
 
-        `precision` is the data type of the matrix products and everything between them. Character embeddings keep the
-        type of the parameters: their gradients are sums over so many characters that bfloat16 would lose most of them.
+        `precision` is the data type of the matrix products and everything between them.
+        Character embeddings keep the type of the parameters: their gradients are sums
+        over so many characters that bfloat16 would lose most of them.
         """
         grad = needs_grad(self)
         dtype = precision or self.characters.dtype
@@ -143,11 +162,13 @@ class TokenEncoder(nn.Module):
     @torch.no_grad()
     def is_batch_invariant(self, *, precision: torch.dtype | None = None) -> bool:
         """
-        Whether a word's vector is the same, bit for bit, whichever words are encoded with it on a CPU.
+        Whether a word's vector is the same, bit for bit, whichever words are encoded
+        with it on a CPU.
 
-        A vector can only depend on the size of the word's chunks and on its rows in them. This puts the same word into
-        each row of each chunk of each size, and compares the results. Products of equal shape are tested once; what
-        follows them is elementwise.
+        A vector can only depend on the size of the word's chunks and on its rows in
+        them. This puts the same word into each row of each chunk of each size, and
+        compares the results. Products of equal shape are tested once; what follows them
+        is elementwise.
         """
         dtype = precision or self.characters.dtype
         convolve, _, projection = self._functions(dtype, grad=False)
@@ -172,7 +193,10 @@ class TokenEncoder(nn.Module):
     def _functions(
         self, dtype: torch.dtype, *, grad: bool
     ) -> tuple[Linear, list[Linear], Linear]:
-        """Convolutions with pooling, ids [n, C] -> [n, F]; highways, [n, F] -> [n, F]; projection, [n, F] -> [n, P]."""
+        """
+        Convolutions with pooling, ids [n, C] -> [n, F]; highways, [n, F] -> [n, F];
+        projection, [n, F] -> [n, P].
+        """
         # [262, 16]; row 0 is that of padding tokens
         table = functional.pad(self.characters, (0, 0, 1, 0))
         activation = getattr(torch, self.options.activation)
@@ -199,10 +223,12 @@ class TokenEncoder(nn.Module):
 
     def _by_length(self, character_ids: Tensor) -> tuple[Tensor, list[Tensor]]:
         """
-        Sort words by length, [N], and split them into groups [n, C] of short and long words without needless padding.
+        Sort words by length, [N], and split them into groups [n, C] of short and long
+        words without needless padding.
 
-        All windows inside the padding are equal, so the maximum needs only one per filter width: C is the length of the
-        longest word of a group plus the width of the widest filter.
+        All windows inside the padding are equal, so the maximum needs only one per
+        filter width: C is the length of the longest word of a group plus the width of
+        the widest filter.
         """
         slots = (character_ids != PAD_WORD + 1).sum(1)  # [N]; all of a padding token
         lengths, order = slots.sort()
@@ -221,8 +247,9 @@ class TokenEncoder(nn.Module):
 
 def _sigmoid_(inputs: Tensor) -> Tensor:
     """
-    The sigmoid, which may overwrite its inputs, with the same rounding in each element of a tensor. `torch.sigmoid`
-    rounds differently in the last elements of a tensor, and where threads divide it.
+    The sigmoid, which may overwrite its inputs, with the same rounding in each element
+    of a tensor. `torch.sigmoid` rounds differently in the last elements of a tensor,
+    and where threads divide it.
     """
     wide = inputs.to(torch.promote_types(inputs.dtype, torch.float32))
     return wide.neg_().exp_().add_(1.0).reciprocal_().to(inputs.dtype)
@@ -238,7 +265,10 @@ def _chunks(most: int, dtype: torch.dtype, device: str) -> range:
 
 
 def _map_rows(function: Linear, rows: Tensor, sizes: range | None) -> Tensor:
-    """`function(rows)` for rows [N, K]; if `sizes` is given, in the largest chunks, the last one padded to a size."""
+    """
+    `function(rows)` for rows [N, K]; if `sizes` is given, in the largest chunks, the
+    last one padded to a size.
+    """
     if sizes is None:
         return function(rows)
     padded = functional.pad(rows, (0, 0, 0, -len(rows) % sizes[0]))
@@ -247,6 +277,9 @@ def _map_rows(function: Linear, rows: Tensor, sizes: range | None) -> Tensor:
 
 
 def _is_row_invariant(function: Linear, row: Tensor, sizes: range) -> bool:
-    """Whether `function` maps `row` [1, K] to the same values in each row of each chunk that `_map_rows` makes."""
+    """
+    Whether `function` maps `row` [1, K] to the same values in each row of each chunk
+    that `_map_rows` makes.
+    """
     results = torch.cat([function(row.expand(rows, -1)) for rows in sizes])
     return torch.equal(results, results[:1].expand_as(results))

@@ -1,4 +1,6 @@
-"""Read and write the official `weights.hdf5`: its dataset names, shapes and gate order."""
+"""
+Read and write the official `weights.hdf5`: its dataset names, shapes and gate order.
+"""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +32,10 @@ _SMALL_BYTES = 2**24  # memory that may be allocated for any file
 
 
 class _Dataset(NamedTuple):
-    """A dataset of the file, and the parameters that it holds side by side; files have all axes in reverse order."""
+    """
+    A dataset of the file, and the parameters that it holds side by side; files have all
+    axes in reverse order.
+    """
 
     name: str
     parameters: tuple[Tensor, ...]
@@ -90,8 +95,8 @@ def check_size(
     options: BiLMOptions, weight_file: str | Path, *, options_file: str | Path
 ) -> None:
     """
-    Raises `InputError` if the options describe a biLM far larger than the weight file, before memory is allocated for
-    it, or if the weight file is truncated or not HDF5.
+    Raises `InputError` if the options describe a biLM far larger than the weight file,
+    before memory is allocated for it, or if the weight file is truncated or not HDF5.
     """
     if not Path(weight_file).is_file():
         raise InputError("no such file: the biLM's weights", file=weight_file)
@@ -114,11 +119,13 @@ def load_weights(
     pack: torch.dtype | None = None,
 ) -> None:
     """
-    Load the parameters of an unpacked biLM from an official `weights.hdf5`, one at a time, so that memory holds them
-    once. If `pack` is given, each layer is packed for products of that type as soon as it is loaded.
+    Load the parameters of an unpacked biLM from an official `weights.hdf5`, one at a
+    time, so that memory holds them once. If `pack` is given, each layer is packed for
+    products of that type as soon as it is loaded.
 
-    Raises `InputError` if the file is truncated, not HDF5 or has external values; or listing every dataset that is
-    missing, unused, of another shape or type, or not of finite numbers. The valid datasets have been loaded then.
+    Raises `InputError` if the file is truncated, not HDF5 or has external values; or
+    listing every dataset that is missing, unused, of another shape or type, or not of
+    finite numbers. The valid datasets have been loaded then.
     """
     expected: set[str] = set()
     problems: list[str] = []
@@ -142,7 +149,10 @@ def load_weights(
 def save_weights(
     bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | None = None
 ) -> None:
-    """Write an unpacked biLM as an official `weights.hdf5`, float32, compressed without loss after any rounding."""
+    """
+    Write an unpacked biLM as an official `weights.hdf5`, float32, compressed without
+    loss after any rounding.
+    """
     arrays = {}
     for _, datasets in _layers(bilm):
         for dataset in datasets:
@@ -168,7 +178,10 @@ _DEEPEST = 20
 
 
 def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """The datasets of the file by name; no values are read, since a file can claim any size."""
+    """
+    The datasets of the file by name; no values are read, since a file can claim any
+    size.
+    """
     names: list[str] = []
 
     def add(name: str) -> str | None:
@@ -205,8 +218,9 @@ def _has_padding_row(dataset: h5py.Dataset) -> bool:
 
 def _read(dataset: h5py.Dataset) -> np.ndarray:
     """
-    The values. One of 262 rows of characters is dropped: the first if it is zeros, for padding tokens, else the last,
-    which training with `n_characters` 262 creates and never uses.
+    The values. One of 262 rows of characters is dropped: the first if it is zeros, for
+    padding tokens, else the last, which training with `n_characters` 262 creates and
+    never uses.
     """
     values: np.ndarray = dataset[...]
     if not _has_padding_row(dataset):

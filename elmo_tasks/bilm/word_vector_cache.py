@@ -1,4 +1,7 @@
-"""A least-recently-used cache of context-free word vectors, so that running text costs only its new words."""
+"""
+A least-recently-used cache of context-free word vectors, so that running text costs
+only its new words.
+"""
 
 import threading
 from collections import OrderedDict
@@ -13,8 +16,8 @@ CAPACITY = 32768  # words, 64 MB at the paper's size
 
 class WordVectorCache:
     """
-    Least-recently-used cache: a word's character ids -> its vector. Safe to use from several threads. A copy or a
-    pickle is empty.
+    Least-recently-used cache: a word's character ids -> its vector. Safe to use from
+    several threads. A copy or a pickle is empty.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
@@ -32,8 +35,9 @@ class WordVectorCache:
         self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]
     ) -> Tensor:
         """
-        `encode(character_ids)`, [N, P], for ids [N, C] on the CPU, where `encode` is called only with the words that
-        are not in the cache. There is at least one word. A word's vector must not depend on the other words of a call.
+        `encode(character_ids)`, [N, P], for ids [N, C] on the CPU, where `encode` is
+        called only with the words that are not in the cache. There is at least one
+        word. A word's vector must not depend on the other words of a call.
         """
         keys = [row.tobytes() for row in character_ids.numpy()]
         with self._lock:

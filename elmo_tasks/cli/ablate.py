@@ -114,7 +114,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def ablate(args: argparse.Namespace) -> None:
-    """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
+    """
+    Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if
+    interrupted.
+    """
     if args.address is not None and args.executor != "ray":
         raise InputError("expected --executor ray with --address")
     if args.figures is not None:
@@ -174,7 +177,10 @@ def _execute(session: Session) -> None:
 
 @contextmanager
 def epoch_bar(session: Session) -> Iterator[None]:
-    """On a terminal, a line on stderr with the epochs done, of those that are left, and the time left."""
+    """
+    On a terminal, a line on stderr with the epochs done, of those that are left, and
+    the time left.
+    """
     total = session.epochs_left()
     ended = Event()
     form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"

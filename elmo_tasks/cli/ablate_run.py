@@ -1,4 +1,7 @@
-"""`elmo-tasks ablate-run`: execute one run of a table. `elmo-tasks ablate` calls this command for each run."""
+"""
+`elmo-tasks ablate-run`: execute one run of a table. `elmo-tasks ablate` calls this
+command for each run.
+"""
 
 import argparse
 import sys

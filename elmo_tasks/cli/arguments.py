@@ -10,7 +10,10 @@ STANDARD_INPUT = "-"
 
 
 def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
-    """Makes a command with actions, such as `elmo-tasks bilm export`; without an action its help is printed."""
+    """
+    Makes a command with actions, such as `elmo-tasks bilm export`; without an action
+    its help is printed.
+    """
 
     def print_help(args: argparse.Namespace) -> None:
         parser.print_help()
@@ -58,7 +61,10 @@ def add_allow_downloads(parser: argparse.ArgumentParser) -> None:
 
 
 def model_files(args: argparse.Namespace) -> list[str | Path]:
-    """The files of the trained model that a command reads, which its outputs must not replace."""
+    """
+    The files of the trained model that a command reads, which its outputs must not
+    replace.
+    """
     archive = Path(args.archive_file)
     files: list[str | Path] = [archive]
     if archive.is_dir():

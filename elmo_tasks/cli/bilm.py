@@ -1,4 +1,7 @@
-"""`elmo-tasks bilm`: prepare text for a bidirectional language model, export it, measure it, share it."""
+"""
+`elmo-tasks bilm`: prepare text for a bidirectional language model, export it, measure
+it, share it.
+"""
 
 import argparse
 from collections.abc import Sequence

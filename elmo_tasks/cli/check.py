@@ -77,8 +77,8 @@ def _print_problems(file: str, problems: Sequence["Problem"]) -> None:
 
 def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     """
-    Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. A config without problems of
-    keys and files is tried on its first instances.
+    Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path.
+    A config without problems of keys and files is tried on its first instances.
     """
     from elmo_tasks.training.checks.files import device_problems, file_problems
     from elmo_tasks.training.checks.libraries import library_problems

@@ -1,4 +1,7 @@
-"""`elmo-tasks configs`: which configs and tables there are, what they need, and copies of them for editing."""
+"""
+`elmo-tasks configs`: which configs and tables there are, what they need, and copies of
+them for editing.
+"""
 
 import argparse
 import json
@@ -43,7 +46,9 @@ def configs(args: argparse.Namespace) -> None:
 
 
 def listed() -> Iterator[str]:
-    """Lines: each config with its task and what it needs at each scale, then the tables."""
+    """
+    Lines: each config with its task and what it needs at each scale, then the tables.
+    """
     from elmo_tasks.training.config import files_needed
 
     root = configs_root()

@@ -1,4 +1,7 @@
-"""`elmo-tasks data`: which files of the paper's corpora are below the data root, and where the others come from."""
+"""
+`elmo-tasks data`: which files of the paper's corpora are below the data root, and where
+the others come from.
+"""
 
 import argparse
 import sys
@@ -37,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def report(args: argparse.Namespace) -> None:
-    """Prints a line per file; exits with 1 if any is missing. Raises `InputError` for an unknown task or no root."""
+    """
+    Prints a line per file; exits with 1 if any is missing. Raises `InputError` for an
+    unknown task or no root.
+    """
     root = data_root()
     if root is None:
         raise InputError("no data root", hint=f"set {DATA_VARIABLE}")

@@ -11,7 +11,10 @@ from elmo_tasks.formats.fetch import downloads
 
 @contextmanager
 def download_bars(limit_gb: float | None) -> Iterator[None]:
-    """Inside, downloads are shown, where stderr is a terminal and tqdm is installed, and limited."""
+    """
+    Inside, downloads are shown, where stderr is a terminal and tqdm is installed, and
+    limited.
+    """
     if limit_gb is not None and not limit_gb > 0:
         raise InputError(f"--download-limit: expected a number above 0, got {limit_gb}")
     bars: dict[str, Any] = {}

@@ -1,4 +1,7 @@
-"""`elmo-tasks elmo`: write the ELMo vectors of a text to a file. Imports torch, numpy and h5py alone."""
+"""
+`elmo-tasks elmo`: write the ELMo vectors of a text to a file. Imports torch, numpy and
+h5py alone.
+"""
 
 import argparse
 import os
@@ -36,7 +39,10 @@ DESCRIPTION = (
 )
 
 _GROWTH = 256
-"""How many shards a cluster is asked to write at once, even if it has room for fewer now: it may grow."""
+"""
+How many shards a cluster is asked to write at once, even if it has room for fewer now:
+it may grow.
+"""
 
 _HELP = {
     "all": "all layers of a token, shape [L+1, T, D] (default)",
@@ -99,7 +105,9 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_embedding_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the text, of the source and of its computation, for `open_elmo`."""
+    """
+    Adds the options of the text, of the source and of its computation, for `open_elmo`.
+    """
     parser.add_argument(
         "--input-format",
         choices=("tokens", "text", "json"),

@@ -79,8 +79,9 @@ def _write_predictions(
     folder: Path, predictions: Path, read: Sequence[str | Path]
 ) -> None:
     """
-    Copies the predictions in a folder, and the second file that official scorers need, to the folder of `predictions`.
-    Raises `InputError`, before anything is written, if a file of somebody else would be replaced.
+    Copies the predictions in a folder, and the second file that official scorers need,
+    to the folder of `predictions`. Raises `InputError`, before anything is written, if
+    a file of somebody else would be replaced.
     """
     written = sorted(folder.iterdir())
     is_new = not predictions.exists()

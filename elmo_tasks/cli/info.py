@@ -1,4 +1,7 @@
-"""`elmo-tasks info`: versions, processor, GPUs and data, for a report of a problem. Needs no AllenNLP."""
+"""
+`elmo-tasks info`: versions, processor, GPUs and data, for a report of a problem. Needs
+no AllenNLP.
+"""
 
 import argparse
 import os

@@ -1,4 +1,7 @@
-"""The options of commands that read the layers of a frozen source: a biLM or a transformer."""
+"""
+The options of commands that read the layers of a frozen source: a biLM or a
+transformer.
+"""
 
 import argparse
 from typing import Any
@@ -56,8 +59,8 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
 
 def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Layers:
     """
-    The layers of the source that the options name, on their device. Raises `InputError` if the options do not go
-    together, a file is invalid, or there is no such device.
+    The layers of the source that the options name, on their device. Raises `InputError`
+    if the options do not go together, a file is invalid, or there is no such device.
     """
     device = device_of(args)
     given: dict[str, Any] = {"precision": precision}

@@ -22,7 +22,10 @@ from elmo_tasks.formats.text_files import lines_of, open_binary
 
 @dataclass
 class Line:
-    """A line of input that is not blank: its number, counted from 1, and its data, or why it has no prediction."""
+    """
+    A line of input that is not blank: its number, counted from 1, and its data, or why
+    it has no prediction.
+    """
 
     number: int
     data: Any = None
@@ -31,13 +34,14 @@ class Line:
 
 class LinePredictions(allennlp_predict._PredictManager):
     """
-    Predictions for JSON lines, in order, one line of output for each line of input that is not blank.
+    Predictions for JSON lines, in order, one line of output for each line of input that
+    is not blank.
 
-    The output for an invalid line is `{"line": 17, "error": "..."}`. Lines are read and predictions written as they
-    come; the output file appears when it is complete.
+    The output for an invalid line is `{"line": 17, "error": "..."}`. Lines are read and
+    predictions written as they come; the output file appears when it is complete.
 
-    Raises `InputError` at the end, if a line was invalid; earlier, if the output cannot be written or the dataset
-    reader fails; the output file is then unchanged.
+    Raises `InputError` at the end, if a line was invalid; earlier, if the output cannot
+    be written or the dataset reader fails; the output file is then unchanged.
     """
 
     def __init__(
@@ -117,7 +121,10 @@ class LinePredictions(allennlp_predict._PredictManager):
             return Line(number, error=_message(error))
 
     def _predictions(self, lines: Sequence[Line]) -> dict[int, str]:
-        """Outputs by number. If a batch fails, its lines are predicted one by one, and errors are set."""
+        """
+        Outputs by number. If a batch fails, its lines are predicted one by one, and
+        errors are set.
+        """
         if not lines:
             return {}
         try:

@@ -45,7 +45,9 @@ COMMANDS = {
     "data": "list the corpora that scale `paper` needs",
     "serve": "show trained archives in the browser",
 }
-"""The help of each command, which is the module of the same name in `elmo_tasks.cli`."""
+"""
+The help of each command, which is the module of the same name in `elmo_tasks.cli`.
+"""
 
 LIGHT = ("elmo", "static", "models", "info")
 """Commands without AllenNLP."""
@@ -60,7 +62,10 @@ TO_FILES = ("train", "ablate", "ablate-run", "bilm", "elmo", "static")
 """Commands whose results are files: they go on when nobody reads what they print."""
 
 ENDING = ("SIGTERM", "SIGHUP")
-"""Signals that end a command as Ctrl-C does, so that it removes its temporary files. A closed terminal sends SIGHUP."""
+"""
+Signals that end a command as Ctrl-C does, so that it removes its temporary files. A
+closed terminal sends SIGHUP.
+"""
 
 DOWNLOAD_LIMIT = (
     "size of the largest file that is fetched, in 10^9 bytes (that of the list of"
@@ -77,12 +82,17 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
     def print_help(self, file: Any = None) -> None:
-        """argparse ignores it when the help cannot be written; here it raises `OSError`."""
+        """
+        argparse ignores it when the help cannot be written; here it raises `OSError`.
+        """
         print(self.format_help(), end="", file=file, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, or 128 + signal."""
+    """
+    Runs a command. Errors of the user and interruptions are one line on stderr; exit
+    status 1, or 128 + signal.
+    """
     if argv is None:
         argv = sys.argv[1:]
     arguments = list(argv)
@@ -122,7 +132,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _end_by_signals(receive: Callable[[int], None]) -> None:
-    """From now on the signals `ENDING` raise `KeyboardInterrupt`, unless they are ignored, as by nohup."""
+    """
+    From now on the signals `ENDING` raise `KeyboardInterrupt`, unless they are ignored,
+    as by nohup.
+    """
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         receive(number)
@@ -172,7 +185,9 @@ def run(arguments: list[str]) -> None:
 def _add_command(
     parsers: "argparse._SubParsersAction[Parser]", name: str, text: str
 ) -> None:
-    """Adds a command with its own arguments and those of all commands. Imports its module."""
+    """
+    Adds a command with its own arguments and those of all commands. Imports its module.
+    """
     with needs(ALLENNLP):
         module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
     parser = parsers.add_parser(name, description=module.DESCRIPTION, help=text)

@@ -36,7 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def predict(args: argparse.Namespace) -> None:
-    """Predict line by line. Raises `InputError` for invalid options before the model is loaded."""
+    """
+    Predict line by line. Raises `InputError` for invalid options before the model is
+    loaded.
+    """
     from allennlp.predictors import Predictor
 
     from elmo_tasks.cli.line_predictions import LinePredictions
@@ -85,8 +88,9 @@ def _require_predictor(
     given: str | None, default: str | None, is_for_instances: bool
 ) -> None:
     """
-    Raises `InputError` if neither `--predictor` nor the model names a registered predictor. AllenNLP's own, which it
-    uses then, reads instances of the dataset reader and no JSON.
+    Raises `InputError` if neither `--predictor` nor the model names a registered
+    predictor. AllenNLP's own, which it uses then, reads instances of the dataset reader
+    and no JSON.
     """
     from allennlp.predictors import Predictor
 

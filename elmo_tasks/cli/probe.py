@@ -1,4 +1,7 @@
-"""`elmo-tasks probe`: word senses, parts of speech and nearest neighbours by the frozen layers."""
+"""
+`elmo-tasks probe`: word senses, parts of speech and nearest neighbours by the frozen
+layers.
+"""
 
 import argparse
 from pathlib import Path

@@ -19,7 +19,9 @@ TABLE_6 = {"biLM 1": 97.3, "biLM 2": 96.8}
 
 
 def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
-    """Aligned columns, the first to the left, numbers with one decimal; `-` for None."""
+    """
+    Aligned columns, the first to the left, numbers with one decimal; `-` for None.
+    """
     cells = [[_cell(value) for value in header]]
     for row in rows:
         cells.append([_cell(value) for value in row])
@@ -118,7 +120,10 @@ def neighbors_table(
     vectors: Any,
     name: str,
 ) -> str:
-    """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
+    """
+    Table 4: the source, its neighbours, and static neighbours if there are word
+    vectors.
+    """
     lines = [f"source: {_in_context(source)}", "", f"{name}, nearest by cosine:"]
     for occurrence in found:
         lines.append(f"  {occurrence.cosine:.3f}  {_in_context(occurrence)}")

@@ -1,4 +1,6 @@
-"""`elmo-tasks serve`: load archives, then answer HTTP requests until SIGTERM or Ctrl-C."""
+"""
+`elmo-tasks serve`: load archives, then answer HTTP requests until SIGTERM or Ctrl-C.
+"""
 
 import argparse
 import json

@@ -1,4 +1,7 @@
-"""`elmo-tasks static`: one vector per word, the mean of its contextual vectors in a text. Needs no AllenNLP."""
+"""
+`elmo-tasks static`: one vector per word, the mean of its contextual vectors in a text.
+Needs no AllenNLP.
+"""
 
 import argparse
 from collections.abc import Iterator, Sequence

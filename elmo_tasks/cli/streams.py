@@ -8,8 +8,9 @@ from contextlib import suppress
 
 def open_closed_streams() -> None:
     """
-    Gives the closed ones of stdin, stdout and stderr the null device. Otherwise the next file that is opened would get
-    the number of stderr, and a library's message would be written into it. `sys.stdin` stays `None` if it was closed.
+    Gives the closed ones of stdin, stdout and stderr the null device. Otherwise the
+    next file that is opened would get the number of stderr, and a library's message
+    would be written into it. `sys.stdin` stays `None` if it was closed.
     """
     for descriptor in range(3):
         try:
@@ -25,8 +26,9 @@ def open_closed_streams() -> None:
 
 def outlast_readers(*, output: bool) -> None:
     """
-    What is written to stderr, and with `output` to stdout, is lost from now on when its reader has ended, such as
-    `head`, or its terminal was closed. The command, whose work goes to files, does not stop for that.
+    What is written to stderr, and with `output` to stdout, is lost from now on when its
+    reader has ended, such as `head`, or its terminal was closed. The command, whose
+    work goes to files, does not stop for that.
     """
     names = ["stderr"]
     if output:
@@ -40,7 +42,10 @@ def outlast_readers(*, output: bool) -> None:
 
 
 def discard_unwritten() -> None:
-    """What stdout still holds, and cannot be written, goes to the null device: Python would fail on it at its end."""
+    """
+    What stdout still holds, and cannot be written, goes to the null device: Python
+    would fail on it at its end.
+    """
     try:
         sys.stdout.flush()
     except OSError:

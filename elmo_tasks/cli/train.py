@@ -1,4 +1,7 @@
-"""`elmo-tasks train`: a config, one seed, a check, a locked folder, a training, an archive."""
+"""
+`elmo-tasks train`: a config, one seed, a check, a locked folder, a training, an
+archive.
+"""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""The frozen layers of any source, on a device, from a cache if there is one: all that others know of a source."""
+"""
+The frozen layers of any source, on a device, from a cache if there is one: all that
+others know of a source.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Self, cast
@@ -19,9 +22,10 @@ NO_CACHE = CacheSettings()
 
 class Layers(nn.Module):
     """
-    The layers of a source, which computes as it did before any training around it: in evaluation mode, without
-    gradients, also under autocast. It moves with the module that holds it, but is none of its modules: optimizers,
-    initializers and state dicts do not reach it.
+    The layers of a source, which computes as it did before any training around it: in
+    evaluation mode, without gradients, also under autocast. It moves with the module
+    that holds it, but is none of its modules: optimizers, initializers and state dicts
+    do not reach it.
 
     # Parameters
 
@@ -54,8 +58,8 @@ class Layers(nn.Module):
         names: Mapping[str, str] | None = None,
     ) -> "Layers":
         """
-        Opens the files of a source; for `run_folder`, `names` and the errors see `open_source`. Nothing is written to
-        the cache while it is `read_only`.
+        Opens the files of a source; for `run_folder`, `names` and the errors see
+        `open_source`. Nothing is written to the cache while it is `read_only`.
         """
         source, files = open_source(settings, run_folder=run_folder, names=names)
         if cache.cache_dir is None:
@@ -102,7 +106,9 @@ class Layers(nn.Module):
         return "biLM" if self.files is None else self.files.weight_file.path
 
     def opened_files(self) -> SourceFiles:
-        """The files of the source. Raises `InputError` if it was not opened from files."""
+        """
+        The files of the source. Raises `InputError` if it was not opened from files.
+        """
         if self.files is None:
             raise InputError(
                 "expected a biLM with its source", hint="use Elmo.from_files"
@@ -110,7 +116,10 @@ class Layers(nn.Module):
         return self.files
 
     def forward(self, ids: Tensor) -> LayerOutput:
-        """The layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C]; zero for padding."""
+        """
+        The layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C]; zero
+        for padding.
+        """
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
             if self.cache is not None:
                 return self.cache.layers(self.source, ids)
@@ -118,8 +127,8 @@ class Layers(nn.Module):
 
     def carry(self, ids: Tensor, states: States) -> tuple[LayerOutput, States]:
         """
-        As `forward`, but from the states that the previous batch returned, `{}` for zeros; see `BiLM.carry`. Other
-        sources have no states, and give `{}`.
+        As `forward`, but from the states that the previous batch returned, `{}` for
+        zeros; see `BiLM.carry`. Other sources have no states, and give `{}`.
         """
         if not isinstance(self.source, BiLM):
             return self(ids), {}
@@ -127,13 +136,18 @@ class Layers(nn.Module):
             return self.source.carry(ids, states)
 
     def of_words(self, sentences: list[list[str]]) -> LayerOutput:
-        """The layers [L+1, B, T, D] and the mask [B, T] of sentences, lists of words."""
+        """
+        The layers [L+1, B, T, D] and the mask [B, T] of sentences, lists of words.
+        """
         ids = batch_to_ids(sentences, longest=MOST_CHARACTERS)  # [B, T, C]
         output: LayerOutput = self(ids.to(self.device))
         return output
 
     def train(self, mode: bool = True) -> Self:
-        """The source stays in evaluation mode. The cache is written from the beginning of a training."""
+        """
+        The source stays in evaluation mode. The cache is written from the beginning of
+        a training.
+        """
         if mode and self.cache is not None:
             self.cache.read_only = False
         return super().train(mode)

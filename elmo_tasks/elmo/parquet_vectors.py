@@ -1,4 +1,7 @@
-"""A shard of vectors, a Parquet file with a row a sentence, and the folder of shards as a sequence."""
+"""
+A shard of vectors, a Parquet file with a row a sentence, and the folder of shards as a
+sequence.
+"""
 
 import json
 from bisect import bisect_right
@@ -17,7 +20,9 @@ from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write
 
 MANIFEST = "_manifest.json"
-"""What a folder of shards was begun with. Readers of Parquet ignore it, and the next file."""
+"""
+What a folder of shards was begun with. Readers of Parquet ignore it, and the next file.
+"""
 
 SUCCESS = "_SUCCESS"
 """The file that is written last."""
@@ -41,8 +46,9 @@ def write_part(
     settings: Mapping[str, Any],
 ) -> int:
     """
-    Write the vectors of sentences to a Parquet file, whose row groups are blocks; its metadata are `settings`. `first`
-    is the index of the first sentence in the corpus. Equal arguments give equal bytes. Returns the number of tokens.
+    Write the vectors of sentences to a Parquet file, whose row groups are blocks; its
+    metadata are `settings`. `first` is the index of the first sentence in the corpus.
+    Equal arguments give equal bytes. Returns the number of tokens.
     """
     from pyarrow.parquet import ParquetWriter
 
@@ -70,7 +76,10 @@ def write_part(
 
 
 def read_part(file: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The metadata of an undamaged shard that was written with `settings`, else `None`. Reads the whole file."""
+    """
+    The metadata of an undamaged shard that was written with `settings`, else `None`.
+    Reads the whole file.
+    """
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
@@ -105,7 +114,10 @@ def _schema(model: VectorModel) -> Any:
 
 
 def _vector_columns(n_layers: int, *, has_layers: bool) -> list[str]:
-    """The names of the columns of vectors: one for each layer, or one for a single layer or a mix."""
+    """
+    The names of the columns of vectors: one for each layer, or one for a single layer
+    or a mix.
+    """
     if not has_layers:
         return ["vectors"]
     return [f"layer_{layer}" for layer in range(n_layers)]
@@ -138,7 +150,10 @@ def _starts(lengths: Iterable[int]) -> list[int]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What a folder of shards was begun with. Raises `InputError` if there is no manifest, or it is damaged."""
+    """
+    What a folder of shards was begun with. Raises `InputError` if there is no manifest,
+    or it is damaged.
+    """
     file = folder / MANIFEST
     try:
         manifest = json.loads(file.read_text("utf-8"))

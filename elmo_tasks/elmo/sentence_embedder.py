@@ -1,4 +1,7 @@
-"""Sentences -> ELMo vectors: `Elmo`, which `elmo-tasks elmo` and the adapters for other libraries use."""
+"""
+Sentences -> ELMo vectors: `Elmo`, which `elmo-tasks elmo` and the adapters for other
+libraries use.
+"""
 
 import json
 import logging
@@ -47,8 +50,9 @@ logger = logging.getLogger(__name__)
 
 LayerChoice = str | Path | Count
 """
-`all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a training's folder, for the mix that
-it has learned for the input (for the output with `:output` after the path).
+`all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a
+training's folder, for the mix that it has learned for the input (for the output with
+`:output` after the path).
 """
 
 _CHOICES = f"{', '.join(OUTPUTS)}, the path of an archive"
@@ -80,18 +84,22 @@ POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "first": _first,
     "last": _last,
 }
-"""Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+1, D]."""
+"""
+Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+1, D].
+"""
 
 
 class Elmo:
     """
-    The frozen layers of a biLM or another source for any number of sentences. A pickle opens the files of a biLM again.
+    The frozen layers of a biLM or another source for any number of sentences. A pickle
+    opens the files of a biLM again.
 
     # Parameters
 
     - `layers`: with state `reset`; trained mixes and `write` need to know their files.
-    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another one. By default texts have
-      white space between words and punctuation; raw text is reported once.
+    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another
+      one. By default texts have white space between words and punctuation; raw text is
+      reported once.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
     """
 
@@ -119,9 +127,10 @@ class Elmo:
         **settings: Any,
     ) -> "Elmo":
         """
-        Open the embedded biLM, or a whole model: a name that `elmo-tasks models` lists, a folder, a ZIP of the NLPL
-        repository, their URL (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a
-        biLM with its options. The other arguments and the errors are those of `from_files`.
+        Open the embedded biLM, or a whole model: a name that `elmo-tasks models` lists,
+        a folder, a ZIP of the NLPL repository, their URL (`https://...zip#sha256=HEX`
+        checks the digest), `hf://owner/name`; or the weights of a biLM with its
+        options. The other arguments and the errors are those of `from_files`.
         """
         chosen = {} if model is None else settings_of(model)
         chosen["options_file"] = options_file
@@ -138,16 +147,17 @@ class Elmo:
         **settings: Any,
     ) -> "Elmo":
         """
-        Open a biLM from its official files, paths or URLs; without both, the embedded one; a whole model, as for
-        `from_pretrained`, is the `weight_file` alone. Raises `InputError` naming the file and all that is wrong with
-        it.
+        Open a biLM from its official files, paths or URLs; without both, the embedded
+        one; a whole model, as for `from_pretrained`, is the `weight_file` alone. Raises
+        `InputError` naming the file and all that is wrong with it.
 
         # Parameters
 
         - `precision`: that of `BiLM`.
         - `device`: `cpu`, `cuda:0`.
         - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
-        - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and nine tenths of the free disk.
+        - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and
+          nine tenths of the free disk.
         - `settings`: `tokenizer` and the sizes of `Elmo`.
         """
         chosen = {
@@ -173,8 +183,8 @@ class Elmo:
 
     def save(self, folder: str | Path) -> None:
         """
-        Write the model's files to a folder that `from_pretrained` reads; of an opened model, the same bytes. Raises
-        `InputError` if it cannot be written.
+        Write the model's files to a folder that `from_pretrained` reads; of an opened
+        model, the same bytes. Raises `InputError` if it cannot be written.
         """
         source = self.layers.source
         with atomic_write_folder(Path(folder)) as aside:
@@ -193,12 +203,13 @@ class Elmo:
         tokenizer: Tokenizer | None = None,
     ) -> list[Any]:
         """
-        The vectors of N sentences, lists of words or texts: N arrays, with `tensors` N tensors, float32, [L+1, T, 2P]
-        for all layers, otherwise [T, 2P]. For `layers` see `LayerChoice`. `tokenizer` splits texts, by default that of
-        the constructor. `progress` shows a bar, which needs the package tqdm.
+        The vectors of N sentences, lists of words or texts: N arrays, with `tensors` N
+        tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]. For `layers`
+        see `LayerChoice`. `tokenizer` splits texts, by default that of the constructor.
+        `progress` shows a bar, which needs the package tqdm.
 
-        What seems to be a list of the words of one sentence is reported once. Raises `InputError` if a value is
-        invalid, not finite, or memory runs out.
+        What seems to be a list of the words of one sentence is reported once. Raises
+        `InputError` if a value is invalid, not finite, or memory runs out.
         """
         model = self.vector_model(layers)
         given = checked_sentences(sentences)
@@ -224,8 +235,9 @@ class Elmo:
         **options: Any,
     ) -> Any:
         """
-        A vector for each sentence, float32 [N, 2P], or [N, L+1, 2P] for all layers; zero for an empty sentence.
-        `pooling` over the tokens is `mean`, `max`, `first` or `last`; for the rest see `embed`.
+        A vector for each sentence, float32 [N, 2P], or [N, L+1, 2P] for all layers;
+        zero for an empty sentence. `pooling` over the tokens is `mean`, `max`, `first`
+        or `last`; for the rest see `embed`.
         """
         if pooling not in POOLINGS:
             raise InputError(
@@ -255,7 +267,10 @@ class Elmo:
         tokenizer: Tokenizer | None = None,
         **options: Any,
     ) -> np.ndarray:
-        """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
+        """
+        The mean of the vectors of each word's occurrences, float32 [V, D]; see
+        `static.mean_vectors`.
+        """
         split, _ = self._opened_tokenizer(tokenizer)
         lists = (_words_of(one, split) for one in sentences)
         model = self.vector_model(layers)
@@ -270,8 +285,9 @@ class Elmo:
         tokenizer: Tokenizer | None = None,
     ) -> dict[str, list[np.ndarray]]:
         """
-        For `map(elmo.embed_batch, batched=True)` of Hugging Face datasets: the column `elmo` with the vectors of the
-        sentences in `column`. The pickle holds the files' sha256, so that the fingerprints identify the biLM.
+        For `map(elmo.embed_batch, batched=True)` of Hugging Face datasets: the column
+        `elmo` with the vectors of the sentences in `column`. The pickle holds the
+        files' sha256, so that the fingerprints identify the biLM.
         """
         if column not in batch:
             raise InputError(
@@ -291,8 +307,9 @@ class Elmo:
         **options: Any,
     ) -> None:
         """
-        Write the vectors of lines to an HDF5 file; see `write_vectors` and, for `stored`, `VectorModel`. The name of
-        the tokenizer is recorded as `tokenizer`, unless `settings` has another.
+        Write the vectors of lines to an HDF5 file; see `write_vectors` and, for
+        `stored`, `VectorModel`. The name of the tokenizer is recorded as `tokenizer`,
+        unless `settings` has another.
         """
         split, name = self._opened_tokenizer(tokenizer)
         write_vectors(
@@ -323,7 +340,9 @@ class Elmo:
         return found
 
     def vector_model(self, layers: LayerChoice, **options: Any) -> VectorModel:
-        """The source with a choice of its layers; `options` are others of `VectorModel`."""
+        """
+        The source with a choice of its layers; `options` are others of `VectorModel`.
+        """
         if layers in OUTPUTS:
             options["output"] = layers
         elif isinstance(layers, int | np.integer) and not isinstance(layers, bool):
@@ -374,7 +393,9 @@ class Elmo:
         return _reopen, (type(self), opened, settings)
 
     def _opened_tokenizer(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
-        """The function and the name of a tokenizer, by default that of the constructor."""
+        """
+        The function and the name of a tokenizer, by default that of the constructor.
+        """
         if tokenizer is None:
             return self._chosen
         if not isinstance(tokenizer, str):
@@ -384,7 +405,10 @@ class Elmo:
         return self._tokenizers[tokenizer]
 
     def _warn_of_words(self, sentences: list[Any]) -> None:
-        """Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's `embed_sentence`."""
+        """
+        Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's
+        `embed_sentence`.
+        """
         if self._warned_of_words or not are_words_of_one(sentences):
             return
         self._warned_of_words = True
@@ -420,7 +444,10 @@ def _require_device(device: str | int) -> None:
 
 @contextmanager
 def progress_bar(total: int | None = None, *, visible: bool = True) -> Iterator[Any]:
-    """A bar of tokens with `update(tokens)` and `reset(total)`. Without the package tqdm, a warning says so."""
+    """
+    A bar of tokens with `update(tokens)` and `reset(total)`. Without the package tqdm,
+    a warning says so.
+    """
     try:
         from tqdm import tqdm
     except ImportError:
@@ -437,7 +464,10 @@ def progress_bar(total: int | None = None, *, visible: bool = True) -> Iterator[
 def _reopen(
     kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, Any]
 ) -> Elmo:
-    """What a pickle calls: opens files, given with their sha256. Raises `InputError` if one has changed."""
+    """
+    What a pickle calls: opens files, given with their sha256. Raises `InputError` if
+    one has changed.
+    """
     elmo = kind.from_files(*[path for path, _ in files], **settings)
     opened = elmo.layers.opened_files()
     found = (opened.options_file, opened.weight_file)

@@ -47,7 +47,9 @@ def _word_list(value: Any) -> list[str] | None:
 
 
 def are_words_of_one(sentences: list[Any]) -> bool:
-    """Whether sentences are texts of one word each, as in `embed(["It", "ended", "."])`."""
+    """
+    Whether sentences are texts of one word each, as in `embed(["It", "ended", "."])`.
+    """
     for sentence in sentences:
         if not isinstance(sentence, str):
             return False

@@ -1,7 +1,9 @@
 """
-The vectors of a corpus in shards: Parquet files that several processes, also on several machines, write.
+The vectors of a corpus in shards: Parquet files that several processes, also on several
+machines, write.
 
-A shard depends on its lines and the settings alone: whoever writes it, and however often, writes the same bytes.
+A shard depends on its lines and the settings alone: whoever writes it, and however
+often, writes the same bytes.
 """
 
 import json
@@ -54,8 +56,8 @@ Row = dict[str, Any]
 @dataclass(frozen=True)
 class Shard:
     """
-    `lines` lines of a corpus, beginning with line `first_line` of the first of `files`. `first` lines are before them
-    in the corpus. `sha256` is of their text.
+    `lines` lines of a corpus, beginning with line `first_line` of the first of `files`.
+    `first` lines are before them in the corpus. `sha256` is of their text.
     """
 
     number: int
@@ -75,7 +77,10 @@ class Shard:
 
 @dataclass(frozen=True, kw_only=True)
 class ShardJob(Settings):
-    """What all shards have in common; for the other fields see `Elmo.write`, `line_parser` and `read_rows`."""
+    """
+    What all shards have in common; for the other fields see `Elmo.write`, `line_parser`
+    and `read_rows`.
+    """
 
     elmo: Elmo  # with a source, whose files all machines have at the same paths
     folder: Path  # of the shards, which all machines share
@@ -122,16 +127,19 @@ def write_shards(
     progress: Callable[[int], None] | None = None,
 ) -> Row:
     """
-    Write the vectors of all lines of `files`, in order, to `count` shards; a shard that is there and undamaged stays.
-    The folder gets a manifest, the shards under their final names, and the file `_SUCCESS` last.
+    Write the vectors of all lines of `files`, in order, to `count` shards; a shard that
+    is there and undamaged stays. The folder gets a manifest, the shards under their
+    final names, and the file `_SUCCESS` last.
 
-    Without `workers`, this process writes the shards; those on other machines need the folder and the files of the
-    source at the same paths. With `force`, shards of another call are removed first. `started` is called with the
-    numbers of sentences and shards, `progress` with the number of tokens of each shard. A call waits, with a warning,
-    while another one writes to the folder.
+    Without `workers`, this process writes the shards; those on other machines need the
+    folder and the files of the source at the same paths. With `force`, shards of
+    another call are removed first. `started` is called with the numbers of sentences
+    and shards, `progress` with the number of tokens of each shard. A call waits, with a
+    warning, while another one writes to the folder.
 
-    Returns the numbers of `sentences` and `tokens`, and the types of CPUs, `cpus`. Raises `InputError` if a line is
-    invalid, the folder is from a call with another text or other settings, or a worker differs from this process.
+    Returns the numbers of `sentences` and `tokens`, and the types of CPUs, `cpus`.
+    Raises `InputError` if a line is invalid, the folder is from a call with another
+    text or other settings, or a worker differs from this process.
     """
     with needs("pyarrow"):
         import pyarrow  # noqa: F401
@@ -164,7 +172,10 @@ def write_shards(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Locks a folder, which is made if need be, while a call writes to it; waits for another call."""
+    """
+    Locks a folder, which is made if need be, while a call writes to it; waits for
+    another call.
+    """
     from filelock import FileLock, Timeout  # PyTorch needs it, too
 
     try:
@@ -191,8 +202,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], str]:
     """
-    `count` shards of equal numbers of lines, or as many as there are lines, and the sha256 of all text. The files are
-    read twice.
+    `count` shards of equal numbers of lines, or as many as there are lines, and the
+    sha256 of all text. The files are read twice.
     """
     ends = []  # of each file in the corpus, in lines
     total = 0
@@ -241,7 +252,10 @@ def _encoded(row: str | list[str]) -> bytes:
 
 
 def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
-    """Raises `InputError` if a folder has other files than shards, or without `force` those of another call."""
+    """
+    Raises `InputError` if a folder has other files than shards, or without `force`
+    those of another call.
+    """
     if folder.exists() and not folder.is_dir():
         raise InputError("expected a folder for the shards, got a file", file=folder)
     manifest = folder / MANIFEST
@@ -303,8 +317,9 @@ class ShardWriter:
     """
     Writes shards in this process.
 
-    `open_job` is called before the first shard, which raises `InputError` if this machine does not share the folder, or
-    differs in a version, a file of the biLM or another setting.
+    `open_job` is called before the first shard, which raises `InputError` if this
+    machine does not share the folder, or differs in a version, a file of the biLM or
+    another setting.
     """
 
     def __init__(self, open_job: Callable[[], ShardJob]) -> None:
@@ -410,7 +425,10 @@ def _write_here(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
 
 
 def write_shard(job: bytes, shard: Shard) -> Row:
-    """In a worker: write a shard of a pickled `ShardJob`. The source stays open for the next shard."""
+    """
+    In a worker: write a shard of a pickled `ShardJob`. The source stays open for the
+    next shard.
+    """
     return _writer(job).write(shard)
 
 
@@ -420,7 +438,10 @@ def _writer(job: bytes) -> ShardWriter:
 
 
 def cpu_type() -> str:
-    """The model of the CPU and its vector instructions; vectors of two types agree up to rounding."""
+    """
+    The model of the CPU and its vector instructions; vectors of two types agree up to
+    rounding.
+    """
     model = platform.processor() or platform.machine()
     with suppress(OSError):
         model = _model_name(Path("/proc/cpuinfo").read_text()) or model

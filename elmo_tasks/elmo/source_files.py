@@ -1,4 +1,7 @@
-"""The files of a source of layers: what a trained model remembers of them, and where this user last had them."""
+"""
+The files of a source of layers: what a trained model remembers of them, and where this
+user last had them.
+"""
 
 import json
 import os
@@ -33,8 +36,9 @@ _MOST_OPTIONS = 2**20  # bytes of `options.json`
 @dataclass(frozen=True)
 class File:
     """
-    A file or a folder: the path, URL or name in the config, the sha256, and the absolute path or URL where it was
-    found. A trained model remembers no path of the machine where it was trained; see `remember`.
+    A file or a folder: the path, URL or name in the config, the sha256, and the
+    absolute path or URL where it was found. A trained model remembers no path of the
+    machine where it was trained; see `remember`.
     """
 
     given: str
@@ -46,7 +50,10 @@ class File:
 
     @property
     def public(self) -> str:
-        """What files for others say of it: its name or URL without a key, a relative path, or the last part of one."""
+        """
+        What files for others say of it: its name or URL without a key, a relative path,
+        or the last part of one.
+        """
         given = without_secrets(self.given)
         if os.path.isabs(os.path.expanduser(given)):
             return os.path.basename(given)
@@ -56,7 +63,8 @@ class File:
 @dataclass(frozen=True)
 class SourceFiles:
     """
-    The files of an opened source, by their keys in the config: the two of a biLM, the folder of a transformer.
+    The files of an opened source, by their keys in the config: the two of a biLM, the
+    folder of a transformer.
 
     # Parameters
 
@@ -92,7 +100,10 @@ class SourceFiles:
         return {key: portable(file.given) for key, file in self.files.items()}
 
     def to_record(self) -> dict[str, Any]:
-        """What stands beside the config of a training, as JSON; `remember` notes where the files are."""
+        """
+        What stands beside the config of a training, as JSON; `remember` notes where the
+        files are.
+        """
         given = self.given()
         files = {}
         for key, file in self.files.items():
@@ -101,7 +112,10 @@ class SourceFiles:
         return {"source": self.name, "files": files}
 
     def to_state(self) -> dict[str, Any]:
-        """The record and the contents: texts and tensors, which `torch.load` reads without running code."""
+        """
+        The record and the contents: texts and tensors, which `torch.load` reads without
+        running code.
+        """
         return self.to_record() | {"contents": dict(self.contents)}
 
     @classmethod
@@ -127,7 +141,10 @@ class SourceFiles:
         return cls(name, files, contents)
 
     def require_bounded(self, packed: int) -> None:
-        """Raises `InputError` if the biLM among the contents claims to be far larger than an archive of this size."""
+        """
+        Raises `InputError` if the biLM among the contents claims to be far larger than
+        an archive of this size.
+        """
         options = self.contents.get("options_file")
         if options is None or self.name != BILM:
             return
@@ -140,7 +157,10 @@ class SourceFiles:
             raise InputError(f"{problem}, which the archive cannot hold")
 
     def require_same(self, *trained: "SourceFiles") -> None:
-        """Raise `InputError` naming each file that differs, unless the files belong to a trained model."""
+        """
+        Raise `InputError` naming each file that differs, unless the files belong to a
+        trained model.
+        """
         if not trained:
             return
         for one in trained:
@@ -167,7 +187,10 @@ class SourceFiles:
         return self.names.get(key, key)
 
     def _differing(self, trained: "SourceFiles") -> list[str]:
-        """A line for each file that is not that of the trained model, which has the same source."""
+        """
+        A line for each file that is not that of the trained model, which has the same
+        source.
+        """
         lines = []
         for key, what in SOURCES[self.name].files.items():
             expected = trained.files[key]
@@ -177,7 +200,10 @@ class SourceFiles:
 
 
 def _is_content(value: object) -> bool:
-    """Whether it is a file's bytes; a tensor may also claim one byte to be any number of them."""
+    """
+    Whether it is a file's bytes; a tensor may also claim one byte to be any number of
+    them.
+    """
     if not isinstance(value, Tensor):
         return False
     return value.dtype == torch.uint8 and value.dim() == 1 and value.is_contiguous()
@@ -191,9 +217,10 @@ def _unknown_record() -> InputError:
 
 def trained_on(given: Mapping[str, str], run_folder: str | Path) -> SourceFiles | None:
     """
-    The files of the model in the folder of a run, or of an unpacked archive, whose config gave these paths; `None` if
-    there is none. They stand beside the config. An archive that AllenNLP has written has no such file, and a model
-    whose archive holds the contents has them in its weights alone: these are read then.
+    The files of the model in the folder of a run, or of an unpacked archive, whose
+    config gave these paths; `None` if there is none. They stand beside the config. An
+    archive that AllenNLP has written has no such file, and a model whose archive holds
+    the contents has them in its weights alone: these are read then.
     """
     folder = Path(run_folder)
     recorded = _matching(given, _beside_the_config(folder))
@@ -244,7 +271,10 @@ def _in_the_weights(folder: Path) -> list[SourceFiles]:
 
 
 def sources_in(state: Mapping[str, Any]) -> list[SourceFiles]:
-    """The files of the frozen sources of a model, from its state. Raises `InputError` as `from_record` does."""
+    """
+    The files of the frozen sources of a model, from its state. Raises `InputError` as
+    `from_record` does.
+    """
     found = []
     for key, value in state.items():
         if str(key).endswith(STATE_KEY) and value != {}:  # of a source without files
@@ -254,8 +284,9 @@ def sources_in(state: Mapping[str, Any]) -> list[SourceFiles]:
 
 def remember(file: File) -> None:
     """
-    Note in the user's cache where a file with this digest is. A trained model has no path of the machine where it was
-    trained, so that this is how an archive finds its files when it is opened in another folder.
+    Note in the user's cache where a file with this digest is. A trained model has no
+    path of the machine where it was trained, so that this is how an archive finds its
+    files when it is opened in another folder.
     """
     is_elsewhere = "://" in file.path or file.given.startswith(EMBEDDED)
     if is_elsewhere or not file.path or remembered(file.sha256) == file.path:
@@ -265,7 +296,9 @@ def remember(file: File) -> None:
 
 
 def remembered(sha256: str) -> str | None:
-    """Where a file with this digest was last, if a training of this user has noted it."""
+    """
+    Where a file with this digest was last, if a training of this user has noted it.
+    """
     try:
         return _note(sha256).read_text("utf-8")
     except (OSError, ValueError):

@@ -1,4 +1,7 @@
-"""Opening a source of layers: its files are found, also those of a trained model, and loaded."""
+"""
+Opening a source of layers: its files are found, also those of a trained model, and
+loaded.
+"""
 
 import os
 import shutil
@@ -53,11 +56,13 @@ def open_source(
     names: Mapping[str, str] | None = None,
 ) -> tuple[LayerSource, SourceFiles]:
     """
-    Load a frozen source of layers and describe where it came from; for `names` see `SourceFiles`.
+    Load a frozen source of layers and describe where it came from; for `names` see
+    `SourceFiles`.
 
-    `run_folder` is that of a trained model, which knows the digests of its files. A file is then searched at the given
-    path, where this user's trainings last had one with the digest, and among the contents inside the archive. Raises
-    `InputError` if a file is missing or invalid.
+    `run_folder` is that of a trained model, which knows the digests of its files. A
+    file is then searched at the given path, where this user's trainings last had one
+    with the digest, and among the contents inside the archive. Raises `InputError` if a
+    file is missing or invalid.
     """
     kind = SOURCES[settings.source]
     given = settings.given()
@@ -100,9 +105,9 @@ class _Search:
 
     def find(self, key: str) -> tuple[File, Path] | None:
         """
-        The file and where to read it. For a trained model, the first one with its digest: at the given path, where it
-        was last, in the archive; else what is at the given path, which the model then refuses. `None` if nothing is
-        there.
+        The file and where to read it. For a trained model, the first one with its
+        digest: at the given path, where it was last, in the archive; else what is at
+        the given path, which the model then refuses. `None` if nothing is there.
         """
         here = self._at(key, self.given[key], self.given[key])
         if self.trained is None:
@@ -147,7 +152,9 @@ class _Search:
         return path
 
     def missing(self, key: str, names: Mapping[str, str]) -> InputError:
-        """The error for a file that is nowhere; a moved biLM has other paths for all keys."""
+        """
+        The error for a file that is nowhere; a moved biLM has other paths for all keys.
+        """
         if self.failures:
             return self.failures[0]
         what = SOURCES[self.source].files[key]
@@ -167,8 +174,9 @@ class _Search:
 
 def settings_of(model: str | Path) -> dict[str, Any]:
     """
-    The keys of `model.elmo` for a whole model: the name of a published one, a folder, a ZIP, a URL or a repository of
-    the hub; or for the weights of a biLM. Raises `InputError` if there is none.
+    The keys of `model.elmo` for a whole model: the name of a published one, a folder, a
+    ZIP, a URL or a repository of the hub; or for the weights of a biLM. Raises
+    `InputError` if there is none.
     """
     text = os.fspath(model)
     if text.startswith(HUB) or (text in MODELS and MODELS[text].is_bilm):
@@ -186,7 +194,10 @@ def settings_of(model: str | Path) -> dict[str, Any]:
 
 
 def copy_files(source: SourceFiles, folder: Path) -> None:
-    """Write the files of a source to a folder that `settings_of` accepts. Raises `InputError` if they have changed."""
+    """
+    Write the files of a source to a folder that `settings_of` accepts. Raises
+    `InputError` if they have changed.
+    """
     for key, file in source.files.items():
         path = _find(source.name, key, file.path)
         if _sha256(path) != file.sha256:
@@ -199,7 +210,9 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
 
 
 def _find(source: str, key: str, place: str) -> Path:
-    """The local path of a path, URL or name. Raises `InputError` if it cannot be fetched."""
+    """
+    The local path of a path, URL or name. Raises `InputError` if it cannot be fetched.
+    """
     if key == "model":
         return find_model(place)
     if source != BILM:

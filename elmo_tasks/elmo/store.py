@@ -1,7 +1,9 @@
 """
-The store of frozen layers: an SQLite database of values by keys of 16 bytes, by which the layer cache finds sentences.
+The store of frozen layers: an SQLite database of values by keys of 16 bytes, by which
+the layer cache finds sentences.
 
-One process at a time writes, and a kill loses no committed value. Values have checksums.
+One process at a time writes, and a kill loses no committed value. Values have
+checksums.
 """
 
 import logging
@@ -25,7 +27,10 @@ _CREATE = "CREATE TABLE IF NOT EXISTS layers (key BLOB PRIMARY KEY, value BLOB, 
 
 
 class LayerStore:
-    """An open store in a file, which is created. All methods raise `sqlite3.Error` if it cannot be read or written."""
+    """
+    An open store in a file, which is created. All methods raise `sqlite3.Error` if it
+    cannot be read or written.
+    """
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +83,9 @@ _stores: dict[tuple[Path, int], LayerStore] = {}
 
 
 def open_store(file: Path, *, create: bool = False) -> LayerStore | None:
-    """This process's store in a file, a resolved path; `None` if there is none to open."""
+    """
+    This process's store in a file, a resolved path; `None` if there is none to open.
+    """
     key = file, os.getpid()
     with LOCK:
         if key not in _stores and (create or file.exists()):
@@ -97,5 +104,7 @@ def remove_store(file: Path) -> None:
 
 
 def _checksum(key: bytes, value: bytes) -> int:
-    """The CRC-32 of key and value: damage must not give a sentence the layers of another."""
+    """
+    The CRC-32 of key and value: damage must not give a sentence the layers of another.
+    """
     return crc32(value, crc32(key))

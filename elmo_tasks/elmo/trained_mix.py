@@ -1,4 +1,7 @@
-"""The mix of layers that a task's training has learned (Eq. 1), from an archive or the folder of a run."""
+"""
+The mix of layers that a task's training has learned (Eq. 1), from an archive or the
+folder of a run.
+"""
 
 import tempfile
 from pathlib import Path
@@ -21,8 +24,8 @@ PLACES = ("input", "output")
 
 def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
     """
-    The learned mix of an archive for the input, or for `PATH:output` for the output; frozen. Raises `InputError` if it
-    has none, or was trained on another source.
+    The learned mix of an archive for the input, or for `PATH:output` for the output;
+    frozen. Raises `InputError` if it has none, or was trained on another source.
     """
     path, place = _path_and_place(archive)
     config, state = _trained(path)
@@ -40,7 +43,9 @@ def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
 
 
 def is_trained_model(archive: str) -> bool:
-    """Whether there is something at the path, which may end in `:input` or `:output`."""
+    """
+    Whether there is something at the path, which may end in `:input` or `:output`.
+    """
     path, _ = _path_and_place(archive)
     return path.exists()
 

@@ -23,9 +23,9 @@ STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
 @dataclass(frozen=True, kw_only=True)
 class VectorModel:
     """
-    Layers with state `reset`, and what is made of them: `output` is `all`, `top` or `average`, or a `mix` takes its
-    place. `stored` is the data type of vectors in a file: `float32`, `float16`, or `int8` with a scale per token and
-    layer.
+    Layers with state `reset`, and what is made of them: `output` is `all`, `top` or
+    `average`, or a `mix` takes its place. `stored` is the data type of vectors in a
+    file: `float32`, `float16`, or `int8` with a scale per token and layer.
     """
 
     layers: Layers
@@ -95,15 +95,19 @@ class VectorModel:
         return found
 
     def shape(self, length: int) -> tuple[int, ...]:
-        """The shape of the vectors of a sentence: [L+1, T, D], or [T, D] without an axis of layers."""
+        """
+        The shape of the vectors of a sentence: [L+1, T, D], or [T, D] without an axis
+        of layers.
+        """
         if self.has_layers:
             return self.layers.n_layers, length, self.width
         return length, self.width
 
     def vectors(self, sentences: list[list[str]], names: list[str]) -> np.ndarray:
         """
-        The vectors of a batch, [L, B, T, D]; L is 1 without an axis of layers. Raises `InputError` with the name of a
-        sentence if one of its values is not finite in the data type, or if memory runs out.
+        The vectors of a batch, [L, B, T, D]; L is 1 without an axis of layers. Raises
+        `InputError` with the name of a sentence if one of its values is not finite in
+        the data type, or if memory runs out.
         """
         hint = "a smaller --max-tokens or --max-length"
         with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):
@@ -133,6 +137,8 @@ class VectorModel:
 
 
 def _first_not_finite(vectors: Tensor, names: list[str]) -> str | None:
-    """The name of the first of B sentences with NaN or infinity in vectors [L, B, T, D]."""
+    """
+    The name of the first of B sentences with NaN or infinity in vectors [L, B, T, D].
+    """
     finite = vectors.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
     return None if all(finite) else names[finite.index(False)]

@@ -1,7 +1,9 @@
 """
-The tokenizer `basic`: raw text -> words and punctuation, by one rule for all languages, without a model or a package.
+The tokenizer `basic`: raw text -> words and punctuation, by one rule for all languages,
+without a model or a package.
 
-English contractions are split as in the Penn Treebank and in the texts of the released biLMs: `do n't`, `she 's`.
+English contractions are split as in the Penn Treebank and in the texts of the released
+biLMs: `do n't`, `she 's`.
 """
 
 import re
@@ -12,11 +14,13 @@ from unicodedata import category, name
 RULE = "basic 1"
 """What files of vectors record; the number is increased when the rule changes."""
 
-# The rule looks at the shape of a text: a string of the same length in which each letter, digit, mark and emoji is
-# replaced by the letter of its class, while punctuation and white space stay as they are.
+# The rule looks at the shape of a text: a string of the same length in which each
+# letter, digit, mark and emoji is replaced by the letter of its class, while
+# punctuation and white space stay as they are.
 _UPPER, _LOWER, _OTHER_LETTER, _HAN, _DIGIT = "ALOHD"
 _MARK, _JOINER, _EMOJI, _FLAG = "MJEF"
-# Three classes are not of single characters but of stretches that the patterns below find in the text itself.
+# Three classes are not of single characters but of stretches that the patterns below
+# find in the text itself.
 _FIRST_OF_FIXED, _FIXED, _FIRST_OF_CLITIC, _CLITIC = "XxCc"
 
 _CLASS_OF_CATEGORY = {
@@ -124,23 +128,27 @@ class Span(NamedTuple):
 
 def basic_tokens(text: str) -> list[str]:
     """
-    Words and punctuation of raw text in any language. `basic_tokens(" ".join(tokens)) == tokens`, and every character
-    but white space is in a token.
+    Words and punctuation of raw text in any language. `basic_tokens(" ".join(tokens))
+    == tokens`, and every character but white space is in a token.
 
-    - A word is letters, digits and combining marks, with apostrophes, hyphens and underscores inside: `O'Neil`,
-      `l'eau`, `well-known`. English contractions are split: `do n't`, `she 's`. `#tag` and `@name` are words.
-    - Numbers, times, dates, URLs, mail addresses and host names stay whole: `3.14`, `1,000`, `12:30`, `example.org`.
-      Units and currencies are tokens of their own: `$ 5`, `5 %`.
-    - A period belongs to `U.S.`, `e.g.`, to a single letter before another word (`J. Smith`), and to some English
-      abbreviations (`Mr.`, `etc.`); any other is a token.
-    - Other punctuation is a token for each mark; `...`, `--` and other runs of one of `. ! ? * = ~ _ + -` are one.
-    - An emoji with its skin tone or joined to others, and a flag, are one token. Marks and invisible characters
-      stay with the character before them.
-    - Each Han character is a token. Other text without blanks (Japanese kana, Thai, Khmer) is not split into words:
-      use spaCy's rules for the language, or a function.
+    - A word is letters, digits and combining marks, with apostrophes, hyphens and
+      underscores inside: `O'Neil`, `l'eau`, `well-known`. English contractions are
+      split: `do n't`, `she 's`. `#tag` and `@name` are words.
+    - Numbers, times, dates, URLs, mail addresses and host names stay whole: `3.14`,
+      `1,000`, `12:30`, `example.org`. Units and currencies are tokens of their own: `$
+      5`, `5 %`.
+    - A period belongs to `U.S.`, `e.g.`, to a single letter before another word (`J.
+      Smith`), and to some English abbreviations (`Mr.`, `etc.`); any other is a token.
+    - Other punctuation is a token for each mark; `...`, `--` and other runs of one of
+      `. ! ? * = ~ _ + -` are one.
+    - An emoji with its skin tone or joined to others, and a flag, are one token. Marks
+      and invisible characters stay with the character before them.
+    - Each Han character is a token. Other text without blanks (Japanese kana, Thai,
+      Khmer) is not split into words: use spaCy's rules for the language, or a function.
     """
     tokens = _split(text)
-    # A cut gives its neighbours another context, in which a pattern may match that did not before: `n't` in `n't_`.
+    # A cut gives its neighbours another context, in which a pattern may match that did
+    # not before: `n't` in `n't_`.
     for _ in range(_MOST_PASSES):
         again = _split(" ".join(tokens))
         if again == tokens:

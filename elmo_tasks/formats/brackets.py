@@ -1,4 +1,7 @@
-"""Spans in the columns of CoNLL-2012: `(ARG0*`, `*)` and `(DATE)`; mentions of coreference, `(12`, `12)`, `(12)|(3`."""
+"""
+Spans in the columns of CoNLL-2012: `(ARG0*`, `*)` and `(DATE)`; mentions of
+coreference, `(12`, `12)`, `(12)|(3`.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,8 +22,9 @@ def _by_start(span: Span) -> tuple[int, int, str]:
 
 def place_in_text(mention: Mention) -> tuple[int, bool, int]:
     """
-    Sorts mentions as the scorer of CoNLL-2012 meets them in a column of brackets: by first word, and at the same word
-    those of one word first, then longer ones, which open first.
+    Sorts mentions as the scorer of CoNLL-2012 meets them in a column of brackets: by
+    first word, and at the same word those of one word first, then longer ones, which
+    open first.
     """
     start, end = mention
     return start, end - start > 1, -end
@@ -42,8 +46,9 @@ class BracketError(ValueError):
 
 def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     """
-    The spans of a column of arguments or names, sorted by start, longer ones first. They may be nested. Raises
-    `BracketError` if a cell is invalid or brackets are not balanced.
+    The spans of a column of arguments or names, sorted by start, longer ones first.
+    They may be nested. Raises `BracketError` if a cell is invalid or brackets are not
+    balanced.
     """
     spans: list[Span] = []
     stack: list[tuple[int, str]] = []
@@ -69,9 +74,10 @@ def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
 
 def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     """
-    The spans of a document's column of coreference, sorted by start, longer ones first; equal ones in the order in
-    which they open. Labels are cluster numbers. Spans may cross each other and the ends of sentences. A bracket closes
-    the cluster's most recently opened one. Raises `BracketError` as in `spans_from_brackets`.
+    The spans of a document's column of coreference, sorted by start, longer ones first;
+    equal ones in the order in which they open. Labels are cluster numbers. Spans may
+    cross each other and the ends of sentences. A bracket closes the cluster's most
+    recently opened one. Raises `BracketError` as in `spans_from_brackets`.
     """
     spans: list[tuple[int, Span]] = []  # with the number of the opening bracket
     stacks: dict[str, list[tuple[int, int]]] = {}  # number and word of open brackets
@@ -119,8 +125,9 @@ def brackets_from_spans(spans: Iterable[Span], *, length: int) -> list[str]:
 
 def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
     """
-    The column of brackets for `length` words; clusters are numbered in order. Repeated mentions are written as often
-    as they occur. Raises `ValueError` if a mention is empty or outside the document.
+    The column of brackets for `length` words; clusters are numbered in order. Repeated
+    mentions are written as often as they occur. Raises `ValueError` if a mention is
+    empty or outside the document.
     """
     opening: list[list[str]] = [[] for _ in range(length)]
     closing: list[list[str]] = [[] for _ in range(length)]

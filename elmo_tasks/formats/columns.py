@@ -3,8 +3,8 @@ CoNLL column files: a token per line, columns, an empty line after a sentence.
 
 A line that contains tabs is split at tabs, so that fields may contain blanks; any other
 line is split at blanks. The format defines no comments, and `#` is a word, too: lines
-before the first token of a sentence are comments where they cannot be a token. For lines
-that might be either see `read_columns`.
+before the first token of a sentence are comments where they cannot be a token. For
+lines that might be either see `read_columns`.
 """
 
 import re
@@ -55,10 +55,10 @@ def read_columns(
     `#` are comments. By default those are that have another number of columns and the
     first field `#`, or are like `# sent_id = 1`. The others are tokens.
 
-    Raises `InputError` with the line if it has the wrong number of columns, an empty one
-    between tabs, a sentence is too long, or there is none, or the rows of CoNLL-U are no
-    words. At the end of the file, it raises one for a line whose first field is `#`, and
-    that may be a token or a comment (see `_Doubts`).
+    Raises `InputError` with the line if it has the wrong number of columns, an empty
+    one between tabs, a sentence is too long, or there is none, or the rows of CoNLL-U
+    are no words. At the end of the file, it raises one for a line whose first field is
+    `#`, and that may be a token or a comment (see `_Doubts`).
     """
     rows: list[list[str]] = []
     start = first = width = 0
@@ -176,7 +176,9 @@ def _token_lines(
 
 
 class _Row(NamedTuple):
-    """A line, its number, and its fields: none for a blank one, and for `-DOCSTART-`."""
+    """
+    A line, its number, and its fields: none for a blank one, and for `-DOCSTART-`.
+    """
 
     number: int
     text: str
@@ -220,10 +222,10 @@ class _Doubts:
     Lines with the first field `#`, and as many columns as a token.
 
     `# SYM` is a token, and `# 1` a comment, but in some corpora tags are numbers or in
-    lower case. So a line is a token if each of its values looks like a tag, or is in the
-    same column of another line. One that begins a sentence must have a value of the second
-    kind, too, and must not be like the first lines of all other sentences, as with `# 1`,
-    `# 2`.
+    lower case. So a line is a token if each of its values looks like a tag, or is in
+    the same column of another line. One that begins a sentence must have a value of the
+    second kind, too, and must not be like the first lines of all other sentences, as
+    with `# 1`, `# 2`.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -301,8 +303,8 @@ def _is_tag(value: str) -> bool:
 
 def _require_words(sentence: ColumnSentence, path: str | Path) -> None:
     """
-    Raises `InputError` for rows of CoNLL-U that are no words: `3-4`, the text of words 3
-    and 4, and `8.1`, an empty node.
+    Raises `InputError` for rows of CoNLL-U that are no words: `3-4`, the text of words
+    3 and 4, and `8.1`, an empty node.
     """
     if len(sentence.columns) != _CONLLU:
         return

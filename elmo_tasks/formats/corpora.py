@@ -1,8 +1,9 @@
 """
-The files that scale `paper` reads, of all tasks, under the names of the configs and under those of the official
-releases.
+The files that scale `paper` reads, of all tasks, under the names of the configs and
+under those of the official releases.
 
-`located` lets a reader open a release as it was unpacked; `elmo-tasks data` reports what is there.
+`located` lets a reader open a release as it was unpacked; `elmo-tasks data` reports
+what is there.
 """
 
 import os
@@ -36,9 +37,10 @@ class DataFile:
 
 def _conll2012(name: str, split: str) -> DataFile:
     """
-    A split of CoNLL-2012. Its official names are those of the tree that the scripts of the
-    shared task make, and of the public release for OntoNotes 5.0 (Pradhan et al. 2013),
-    whose folder `test` is another test set than CoNLL-2012's. He et al. (2017) read that.
+    A split of CoNLL-2012. Its official names are those of the tree that the scripts of
+    the shared task make, and of the public release for OntoNotes 5.0 (Pradhan et al.
+    2013), whose folder `test` is another test set than CoNLL-2012's. He et al. (2017)
+    read that.
     """
     short = {"train": "train", "development": "dev", "test": "test"}[split]
     official = []
@@ -143,15 +145,16 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
     ),
 }
 """
-By task: train, dev and, if it is public, test; and the files of the word vectors, of the
-released biLM and of its training text.
+By task: train, dev and, if it is public, test; and the files of the word vectors, of
+the released biLM and of its training text.
 """
 
 
 def located(path: str | Path) -> str:
     """
-    The path, where `~` is the home folder; if nothing is there, and it is that of a corpus file below some data root,
-    the official name under which the file exists there. A pattern stays a pattern.
+    The path, where `~` is the home folder; if nothing is there, and it is that of a
+    corpus file below some data root, the official name under which the file exists
+    there. A pattern stays a pattern.
     """
     given = os.path.expanduser(path)
     for file in chain.from_iterable(CORPORA.values()):
@@ -165,7 +168,10 @@ def located(path: str | Path) -> str:
 
 
 def located_name(root: Path, file: DataFile) -> str | None:
-    """The first name of the file that exists below `root`: that of the configs, else an official one."""
+    """
+    The first name of the file that exists below `root`: that of the configs, else an
+    official one.
+    """
     for name in (file.name,) + file.official:
         if files_of(root, name):
             return name

@@ -1,4 +1,7 @@
-"""A file of a web server -> a path: within bounds of size and time, resumed where it was cut, whole or not at all."""
+"""
+A file of a web server -> a path: within bounds of size and time, resumed where it was
+cut, whole or not at all.
+"""
 
 import base64
 import hashlib
@@ -37,7 +40,9 @@ from elmo_tasks.files import atomic_write
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with the name of a file, its bytes so far, and how many it has, if that is known."""
+"""
+Called with the name of a file, its bytes so far, and how many it has, if that is known.
+"""
 
 
 def no_progress(name: str, done: int, size: int | None) -> None:
@@ -57,8 +62,8 @@ _PART = 2**18
 @dataclass(frozen=True)
 class Bounds:
     """
-    `size` in bytes; `seconds` in which a connection brings a thousand bytes for each, or is stalled; `wait`, seconds
-    before the second of five attempts, which doubles.
+    `size` in bytes; `seconds` in which a connection brings a thousand bytes for each,
+    or is stalled; `wait`, seconds before the second of five attempts, which doubles.
     """
 
     size: int
@@ -79,11 +84,12 @@ def download(
     progress: Progress = no_progress,
 ) -> None:
     """
-    Download a URL of http or https to `target`, if it is not there. Where a download was cut, this process or another
-    one goes on from there, unless the file has changed on the server. Several processes may call this at once.
+    Download a URL of http or https to `target`, if it is not there. Where a download
+    was cut, this process or another one goes on from there, unless the file has changed
+    on the server. Several processes may call this at once.
 
-    Raises `InputError` if the file cannot be fetched, is larger than the bounds, has another digest than `sha256`, or
-    if the disk is full; `target` does not exist then.
+    Raises `InputError` if the file cannot be fetched, is larger than the bounds, has
+    another digest than `sha256`, or if the disk is full; `target` does not exist then.
     """
     name = without_secrets(url)
     require_web(url)
@@ -106,7 +112,9 @@ def download(
 
 
 def require_web(url: str) -> SplitResult:
-    """The parts of a URL. Raises `InputError` if its scheme is neither http nor https."""
+    """
+    The parts of a URL. Raises `InputError` if its scheme is neither http nor https.
+    """
     try:
         parts = urlsplit(url)
         is_valid = parts.scheme in _SCHEMES and bool(parts.hostname)
@@ -125,10 +133,14 @@ def require_web(url: str) -> SplitResult:
 
 
 class _Part:
-    """What has come of a file so far, and what of its headers says later whether the server still has the same one."""
+    """
+    What has come of a file so far, and what of its headers says later whether the
+    server still has the same one.
+    """
 
     def __init__(self, target: Path, *, alone: bool) -> None:
-        # A file system without locks: another process may write, so that nothing is resumed.
+        # A file system without locks: another process may write, so that nothing is
+        # resumed.
         self._resumes = alone
         suffix = ".part"
         if not alone:
@@ -188,7 +200,10 @@ def _fetch(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
 
 
 def _receive(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
-    """One attempt: appends to the part, or begins it again where the server cannot resume. Raises `_Cut`."""
+    """
+    One attempt: appends to the part, or begins it again where the server cannot resume.
+    Raises `_Cut`.
+    """
     headers = {"User-Agent": "elmo-tasks", "Accept-Encoding": "identity"}
     if part.done and part.validator:
         headers |= {"Range": f"bytes={part.done}-", "If-Range": part.validator}
@@ -211,7 +226,10 @@ def _receive(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
 
 
 def _begin(answer: Any, part: _Part, bounds: Bounds, name: str) -> int | None:
-    """The size of the whole file, if the server says it. Begins the part again unless the answer continues it."""
+    """
+    The size of the whole file, if the server says it. Begins the part again unless the
+    answer continues it.
+    """
     validator = _validator(answer.headers)
     size = _size(answer.headers.get("Content-Length", ""))
     if answer.status == 206:
@@ -239,7 +257,10 @@ def _size(text: str) -> int | None:
 
 
 def _validator(headers: Any) -> str:
-    """What names this version of the file, for `If-Range`: an ETag, unless it is weak, or the time of its change."""
+    """
+    What names this version of the file, for `If-Range`: an ETag, unless it is weak, or
+    the time of its change.
+    """
     found: str = headers.get("ETag", "")
     if not found.startswith('"'):
         found = headers.get("Last-Modified", "")
@@ -321,8 +342,9 @@ class _Watch:
 @contextmanager
 def _watched(seconds: float) -> Iterator[_Watch]:
     """
-    Stops a connection over which too little comes. The timeout of a socket bounds a single read, so that a server which
-    sends a byte a minute, or headers for ever, would not end.
+    Stops a connection over which too little comes. The timeout of a socket bounds a
+    single read, so that a server which sends a byte a minute, or headers for ever,
+    would not end.
     """
     watch = _Watch()
     ended = threading.Event()
@@ -346,7 +368,9 @@ def _watched(seconds: float) -> Iterator[_Watch]:
 
 @contextmanager
 def _network(name: str, watch: _Watch) -> Iterator[None]:
-    """Raises `_Cut` for errors that may pass, `InputError` for others of the connection."""
+    """
+    Raises `_Cut` for errors that may pass, `InputError` for others of the connection.
+    """
     try:
         yield
     except InputError:
@@ -379,8 +403,9 @@ def _network(name: str, watch: _Watch) -> Iterator[None]:
 
 def _open(url: str, headers: dict[str, str], watch: _Watch, seconds: float) -> Any:
     """
-    The answer of a server, after redirections to http and https alone, and never from https to http. The login of a URL
-    is sent to its own server alone. Raises `HTTPError` for statuses of 400 and more.
+    The answer of a server, after redirections to http and https alone, and never from
+    https to http. The login of a URL is sent to its own server alone. Raises
+    `HTTPError` for statuses of 400 and more.
     """
     opener = _opener(watch)
     parts = require_web(url)
@@ -409,7 +434,9 @@ def _open(url: str, headers: dict[str, str], watch: _Watch, seconds: float) -> A
 
 
 def _opener(watch: _Watch) -> OpenerDirector:
-    """Speaks http and https, by a proxy if the environment names one, and nothing else."""
+    """
+    Speaks http and https, by a proxy if the environment names one, and nothing else.
+    """
 
     class Connection(http.client.HTTPConnection):
         def connect(self) -> None:

@@ -1,5 +1,6 @@
 """
-Where files and models are -> paths on this machine. Nothing else in this package opens a connection for them.
+Where files and models are -> paths on this machine. Nothing else in this package opens
+a connection for them.
 
 | function | takes | gives |
 |---|---|---|
@@ -46,7 +47,10 @@ NAMES = {
     "options_file": (OPTIONS_FILE, "*options*.json"),
     "weight_file": (WEIGHT_FILE, "model.hdf5", "*weights*.hdf5"),
 }
-"""The names of a biLM's files in a folder, by their keys in a config; the first also in a repository of the hub."""
+"""
+The names of a biLM's files in a folder, by their keys in a config; the first also in a
+repository of the hub.
+"""
 
 UNPACKED = ("*.json", "*.hdf5", "*.dic", "*.pkl")  # members of a model's ZIP
 
@@ -88,17 +92,20 @@ class NotAllowed(InputError):
 @contextmanager
 def downloads(**settings: Any) -> Iterator[None]:
     """
-    Inside, files are fetched so. A setting that is not given stays as it is outside. Raises `NotAllowed` if something
-    was refused, in place of the error that came of it.
+    Inside, files are fetched so. A setting that is not given stays as it is outside.
+    Raises `NotAllowed` if something was refused, in place of the error that came of it.
 
     # Parameters
 
-    - `allowed`: if false, only what was fetched before is used, and this thread opens no connection and starts no
-      program, whichever library tries to.
-    - `limit_gb`: the largest file, in 10^9 bytes; `None` for what the list of models says, else 4.
-    - `seconds`: a connection that brings less than 1,000 bytes a second for so long is stalled, and tried again.
+    - `allowed`: if false, only what was fetched before is used, and this thread opens
+      no connection and starts no program, whichever library tries to.
+    - `limit_gb`: the largest file, in 10^9 bytes; `None` for what the list of models
+      says, else 4.
+    - `seconds`: a connection that brings less than 1,000 bytes a second for so long is
+      stalled, and tried again.
     - `wait`: seconds before the second of five attempts, which doubles.
-    - `progress`: called with the name of a file, its bytes so far, and its size or `None`.
+    - `progress`: called with the name of a file, its bytes so far, and its size or
+      `None`.
     """
     chosen = replace(_CHOSEN.get(), **settings, refused=[])
     if not chosen.allowed:
@@ -119,7 +126,9 @@ def downloads(**settings: Any) -> Iterator[None]:
 
 
 def _is_offline(error: BaseException) -> bool:
-    """Whether the hub's own library opened no connection, since `HF_HUB_OFFLINE` is set."""
+    """
+    Whether the hub's own library opened no connection, since `HF_HUB_OFFLINE` is set.
+    """
     found: BaseException | None = error
     while found is not None:
         if type(found).__name__ in _OFFLINE:
@@ -141,7 +150,10 @@ def _not_allowed(what: str) -> NotAllowed:
 
 @cache
 def _watch_connections() -> None:
-    """Has Python ask `_on_event` before any library opens a connection or starts a program. This cannot be undone."""
+    """
+    Has Python ask `_on_event` before any library opens a connection or starts a
+    program. This cannot be undone.
+    """
     sys.addaudithook(_on_event)
 
 
@@ -160,9 +172,10 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
 
 def bilm_file(given: str | Path, key: str) -> Path:
     """
-    The file `options_file` or `weight_file` of a biLM, from its path or URL, or from a whole model: the name of a
-    published one, a folder, a ZIP (as in the NLPL repository), or `hf://owner/name`. Raises `InputError` as
-    `local_path` does, or if a folder or ZIP lacks the file.
+    The file `options_file` or `weight_file` of a biLM, from its path or URL, or from a
+    whole model: the name of a published one, a folder, a ZIP (as in the NLPL
+    repository), or `hf://owner/name`. Raises `InputError` as `local_path` does, or if a
+    folder or ZIP lacks the file.
     """
     text = os.fspath(given)
     names = NAMES[key]
@@ -181,7 +194,9 @@ def bilm_file(given: str | Path, key: str) -> Path:
 
 
 def is_whole_model(given: str | Path) -> bool:
-    """Whether a path, URL or name is that of a whole model instead of one file of it."""
+    """
+    Whether a path, URL or name is that of a whole model instead of one file of it.
+    """
     text = os.fspath(given)
     if text in MODELS or _HUB_REPOSITORY.fullmatch(text):
         return True
@@ -192,7 +207,10 @@ def is_whole_model(given: str | Path) -> bool:
 
 
 def model_path(given: str) -> Path:
-    """The folder of a model; a ZIP, also of a URL or published by this name, is unpacked once. Else `local_path`."""
+    """
+    The folder of a model; a ZIP, also of a URL or published by this name, is unpacked
+    once. Else `local_path`.
+    """
     if given in MODELS:
         given = MODELS[given].files[-1]
     path = local_path(given)
@@ -203,10 +221,12 @@ def model_path(given: str) -> Path:
 
 def local_path(path_or_url: str | Path) -> Path:
     """
-    A path as `located` finds it; a URL of http or https is downloaded once to the local cache, which also works offline
-    later. `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face hub. If a URL ends
-    in `#sha256=HEX`, the digest is checked. Raises `InputError` if a URL cannot be fetched or has another scheme, the
-    file is too large, or its digest differs; see `downloads`.
+    A path as `located` finds it; a URL of http or https is downloaded once to the local
+    cache, which also works offline later. `hf://owner/name/file` and
+    `hf://owner/name@revision/file` are files of the Hugging Face hub. If a URL ends in
+    `#sha256=HEX`, the digest is checked. Raises `InputError` if a URL cannot be fetched
+    or has another scheme, the file is too large, or its digest differs; see
+    `downloads`.
     """
     text = str(path_or_url)
     if "://" not in text:
@@ -234,8 +254,9 @@ def local_path(path_or_url: str | Path) -> Path:
 
 def hub_model(name: str, patterns: Sequence[str]) -> Path:
     """
-    The folder with those files of a model of the hub that match the patterns, downloaded unless `HF_HUB_OFFLINE` is
-    set. Raises `InputError` if the hub has no such model, or they are too large together.
+    The folder with those files of a model of the hub that match the patterns,
+    downloaded unless `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no
+    such model, or they are too large together.
     """
     from huggingface_hub import HfApi, snapshot_download
 
@@ -265,7 +286,10 @@ def _fits_any(name: str, patterns: Sequence[str]) -> bool:
 
 
 def cache_folder() -> Path:
-    """Where downloads and unpacked ZIPs are: `elmo_tasks` in `XDG_CACHE_HOME`, by default `~/.cache`."""
+    """
+    Where downloads and unpacked ZIPs are: `elmo_tasks` in `XDG_CACHE_HOME`, by default
+    `~/.cache`.
+    """
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
     return caches.expanduser() / "elmo_tasks"
 
@@ -277,7 +301,10 @@ def file_sha256(path: str | Path) -> str:
 
 
 def _downloaded(url: str, sha256: str | None) -> Path:
-    """A URL's file in the cache, at a place that does not depend on the URL's key: an archive, without it, finds it."""
+    """
+    A URL's file in the cache, at a place that does not depend on the URL's key: an
+    archive, without it, finds it.
+    """
     parts = require_web(url)
     known = without_secrets(url)
     place = hashlib.sha256(known.encode()).hexdigest()[:16]
@@ -373,7 +400,10 @@ def _hub_file(url: str) -> Path:
 def _from_hub(
     name: str, known: Callable[[], Path], fetched: Callable[[], Path]
 ) -> Path:
-    """What `fetched` fetches, where that is allowed and works; else what was fetched before, as `known` finds it."""
+    """
+    What `fetched` fetches, where that is allowed and works; else what was fetched
+    before, as `known` finds it.
+    """
     failure: Exception | None = None
     if _CHOSEN.get().allowed:
         try:
@@ -396,7 +426,10 @@ def _is_zip(path: Path) -> bool:
 
 
 def _unpacked(file: Path) -> Path:
-    """The folder in the cache with the members of a ZIP, which appears when it is complete."""
+    """
+    The folder in the cache with the members of a ZIP, which appears when it is
+    complete.
+    """
     folder = cache_folder() / "unpacked" / file_sha256(file)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

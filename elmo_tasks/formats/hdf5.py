@@ -1,4 +1,7 @@
-"""HDF5 files: written safely, and read without following links out of the file. Requires numpy and h5py only."""
+"""
+HDF5 files: written safely, and read without following links out of the file. Requires
+numpy and h5py only.
+"""
 
 import io
 import os
@@ -64,7 +67,10 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
 def reading(
     file: str | Path, problem: str, *, hint: str | None = None
 ) -> Iterator[None]:
-    """Raises `InputError`, which starts with `problem`, in place of h5py's errors for damaged files."""
+    """
+    Raises `InputError`, which starts with `problem`, in place of h5py's errors for
+    damaged files.
+    """
     try:
         yield
     except InputError:
@@ -75,8 +81,9 @@ def reading(
 
 def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     """
-    A dataset or a group in the file itself. No values are read. Raises `KeyError` if there is none; `InputError` if it
-    is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
+    A dataset or a group in the file itself. No values are read. Raises `KeyError` if
+    there is none; `InputError` if it is a link, a virtual dataset or in external
+    storage, which the file's checksum does not cover.
     """
     if not _is_linked(file, name):
         item = file[name]
@@ -99,7 +106,9 @@ def _is_linked(file: h5py.File, name: str) -> bool:
 
 
 def unbounded(dataset: h5py.Dataset) -> str | None:
-    """Why reading a dataset could take far more memory than the file has bytes for it."""
+    """
+    Why reading a dataset could take far more memory than the file has bytes for it.
+    """
     if dataset.size is None:  # it has no values
         return None
     claimed = int(dataset.nbytes)
@@ -122,7 +131,10 @@ def unbounded(dataset: h5py.Dataset) -> str | None:
 
 
 def _inflates_to(dataset: h5py.Dataset, size: int) -> bool:
-    """Whether no chunk unpacks to more bytes; HDF5 itself unpacks a chunk to its end, however large it gets."""
+    """
+    Whether no chunk unpacks to more bytes; HDF5 itself unpacks a chunk to its end,
+    however large it gets.
+    """
     suspicious: list[tuple[int, ...]] = []
 
     def look(chunk: Any) -> None:
@@ -139,8 +151,8 @@ def _inflates_to(dataset: h5py.Dataset, size: int) -> bool:
 
 def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
     """
-    `own_item`, which raises `TypeError` if it is not a dataset; `InputError`, too, if reading it would take far more
-    memory than its size in the file.
+    `own_item`, which raises `TypeError` if it is not a dataset; `InputError`, too, if
+    reading it would take far more memory than its size in the file.
     """
     item = own_item(file, name)
     if not isinstance(item, h5py.Dataset):
@@ -154,7 +166,10 @@ def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
 
 
 class _DiskFile(io.FileIO):
-    """Records an error instead of raising it, since HDF5 crashes the process if it cannot write."""
+    """
+    Records an error instead of raising it, since HDF5 crashes the process if it cannot
+    write.
+    """
 
     error: OSError | None = None
 
@@ -179,8 +194,9 @@ class _DiskFile(io.FileIO):
 @contextmanager
 def new_hdf5(opened: Path, *, size: int, name: Path) -> Iterator[h5py.File]:
     """
-    A new file, which errors call `name`, with disk space for `size` bytes, where the system can reserve it; the file is
-    truncated to what it needs when it is closed. Raises `InputError` if the disk is full.
+    A new file, which errors call `name`, with disk space for `size` bytes, where the
+    system can reserve it; the file is truncated to what it needs when it is closed.
+    Raises `InputError` if the disk is full.
     """
     with _DiskFile(opened, "w+") as file:
         try:

@@ -11,7 +11,10 @@ _MOST_BYTES = 2**20
 
 
 def read_json(path: str | Path, what: str) -> Any:
-    """The value in a small JSON file. Raises `InputError` if it is no JSON, larger than 1 MB or cannot be read."""
+    """
+    The value in a small JSON file. Raises `InputError` if it is no JSON, larger than 1
+    MB or cannot be read.
+    """
     try:
         require_regular(path)
         size = Path(path).stat().st_size

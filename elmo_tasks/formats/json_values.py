@@ -1,4 +1,7 @@
-"""JSON and its values, of files and of requests, with one clear error for each invalid one."""
+"""
+JSON and its values, of files and of requests, with one clear error for each invalid
+one.
+"""
 
 import json
 import math
@@ -24,9 +27,10 @@ def parse_json(
     line: int | None = None,
 ) -> Any:
     """
-    The value of a JSON text, which errors call `what`. Raises `InputError` if it is invalid, with `line` or that of the
-    problem. Invalid are also numbers that JSON cannot express, NaN, Infinity and those that Python reads as infinite,
-    and a text of which more than a tenth are brackets: lists take twenty times the memory.
+    The value of a JSON text, which errors call `what`. Raises `InputError` if it is
+    invalid, with `line` or that of the problem. Invalid are also numbers that JSON
+    cannot express, NaN, Infinity and those that Python reads as infinite, and a text of
+    which more than a tenth are brackets: lists take twenty times the memory.
     """
     try:
         if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
@@ -55,7 +59,9 @@ def _finite(number: str) -> float:
 
 @Check
 def is_text(value: str) -> str | None:
-    """The check of an `Annotated` string with a word, and without surrogates and NUL."""
+    """
+    The check of an `Annotated` string with a word, and without surrogates and NUL.
+    """
     if not value.strip():
         return "a word"
     if "\0" in value:
@@ -80,8 +86,8 @@ def validate(
     line: int | None = None,
 ) -> Any:
     """
-    Validates a value, which error messages call `name`, in pydantic's strict mode. Raises `InputError` with the path of
-    the first invalid value.
+    Validates a value, which error messages call `name`, in pydantic's strict mode.
+    Raises `InputError` with the path of the first invalid value.
     """
     try:
         return adapter.validate_python(value, strict=True)
@@ -98,7 +104,9 @@ def validate(
 
 
 def expected(error: ErrorDetails) -> str:
-    """What pydantic expects in place of an invalid value, as our own messages say it."""
+    """
+    What pydantic expects in place of an invalid value, as our own messages say it.
+    """
     text = error["msg"].partition(" or instance")[0]
     text = text.removeprefix("Value error, ")
     text = text.replace("Input should be", "expected")

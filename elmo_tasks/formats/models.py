@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from elmo_tasks.formats.corpora import ELMO_MODELS
 
-# Without https, as its README has it; `fetch` compares later downloads with the first one.
+# Without https, as its README has it; `fetch` compares later downloads with the first
+# one.
 _NLPL = "http://vectors.nlpl.eu/repository/11"
 _MOST_OPTIONS = 2**20  # bytes
 _MANYLANGS_FROM = 136
@@ -14,7 +15,10 @@ Persian, Finnish, French, Irish, Galician, Ancient Greek, Hebrew, Hindi, Croatia
 Japanese, Korean, Latin, Latvian, Dutch, Norwegian Bokmål, Norwegian Nynorsk, Polish, Portuguese, Romanian, Russian,
 Slovak, Slovene, Swedish, Turkish, Uyghur, Ukrainian, Urdu, Vietnamese, Chinese
 """
-"""The languages of ELMoForManyLangs (Che et al. 2018), in the order of the repository's numbers."""
+"""
+The languages of ELMoForManyLangs (Che et al. 2018), in the order of the repository's
+numbers.
+"""
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,9 @@ _PART = re.compile("[0-9]{1,9}")
 
 class Frame(NamedTuple):
     """
-    A predicate and its arguments, sorted by start, with labels such as `ARG0`, `C-ARG1` and `R-ARGM-LOC`. The predicate
-    itself is `V`; it may have several words and be continued as `C-V`.
+    A predicate and its arguments, sorted by start, with labels such as `ARG0`, `C-ARG1`
+    and `R-ARGM-LOC`. The predicate itself is `V`; it may have several words and be
+    continued as `C-V`.
     """
 
     predicate: int  # the index of the word that has the frameset
@@ -90,8 +91,9 @@ class OntonotesSentence:
 
     def frames(self) -> tuple[Frame, ...]:
         """
-        The frame of each word that has a frameset, in order. Raises `InputError` with file and line, if brackets are
-        invalid, or the columns do not match the predicates.
+        The frame of each word that has a frameset, in order. Raises `InputError` with
+        file and line, if brackets are invalid, or the columns do not match the
+        predicates.
         """
         framesets = self.columns[7]
         predicates = [
@@ -140,9 +142,9 @@ class OntonotesDocument:
 
     def mentions(self) -> tuple[Span, ...]:
         """
-        Coreference mentions as words of the document, sorted by start; labels are the numbers of clusters. Mentions may
-        be repeated, and may cross the end of a sentence. Raises `InputError` with file and line, if brackets are
-        invalid.
+        Coreference mentions as words of the document, sorted by start; labels are the
+        numbers of clusters. Mentions may be repeated, and may cross the end of a
+        sentence. Raises `InputError` with file and line, if brackets are invalid.
         """
         cells: list[str] = []
         for sentence in self.sentences:
@@ -166,7 +168,10 @@ class OntonotesDocument:
 def report_skipped(
     errors: Sequence[InputError], what: str, *, path: str, kept: int
 ) -> None:
-    """Warns of sentences or documents (`what`) whose annotation is invalid. Raises the first error if none was kept."""
+    """
+    Warns of sentences or documents (`what`) whose annotation is invalid. Raises the
+    first error if none was kept.
+    """
     if errors and not kept:
         raise errors[0]
     for error in errors[:_WARNINGS]:
@@ -179,8 +184,9 @@ def report_skipped(
 
 def find_files(path: str | Path) -> list[Path]:
     """
-    The files at a path, sorted: those in a folder and its subfolders whose names end in `gold_conll` or
-    `gold_conll.gz`, or the one file. Raises `InputError` if a folder has no such file.
+    The files at a path, sorted: those in a folder and its subfolders whose names end in
+    `gold_conll` or `gold_conll.gz`, or the one file. Raises `InputError` if a folder
+    has no such file.
     """
     target = Path(located(path))
     if not target.is_dir():
@@ -197,12 +203,12 @@ def find_files(path: str | Path) -> list[Path]:
 
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     """
-    Streams the documents of `find_files`. Words outside `#begin` and `#end` belong to the
-    document in their first two columns. Logs a warning for a document without an end, as
-    the file may be truncated, and for documents that two files have.
+    Streams the documents of `find_files`. Words outside `#begin` and `#end` belong to
+    the document in their first two columns. Logs a warning for a document without an
+    end, as the file may be truncated, and for documents that two files have.
 
-    Raises `InputError` if a line has the wrong number of columns, a document occurs twice
-    in a file, or a file contains no sentence.
+    Raises `InputError` if a line has the wrong number of columns, a document occurs
+    twice in a file, or a file contains no sentence.
     """
     file_of: dict[tuple[str, int], Path] = {}
     repeated = 0

@@ -17,8 +17,9 @@ def read_rows(
     file: str, column: str, *, first: int = 1
 ) -> Iterator[tuple[int, str | list[str]]]:
     """
-    The lines of a text, as of `open_text`, or the strings or lists of strings in a column of a Parquet file, from row
-    `first` on, with their numbers, counted from 1. Parquet is detected by its first bytes.
+    The lines of a text, as of `open_text`, or the strings or lists of strings in a
+    column of a Parquet file, from row `first` on, with their numbers, counted from 1.
+    Parquet is detected by its first bytes.
 
     Raises `InputError` if the file cannot be read, or a row is something else.
     """

@@ -1,6 +1,6 @@
 """
-Raw text -> words: the tokenizers that commands, `Elmo` and adapters offer, and spaCy's rules without a model. Needs no
-AllenNLP.
+Raw text -> words: the tokenizers that commands, `Elmo` and adapters offer, and spaCy's
+rules without a model. Needs no AllenNLP.
 """
 
 import json
@@ -27,9 +27,10 @@ Split = Callable[[str], list[str]]
 
 Tokenizer = Union[str, Split, "Language"]
 """
-How texts are split into words: at `whitespace`; by the `basic` rule for words and punctuation (see `basic_tokens`); by
-spaCy's rules for a language without a model, such as `spacy:en`; by the tokenizer of a spaCy language; or by a function
-`str -> list[str]`.
+How texts are split into words: at `whitespace`; by the `basic` rule for words and
+punctuation (see `basic_tokens`); by spaCy's rules for a language without a model, such
+as `spacy:en`; by the tokenizer of a spaCy language; or by a function `str ->
+list[str]`.
 """
 
 WHITESPACE, BASIC, SPACY = "whitespace", "basic", "spacy:"
@@ -37,7 +38,10 @@ WHITESPACE, BASIC, SPACY = "whitespace", "basic", "spacy:"
 _UNKNOWN_LANGUAGE = "E048"  # in spaCy's error
 
 LONGEST_RUN = 1000
-"""Characters without white space that are split by rules; those of a longer run are split into pieces first."""
+"""
+Characters without white space that are split by rules; those of a longer run are split
+into pieces first.
+"""
 
 _PIECE = 50
 _SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
@@ -73,7 +77,10 @@ def expected_language(language: str) -> str | None:
 
 
 def _missing_package(error: ImportError) -> str | None:
-    """What spaCy says of a package that its rules need; `None` if it has no rules for a language."""
+    """
+    What spaCy says of a package that its rules need; `None` if it has no rules for a
+    language.
+    """
     said = str(error).strip()
     if _UNKNOWN_LANGUAGE in said:
         return None
@@ -82,10 +89,11 @@ def _missing_package(error: ImportError) -> str | None:
 
 def blank_pipeline(language: str) -> "Language":
     """
-    spaCy's rules for a language such as `en` or `la`, without a model, for texts of any length.
+    spaCy's rules for a language such as `en` or `la`, without a model, for texts of any
+    length.
 
-    A run of more than 1,000 characters without white space is split into pieces of 50, since the time of the rules is
-    quadratic in its length.
+    A run of more than 1,000 characters without white space is split into pieces of 50,
+    since the time of the rules is quadratic in its length.
 
     Raises `InputError` for unknown languages.
     """
@@ -116,9 +124,10 @@ def sentence_pipeline(language: str) -> "Language":
 
 def open_tokenizer(chosen: Tokenizer, *, advice: str) -> tuple[Split, str]:
     """
-    The function of a tokenizer, and its name for files of vectors. `advice` ends the warning about raw text that is
-    split at white space. Raises `InputError` for what is no tokenizer, and the function if another one returns
-    something else than a list of strings.
+    The function of a tokenizer, and its name for files of vectors. `advice` ends the
+    warning about raw text that is split at white space. Raises `InputError` for what is
+    no tokenizer, and the function if another one returns something else than a list of
+    strings.
     """
     if isinstance(chosen, JsonLines):
         return chosen, "JSON"
@@ -173,8 +182,9 @@ def _are_strings(values: Sequence[Any]) -> bool:
 
 class SplitAtBlanks:
     """
-    Splits texts at white space, and warns once if they seem to be raw: if in the first of them more punctuation is
-    attached to words than is separate. `advice` ends the warning.
+    Splits texts at white space, and warns once if they seem to be raw: if in the first
+    of them more punctuation is attached to words than is separate. `advice` ends the
+    warning.
     """
 
     def __init__(self, advice: str) -> None:
@@ -225,7 +235,10 @@ def split_at_blanks(option: str) -> SplitAtBlanks:
 
 
 def _with_punctuation(words: Sequence[str]) -> list[str]:
-    """The words to which punctuation is attached as in raw text; a period counts at the end of a text alone."""
+    """
+    The words to which punctuation is attached as in raw text; a period counts at the
+    end of a text alone.
+    """
     found = []
     for place, word in enumerate(words, start=1):
         text = word.rstrip(_CLOSING)
@@ -248,7 +261,10 @@ def is_without_blanks(character: str) -> bool:
 
 
 def _is_word(text: str, *, digits: int) -> bool:
-    """Whether a text ends in a letter or digit of a script with blanks, and has two letters or so many digits."""
+    """
+    Whether a text ends in a letter or digit of a script with blanks, and has two
+    letters or so many digits.
+    """
     if not text or is_without_blanks(text[-1]):
         return False
     kinds = [category(character)[0] for character in text]  # a vowel sign is a mark
@@ -258,8 +274,9 @@ def _is_word(text: str, *, digits: int) -> bool:
 
 def is_list_of_words(texts: Sequence[str]) -> bool:
     """
-    Whether several texts of one word each seem to be the words of one sentence: one is punctuation, or lower-case
-    words follow a capitalised one or are at least three. One-word sentences such as `Yes`, `No.` and `Why?` are not.
+    Whether several texts of one word each seem to be the words of one sentence: one is
+    punctuation, or lower-case words follow a capitalised one or are at least three.
+    One-word sentences such as `Yes`, `No.` and `Why?` are not.
     """
     if len(texts) < 2:
         return False
@@ -297,11 +314,13 @@ def expected_input_format(value: str) -> str | None:
 
 def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
     """
-    The function that splits a line into tokens, which raises `InputError` for an invalid one, and its name.
+    The function that splits a line into tokens, which raises `InputError` for an
+    invalid one, and its name.
 
-    `input_format` is `tokens` between white space, raw `text` for spaCy's English rules, or `json`: a list of tokens,
-    or an object whose `column` is such a list, or text with white space between tokens. `text:NAME` and `json:NAME`
-    split text by another tokenizer, such as `text:basic` and `json:spacy:la`.
+    `input_format` is `tokens` between white space, raw `text` for spaCy's English
+    rules, or `json`: a list of tokens, or an object whose `column` is such a list, or
+    text with white space between tokens. `text:NAME` and `json:NAME` split text by
+    another tokenizer, such as `text:basic` and `json:spacy:la`.
     """
     kind, _, tokenizer = input_format.partition(":")
     default = WHITESPACE
@@ -318,7 +337,10 @@ def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
 
 
 class JsonLines:
-    """Reads lines of JSON: lists of tokens, or objects in whose `column` there are tokens, or text for `split`."""
+    """
+    Reads lines of JSON: lists of tokens, or objects in whose `column` there are tokens,
+    or text for `split`.
+    """
 
     def __init__(self, column: str, split: Split) -> None:
         self._column = column
@@ -348,7 +370,10 @@ class JsonLines:
 
 
 def end_of_text(split: Split) -> None:
-    """To be called after the last text, so that the warning about raw text comes for a single sentence, too."""
+    """
+    To be called after the last text, so that the warning about raw text comes for a
+    single sentence, too.
+    """
     if isinstance(split, SplitAtBlanks | JsonLines):
         split.end_of_text()
 

@@ -35,7 +35,10 @@ class Span(NamedTuple):
 
 
 class Scheme(Enum):
-    """How tags encode spans. The value is the letters of a span's first token, tokens inside, last and single token."""
+    """
+    How tags encode spans. The value is the letters of a span's first token, tokens
+    inside, last and single token.
+    """
 
     BIO = "BIIB"
     IOB1 = "IIII"
@@ -44,7 +47,10 @@ class Scheme(Enum):
     BMES = "BMES"
 
     def encode(self, spans: Iterable[Span], length: int) -> list[str]:
-        """The tags of a sentence of `length` tokens. Spans are in order and do not overlap."""
+        """
+        The tags of a sentence of `length` tokens. Spans are in order and do not
+        overlap.
+        """
         first, inside, last, single = self.value
         tags = [OUTSIDE] * length
         before = (-1, "")
@@ -62,8 +68,8 @@ class Scheme(Enum):
 
 def split_tag(tag: str) -> tuple[str, str]:
     """
-    Splits a tag at its first dash: `B-creative-work` into `("B", "creative-work")`, `O` and
-    `B` into `("O", "")` and `("B", "")`. Raises `ValueError` for other tags.
+    Splits a tag at its first dash: `B-creative-work` into `("B", "creative-work")`, `O`
+    and `B` into `("O", "")` and `("B", "")`. Raises `ValueError` for other tags.
     """
     if tag == OUTSIDE:
         return OUTSIDE, ""
@@ -84,8 +90,9 @@ def join_tag(letter: str, label: str) -> str:
 
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     """
-    The spans of tags of any scheme as conlleval sees them, in order: all tags other than O are part of a span, which
-    begins at B, U or S, after O, and where the type changes. Raises `ValueError` if a tag is invalid.
+    The spans of tags of any scheme as conlleval sees them, in order: all tags other
+    than O are part of a span, which begins at B, U or S, after O, and where the type
+    changes. Raises `ValueError` if a tag is invalid.
     """
     spans: list[Span] = []
     start = 0
@@ -103,7 +110,10 @@ def spans_from_tags(tags: Sequence[str]) -> list[Span]:
 
 
 def to_bioul(tags: Sequence[str]) -> list[str]:
-    """Converts the tags of a sentence from any scheme to BIOUL. Raises what `spans_from_tags` does."""
+    """
+    Converts the tags of a sentence from any scheme to BIOUL. Raises what
+    `spans_from_tags` does.
+    """
     return Scheme.BIOUL.encode(spans_from_tags(tags), len(tags))
 
 
@@ -111,10 +121,11 @@ def detect_scheme(
     sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None
 ) -> Scheme:
     """
-    Detects the scheme that encodes the spans of a corpus with the same tags, from the line of the first token and the
-    tags of each sentence; `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid, or one has a
-    type and another has none; if no scheme gives the same tags, at the first one that differs in the scheme with the
-    fewest differences.
+    Detects the scheme that encodes the spans of a corpus with the same tags, from the
+    line of the first token and the tags of each sentence; `Scheme.BIO` if there are no
+    spans. Raises `InputError` if a tag is invalid, or one has a type and another has
+    none; if no scheme gives the same tags, at the first one that differs in the scheme
+    with the fewest differences.
     """
     illegal = {scheme: _Illegal() for scheme in Scheme}
     example = ""
@@ -149,7 +160,10 @@ class _Illegal:
     legal: str = ""
 
     def compare(self, tags: Sequence[str], legal: Sequence[str], line: int) -> None:
-        """Compares the tags of a sentence, whose first token is on this line, with those that the scheme gives."""
+        """
+        Compares the tags of a sentence, whose first token is on this line, with those
+        that the scheme gives.
+        """
         for place, (tag, expected) in enumerate(zip(tags, legal, strict=True)):
             if tag == expected:
                 continue

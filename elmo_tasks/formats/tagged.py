@@ -40,11 +40,12 @@ class TaggedSentence(NamedTuple):
 
 def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSentence]:
     """
-    The sentences of a CoNLL-U file, read lazily: of its ten columns FORM and the tag; multiword tokens and empty nodes
-    are skipped. Lines that begin with `#` are comments. `tag` is one of `TAGS`; a word without the feature has the tag
-    `_`.
+    The sentences of a CoNLL-U file, read lazily: of its ten columns FORM and the tag;
+    multiword tokens and empty nodes are skipped. Lines that begin with `#` are
+    comments. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
 
-    Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
+    Raises `InputError` with the line, if it has another format or a word has no tag; if
+    there is no sentence.
     """
     wanted = expected_tag(tag)
     if wanted is not None:
@@ -68,8 +69,8 @@ def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
 
 class _Rows:
     """
-    The rows of a sentence. Their IDs are 1, 2, 3 ...; `3-4` stands before word 3, and says that words 3 and 4 are one
-    token; `3.1` is a node without a word, after word 3.
+    The rows of a sentence. Their IDs are 1, 2, 3 ...; `3-4` stands before word 3, and
+    says that words 3 and 4 are one token; `3.1` is a node without a word, after word 3.
     """
 
     def __init__(self, tag: str, file: str | Path) -> None:
@@ -77,10 +78,15 @@ class _Rows:
         self._file = file
         self.sentence = TaggedSentence([], [])
         self._token: tuple[int, int, int] = (0, 0, 0)
-        """The first and the last word of the last token of several words, and its line."""
+        """
+        The first and the last word of the last token of several words, and its line.
+        """
 
     def add(self, columns: list[str], number: int) -> None:
-        """Raises `InputError` if the row has another format, another ID than comes next, or no tag."""
+        """
+        Raises `InputError` if the row has another format, another ID than comes next,
+        or no tag.
+        """
         if len(columns) != _COLUMNS:
             problem = (
                 f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"

@@ -1,8 +1,9 @@
 """
 The members of a tar file from anywhere, in bounded time and memory.
 
-Python's `tarfile` reads extension headers with expressions that take quadratic time (CVE-2024-6232), lists of holes of
-any length, and chains of headers by recursion. Only its parser of one header block is used here.
+Python's `tarfile` reads extension headers with expressions that take quadratic time
+(CVE-2024-6232), lists of holes of any length, and chains of headers by recursion. Only
+its parser of one header block is used here.
 """
 
 import tarfile
@@ -31,11 +32,12 @@ def tar_members(
     stream: BinaryIO, file: str | Path
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     """
-    Names and contents of the regular files of an uncompressed tar file, which errors call `file`. What is not read of
-    a content is skipped.
+    Names and contents of the regular files of an uncompressed tar file, which errors
+    call `file`. What is not read of a content is skipped.
 
-    Understands the names and sizes of POSIX (pax) and GNU headers, and ignores what else they say. Raises `InputError`
-    beyond the bounds that `unpack` documents, for a member that is neither a file nor a folder, and for a sparse file;
+    Understands the names and sizes of POSIX (pax) and GNU headers, and ignores what
+    else they say. Raises `InputError` beyond the bounds that `unpack` documents, for a
+    member that is neither a file nor a folder, and for a sparse file;
     `tarfile.TarError`, `EOFError` or `ValueError` for a damaged file.
     """
     count = extensions = 0
@@ -75,7 +77,10 @@ def is_tar(start: bytes) -> bool:
 
 
 def without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """A member to be written, without the name and number of the user and the group; a filter of `TarFile.add`."""
+    """
+    A member to be written, without the name and number of the user and the group; a
+    filter of `TarFile.add`.
+    """
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member
@@ -114,7 +119,10 @@ def _extension(header: tarfile.TarInfo, content: bytes) -> dict[str, bytes]:
 
 
 def _pax_records(content: bytes) -> dict[str, bytes]:
-    """The values of lines `LENGTH KEY=VALUE`, in one pass; `LENGTH` is that of the line with its end."""
+    """
+    The values of lines `LENGTH KEY=VALUE`, in one pass; `LENGTH` is that of the line
+    with its end.
+    """
     records: dict[str, bytes] = {}
     start = 0
     while start < len(content) and content[start]:

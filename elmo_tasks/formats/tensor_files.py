@@ -1,9 +1,10 @@
 """
 Files of `torch.save` from anywhere, looked at before torch reads them.
 
-`torch.load(weights_only=True)` runs no code in a file. But a small file can have it allocate any memory, or work for
-hours: by compressed records, by millions of empty objects, by a size that is an argument of `bytearray`, or by a tar
-header, which torch hands to `tarfile`.
+`torch.load(weights_only=True)` runs no code in a file. But a small file can have it
+allocate any memory, or work for hours: by compressed records, by millions of empty
+objects, by a size that is an argument of `bytearray`, or by a tar header, which torch
+hands to `tarfile`.
 """
 
 import io
@@ -26,14 +27,18 @@ _GLOBALS = re.compile(
     r"|torch\._utils _rebuild_(tensor|tensor_v2|parameter)"
     r"|torch(\.storage)? \w+Storage"
 )
-"""What the pickles of tensors name. Torch allows more, such as `bytearray`, which allocates what the file says."""
+"""
+What the pickles of tensors name. Torch allows more, such as `bytearray`, which
+allocates what the file says.
+"""
 
 
 def check_tensor_file(file: str | Path) -> None:
     """
-    Raises `UnpicklingError` if a file of `torch.save` has other objects than tensors, lists, dictionaries, texts and
-    numbers, `ValueError` if it is damaged, or would take far more memory or time than its size. Whether the tensors
-    themselves are sound, torch finds out.
+    Raises `UnpicklingError` if a file of `torch.save` has other objects than tensors,
+    lists, dictionaries, texts and numbers, `ValueError` if it is damaged, or would take
+    far more memory or time than its size. Whether the tensors themselves are sound,
+    torch finds out.
     """
     require_regular(file)
     try:
@@ -48,7 +53,10 @@ def check_tensor_file(file: str | Path) -> None:
 
 
 def is_zip(file: str | Path) -> bool:
-    """Whether torch takes it for a file of its present format, which can be mapped into memory."""
+    """
+    Whether torch takes it for a file of its present format, which can be mapped into
+    memory.
+    """
     with Path(file).open("rb") as opened:
         return opened.read(4) == b"PK\x03\x04"
 

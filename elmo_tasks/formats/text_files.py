@@ -1,5 +1,6 @@
 """
-Text files, plain, gzip or zstd, in UTF-8: what a line is, for every reader. Errors name the file and the line.
+Text files, plain, gzip or zstd, in UTF-8: what a line is, for every reader. Errors name
+the file and the line.
 
 | in the file | in the lines |
 |---|---|
@@ -71,17 +72,19 @@ def open_text(
     keep_marks: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """
-    Streams the lines of a UTF-8 text file, from line `first` on. The table above says what a line is.
+    Streams the lines of a UTF-8 text file, from line `first` on. The table above says
+    what a line is.
 
-    Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name.
-    With `keep_marks`, byte order marks are dropped in line 1 only, for formats in which
-    a word that begins with one may begin a line.
+    Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file
+    name. With `keep_marks`, byte order marks are dropped in line 1 only, for formats in
+    which a word that begins with one may begin a line.
 
-    Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
-    or read (`corpus_hint` says where to get a missing corpus), a line has more than `longest` characters, a line end of
-    another kind, is not UTF-8 or binary (NUL), or the file is compressed and truncated, damaged, or unpacks to more
-    than a hundred times its size. Lines before the error have been yielded, up to a buffer before damage in a
-    compressed file.
+    Yields line numbers, counted from 1, and lines without their ends. Raises
+    `InputError` if the file cannot be opened or read (`corpus_hint` says where to get a
+    missing corpus), a line has more than `longest` characters, a line end of another
+    kind, is not UTF-8 or binary (NUL), or the file is compressed and truncated,
+    damaged, or unpacks to more than a hundred times its size. Lines before the error
+    have been yielded, up to a buffer before damage in a compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, raw in islice(raw_lines(opened, path), first - 1, None):
@@ -101,8 +104,9 @@ def lines_of(
     opened: BufferedReader, name: str | Path
 ) -> Iterator[tuple[int, str | InputError]]:
     """
-    Like `open_text`, for a file that is already open; `name` is for error messages. A line that is not UTF-8 or binary
-    is replaced by its error. The line end of the other kind stays part of a line.
+    Like `open_text`, for a file that is already open; `name` is for error messages. A
+    line that is not UTF-8 or binary is replaced by its error. The line end of the other
+    kind stays part of a line.
     """
     for number, raw in raw_lines(opened, name):
         try:
@@ -114,8 +118,8 @@ def lines_of(
 
 def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, bytes]]:
     """
-    Line numbers and lines with their ends, as bytes, unpacked if the file is compressed. Raises `InputError` if it
-    cannot be read, or is a file of another kind.
+    Line numbers and lines with their ends, as bytes, unpacked if the file is
+    compressed. Raises `InputError` if it cannot be read, or is a file of another kind.
     """
     number = 0
     try:
@@ -159,7 +163,10 @@ def _split_lines(stream: BufferedReader) -> Iterator[bytes]:
 
 
 def _first_line(stream: BufferedReader) -> bytes:
-    """The beginning of a stream: up to the first LF, or beyond the first CR that ends a line."""
+    """
+    The beginning of a stream: up to the first LF, or beyond the first CR that ends a
+    line.
+    """
     pieces: list[bytes] = []
     for piece in iter(partial(stream.readline, _PIECE), b""):
         pieces.append(piece)
@@ -183,7 +190,9 @@ def _split_at_returns(head: bytes, stream: BufferedReader) -> Iterator[bytes]:
 
 
 def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:
-    """The items of a file, read lazily. Raises `InputError` at the end if there was none."""
+    """
+    The items of a file, read lazily. Raises `InputError` at the end if there was none.
+    """
     found = False
     for item in items:
         found = True
@@ -194,9 +203,10 @@ def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator
 
 def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
     """
-    Opens a file for reading bytes; for the parameters see `open_text`. pyarrow opens URIs such as `s3://bucket/file`.
-    Raises `InputError` if the file is missing, a folder or unreadable, a pipe or a device other than `/dev/stdin`,
-    `/dev/fd/N`, or the path is invalid.
+    Opens a file for reading bytes; for the parameters see `open_text`. pyarrow opens
+    URIs such as `s3://bucket/file`. Raises `InputError` if the file is missing, a
+    folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or
+    the path is invalid.
     """
     try:
         if str(path).startswith("file://"):
@@ -230,8 +240,9 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
 
 def list_files(pattern: str) -> list[str]:
     """
-    The files that a path, a URI or a glob (`**` is recursive) matches, sorted, with absolute paths; a glob in a URI is
-    in the file's name. Raises `InputError` if there is none, or a pipe or a device.
+    The files that a path, a URI or a glob (`**` is recursive) matches, sorted, with
+    absolute paths; a glob in a URI is in the file's name. Raises `InputError` if there
+    is none, or a pipe or a device.
     """
     if "://" in pattern:
         names = _remote_files(pattern)
@@ -302,7 +313,8 @@ def decode_line(
 
 def without_mark(line: str) -> str:
     """
-    A line without byte order marks at its beginning, unless a blank or a tab follows: the mark is a word then.
+    A line without byte order marks at its beginning, unless a blank or a tab follows:
+    the mark is a word then.
 
     For lines of columns that `open_text` has read with `keep_marks`.
     """

@@ -1,9 +1,10 @@
 r"""
-Reads sentiment trees: one bracketed tree per line, a label at each node (Socher et al. 2013, "Recursive Deep Models for
-Semantic Compositionality Over a Sentiment Treebank").
+Reads sentiment trees: one bracketed tree per line, a label at each node (Socher et al.
+2013, "Recursive Deep Models for Semantic Compositionality Over a Sentiment Treebank").
 
-`(3 (2 It) (4 (2 's) (4 lovely)))`: a node is a label from 0 to 4, followed by a word or by nodes. Words are unescaped:
--LRB- and -RRB- become round brackets, `\/` and `\*` lose their backslash.
+`(3 (2 It) (4 (2 's) (4 lovely)))`: a node is a label from 0 to 4, followed by a word or
+by nodes. Words are unescaped: -LRB- and -RRB- become round brackets, `\/` and `\*` lose
+their backslash.
 """
 
 import re
@@ -54,7 +55,10 @@ class Phrase(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SentimentTree:
-    """A sentence of T words, unescaped, and all nodes of its tree in postorder: the last one is the sentence."""
+    """
+    A sentence of T words, unescaped, and all nodes of its tree in postorder: the last
+    one is the sentence.
+    """
 
     words: tuple[str, ...]
     phrases: tuple[Phrase, ...]
@@ -67,8 +71,9 @@ class SentimentTree:
 
 def read_trees(path: str | Path) -> Iterator[SentimentTree]:
     """
-    Yields the trees of a file, plain or gzip; blank lines are skipped. Raises `InputError` with file and line, if a
-    line is not a tree, or the file contains none or cannot be read.
+    Yields the trees of a file, plain or gzip; blank lines are skipped. Raises
+    `InputError` with file and line, if a line is not a tree, or the file contains none
+    or cannot be read.
     """
     problem = "expected lines such as (3 (2 It) (3 works)), got none"
     yield from not_empty(_trees(path), problem, path)
@@ -83,7 +88,10 @@ def _trees(path: str | Path) -> Iterator[SentimentTree]:
 def parse_tree(
     text: str, *, file: str | Path | None = None, line: int | None = None
 ) -> SentimentTree:
-    """Parses a tree of any depth; file and line are for the `InputError` if the text is none."""
+    """
+    Parses a tree of any depth; file and line are for the `InputError` if the text is
+    none.
+    """
     invalid = partial(
         InputError, file=file, line=line, hint="a tree looks like (3 (2 It) (3 works))"
     )
@@ -118,5 +126,8 @@ def parse_tree(
 
 
 def unescape(word: str) -> str:
-    """The text of a treebank's word: brackets, and slashes and asterisks without their backslash."""
+    """
+    The text of a treebank's word: brackets, and slashes and asterisks without their
+    backslash.
+    """
     return _ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")

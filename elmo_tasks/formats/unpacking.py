@@ -1,4 +1,7 @@
-"""Compressed files and archives from anywhere: read within bounds; only regular files of known names are unpacked."""
+"""
+Compressed files and archives from anywhere: read within bounds; only regular files of
+known names are unpacked.
+"""
 
 import gzip
 import io
@@ -38,8 +41,9 @@ def compression(opened: io.BufferedReader) -> str | None:
 
 def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     """
-    The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
-    to more than a hundred times its size; `OSError`, `EOFError` or `zlib.error` if it is damaged.
+    The contents of a file, decompressed if it is gzip or zstd. Reading raises
+    `InputError` as soon as it has unpacked to more than a hundred times its size;
+    `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
     if compression(opened) is None:
         return opened
@@ -49,7 +53,10 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
 def check_ratio(
     size: int, packed: int, file: str | Path, *, least: int = SMALL
 ) -> None:
-    """Raises `InputError` if `packed` bytes unpack to `size`, more than `least` and a hundred times as many."""
+    """
+    Raises `InputError` if `packed` bytes unpack to `size`, more than `least` and a
+    hundred times as many.
+    """
     if size > max(least, MOST_RATIO * packed):
         problem = f"the file unpacks to more than {MOST_RATIO} times its size"
         raise InputError(
@@ -58,7 +65,10 @@ def check_ratio(
 
 
 def require_regular(file: str | Path) -> None:
-    """Raises `InputError` if a path is a pipe or a device; opening a pipe would wait for ever. `OSError` if missing."""
+    """
+    Raises `InputError` if a path is a pipe or a device; opening a pipe would wait for
+    ever. `OSError` if missing.
+    """
     mode = os.stat(file).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise InputError(
@@ -76,13 +86,15 @@ def unpack(
     file: str | Path,
 ) -> None:
     """
-    Unpack a tar file, which errors call `file`, plain or compressed, to a folder that nobody else writes to. `names`
-    are patterns of the members, where `*` does not match a slash; others are ignored. The file is read to its end, so
-    that the checksum of gzip is compared.
+    Unpack a tar file, which errors call `file`, plain or compressed, to a folder that
+    nobody else writes to. `names` are patterns of the members, where `*` does not match
+    a slash; others are ignored. The file is read to its end, so that the checksum of
+    gzip is compared.
 
-    Raises `InputError` if the file is missing, damaged, unpacks to more than a hundred times its size (or 64 MB), has
-    more than 10,000 members, a name of more than 1,024 bytes, extension headers of more than 64 KB each or 4 MB
-    together, or a member that is neither a regular file nor a folder.
+    Raises `InputError` if the file is missing, damaged, unpacks to more than a hundred
+    times its size (or 64 MB), has more than 10,000 members, a name of more than 1,024
+    bytes, extension headers of more than 64 KB each or 4 MB together, or a member that
+    is neither a regular file nor a folder.
     """
     try:
         opening: AbstractContextManager[BinaryIO]
@@ -116,11 +128,12 @@ def unpack(
 
 def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
     """
-    Unpack the members of a ZIP whose file names match the patterns to a folder that nobody else writes to, without the
-    folders in their names. Hidden files are ignored.
+    Unpack the members of a ZIP whose file names match the patterns to a folder that
+    nobody else writes to, without the folders in their names. Hidden files are ignored.
 
-    Raises `InputError` if the file is damaged, encrypted, unpacks to more than a hundred times its size (or 64 MB), has
-    more than 10,000 members, one that is compressed otherwise than by deflate, or two of the same file name.
+    Raises `InputError` if the file is damaged, encrypted, unpacks to more than a
+    hundred times its size (or 64 MB), has more than 10,000 members, one that is
+    compressed otherwise than by deflate, or two of the same file name.
     """
     try:
         require_regular(source)
@@ -149,7 +162,10 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
 def _known_members(
     archive: zipfile.ZipFile, names: Sequence[str]
 ) -> list[zipfile.ZipInfo]:
-    """The members with these names. Raises `ValueError` if there are too many, or one is not compressed by deflate."""
+    """
+    The members with these names. Raises `ValueError` if there are too many, or one is
+    not compressed by deflate.
+    """
     members = []
     for member in archive.infolist():
         if _is_known(_file_name(member), names):
@@ -183,7 +199,10 @@ def _file_name(member: zipfile.ZipInfo) -> str:
 
 
 class _Bounded(io.RawIOBase):
-    """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it, unless the file is a pipe."""
+    """
+    The contents of a file, decompressed; an `InputError` as `check_ratio` raises it,
+    unless the file is a pipe.
+    """
 
     def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
         self._packed = _size(opened)

@@ -1,4 +1,7 @@
-"""Word vectors in the formats of GloVe and word2vec: read through, or looked up word by word."""
+"""
+Word vectors in the formats of GloVe and word2vec: read through, or looked up word by
+word.
+"""
 
 import gzip
 import re
@@ -37,13 +40,15 @@ def read_vectors(
     file: str | Path, *, width: int, words: Collection[str] | None = None
 ) -> Iterator[tuple[str, np.ndarray]]:
     """
-    Streams words and vectors (float32, shape [D]) from a text file, plain or gzip: a word, then `width` (D) numbers,
-    separated by blanks. Words may contain blanks. A first line of two integers is word2vec's header. Blank lines are
-    ignored. word2vec's binary format is detected after that header. With `words`, only these are returned, and the
-    numbers of others are not parsed.
+    Streams words and vectors (float32, shape [D]) from a text file, plain or gzip: a
+    word, then `width` (D) numbers, separated by blanks. Words may contain blanks. A
+    first line of two integers is word2vec's header. Blank lines are ignored. word2vec's
+    binary format is detected after that header. With `words`, only these are returned,
+    and the numbers of others are not parsed.
 
-    Raises `InputError` as `open_text` and `read_binary` do; with the line, if it does not have `width` numbers, if one
-    is not finite, or if the word is empty or begins or ends with a blank; if the number of vectors is not the header's.
+    Raises `InputError` as `open_text` and `read_binary` do; with the line, if it does
+    not have `width` numbers, if one is not finite, or if the word is empty or begins or
+    ends with a blank; if the number of vectors is not the header's.
     """
     with open_binary(file, VECTORS_HINT) as opened:
         stream = unpacked(opened, file)
@@ -64,8 +69,9 @@ def write_word_vectors(
     file: str | Path, words: Sequence[str], vectors: np.ndarray
 ) -> None:
     """
-    Write words and their vectors [V, D] atomically in word2vec's format: as text, which is compressed if the name ends
-    in `.gz`, or binary if it ends in `.bin`. Words must not contain white space.
+    Write words and their vectors [V, D] atomically in word2vec's format: as text, which
+    is compressed if the name ends in `.gz`, or binary if it ends in `.bin`. Words must
+    not contain white space.
     """
     suffix = Path(file).suffix
     with atomic_write(file) as aside, _opened(aside, suffix) as out:
@@ -88,8 +94,9 @@ def _opened(file: Path, suffix: str) -> BinaryIO:
 
 def width_of(file: str | Path) -> int:
     """
-    The dimension of the vectors, from the header or the numbers of the first line, whose word must not contain blanks.
-    Raises `InputError` as `open_text` does, and if there are none.
+    The dimension of the vectors, from the header or the numbers of the first line,
+    whose word must not contain blanks. Raises `InputError` as `open_text` does, and if
+    there are none.
     """
     text = ""
     for _, line in open_text(file, corpus_hint=VECTORS_HINT):
@@ -137,8 +144,8 @@ def _entries(
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
     """
-    Word and numbers. Some of GloVe's words contain blanks; but if only numbers follow in
-    the word, they are too many, and if it has a whole vector, a line end is missing.
+    Word and numbers. Some of GloVe's words contain blanks; but if only numbers follow
+    in the word, they are too many, and if it has a whole vector, a line end is missing.
     """
     blanks = text.count(" ")
     if blanks == width:
@@ -227,10 +234,11 @@ def _finite(vector: bytes, file: str | Path, number: int | None = None) -> np.nd
 
 class VectorFile:
     """
-    The vectors [D] of a file, of dimension `width`, looked up by word. Only the words and their positions are kept in
-    memory, half a gigabyte for GloVe 840B; numbers are parsed when a word is looked up. If a word occurs twice, the
-    first vector is used. Safe to use from several threads. Raises `InputError` as `read_vectors` does, and if the file
-    is compressed.
+    The vectors [D] of a file, of dimension `width`, looked up by word. Only the words
+    and their positions are kept in memory, half a gigabyte for GloVe 840B; numbers are
+    parsed when a word is looked up. If a word occurs twice, the first vector is used.
+    Safe to use from several threads. Raises `InputError` as `read_vectors` does, and if
+    the file is compressed.
     """
 
     def __init__(self, file: Path, *, width: int) -> None:
@@ -260,7 +268,10 @@ class VectorFile:
         return word in self._places
 
     def get(self, word: bytes) -> np.ndarray | None:
-        """The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not have it."""
+        """
+        The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not
+        have it.
+        """
         place = self._places.get(word)
         if place is None:
             return None

@@ -1,6 +1,7 @@
 """
-word2vec's binary format: a line with the numbers of words (V) and of dimensions (D), then
-V times a word, a blank, D float32 numbers (little-endian), and perhaps a line feed.
+word2vec's binary format: a line with the numbers of words (V) and of dimensions (D),
+then V times a word, a blank, D float32 numbers (little-endian), and perhaps a line
+feed.
 """
 
 import re
@@ -36,9 +37,9 @@ class Entry(NamedTuple):
 
 def is_binary(stream: BufferedReader, file: str | Path) -> bool:
     """
-    Whether a file that begins like word2vec's holds binary numbers: the first one, after
-    the header and a word, has bytes that text does not have, and few digits. Does not
-    move the position. Raises `InputError` if the file cannot be read.
+    Whether a file that begins like word2vec's holds binary numbers: the first one,
+    after the header and a word, has bytes that text does not have, and few digits. Does
+    not move the position. Raises `InputError` if the file cannot be read.
     """
     with _explained(file):
         start = stream.peek(2**16)

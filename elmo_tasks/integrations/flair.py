@@ -16,8 +16,9 @@ with needs("flair"):
 @register_embeddings("elmo_tasks")
 class ElmoEmbeddings(TokenEmbeddings):
     """
-    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_files`; all `layers` are concatenated. A saved
-    model holds the paths of the biLM's files, not the weights.
+    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_files`; all
+    `layers` are concatenated. A saved model holds the paths of the biLM's files, not
+    the weights.
     """
 
     def __init__(
@@ -57,7 +58,10 @@ class ElmoEmbeddings(TokenEmbeddings):
                 token.set_embedding(self.name, row)
 
     def _vectors(self, words: list[list[str]]) -> list[torch.Tensor]:
-        """The vectors of each sentence [T, 2P], or those of all its layers one after the other [T, (L+1) * 2P]."""
+        """
+        The vectors of each sentence [T, 2P], or those of all its layers one after the
+        other [T, (L+1) * 2P].
+        """
         found = []
         for vectors in self._elmo.embed(words, layers=self._layers, tensors=True):
             if vectors.dim() == 3:  # [L+1, T, 2P]

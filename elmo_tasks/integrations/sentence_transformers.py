@@ -1,4 +1,6 @@
-"""ELMo in sentence-transformers (6 or newer): the vectors of tokens, for its pooling."""
+"""
+ELMo in sentence-transformers (6 or newer): the vectors of tokens, for its pooling.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -15,9 +17,11 @@ from elmo_tasks.formats.raw_text import Tokenizer
 
 class ElmoModule(InputModule):
     """
-    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of words. `elmo` is an `Elmo` or what
-    `Elmo.from_pretrained` opens; `layers` are as in `LayerChoice`, but for `all`. `tokenizer` splits the texts, by
-    default that of `elmo`; a saved model has its name, so that only `whitespace`, `basic` and `spacy:...` can be saved.
+    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of words.
+    `elmo` is an `Elmo` or what `Elmo.from_pretrained` opens; `layers` are as in
+    `LayerChoice`, but for `all`. `tokenizer` splits the texts, by default that of
+    `elmo`; a saved model has its name, so that only `whitespace`, `basic` and
+    `spacy:...` can be saved.
     """
 
     config_file_name = "elmo_module.json"

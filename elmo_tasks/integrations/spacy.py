@@ -1,4 +1,7 @@
-"""spaCy: the task models, and ELMo vectors, as components. Entry points make their factories known to spaCy."""
+"""
+spaCy: the task models, and ELMo vectors, as components. Entry points make their
+factories known to spaCy.
+"""
 
 import shutil
 from collections.abc import Iterable, Iterator
@@ -21,10 +24,12 @@ with needs("spacy"):
 
 class TaskComponent:
     """
-    A trained model: NER sets `doc.ents`, coreference `doc.spans["coref_clusters_1"]`, ... and `span._.cluster`, SRL
-    `doc._.frames`, SST `doc.cats`. NER and SRL take each sentence, where an earlier component has set sentences.
+    A trained model: NER sets `doc.ents`, coreference `doc.spans["coref_clusters_1"]`,
+    ... and `span._.cluster`, SRL `doc._.frames`, SST `doc.cats`. NER and SRL take each
+    sentence, where an earlier component has set sentences.
 
-    The `archive` is opened for the first text, and `nlp.to_disk` copies it. Raises `InputError` for another task's.
+    The `archive` is opened for the first text, and `nlp.to_disk` copies it. Raises
+    `InputError` for another task's.
     """
 
     def __init__(self, archive: str, cuda_device: int = -1) -> None:
@@ -49,7 +54,10 @@ class TaskComponent:
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 32) -> Iterator[Doc]:
-        """Annotates docs, a batch at a time, with what the model predicts for the raw text."""
+        """
+        Annotates docs, a batch at a time, with what the model predicts for the raw
+        text.
+        """
         task = task_of(self.predictor)
         if task is None or task.spacy is None:
             known = [task.title for task in TASKS.values() if task.spacy]
@@ -86,7 +94,10 @@ class TaskComponent:
 
 
 class VectorComponent:
-    """Sets `doc.tensor`, float32 [T, 2P], and `token.vector`, its rows. `layers` is not `all`."""
+    """
+    Sets `doc.tensor`, float32 [T, 2P], and `token.vector`, its rows. `layers` is not
+    `all`.
+    """
 
     def __init__(self, elmo: Elmo, layers: str | int) -> None:
         if layers == "all":
@@ -115,7 +126,10 @@ def _row_of(token: Token) -> Any:
 
 
 def _units(doc: Doc, whole: bool) -> list[Span]:
-    """The texts of a doc that a model takes one by one: the whole, or each of its sentences, if they are known."""
+    """
+    The texts of a doc that a model takes one by one: the whole, or each of its
+    sentences, if they are known.
+    """
     units = [doc[:]]
     if not whole and doc.has_annotation("SENT_START"):
         units = list(doc.sents)
@@ -158,7 +172,10 @@ def _span(unit: Span, found: dict[str, Any], label: str) -> Span:
 def make_task(
     nlp: Language, name: str, archive: str, cuda_device: int
 ) -> TaskComponent:
-    """`nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`. A saved pipeline has a copy of the archive."""
+    """
+    `nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`. A saved pipeline
+    has a copy of the archive.
+    """
     is_loaded = name in nlp._meta.get("components", ())
     if not is_loaded and not Path(archive).exists():
         raise InputError("the archive does not exist", file=archive)
@@ -171,5 +188,8 @@ def make_task(
 def make_vectors(
     nlp: Language, name: str, layers: str | int, files: dict[str, str]
 ) -> VectorComponent:
-    """`nlp.add_pipe("elmo_tasks_vectors", config={"files": ...})`, with the arguments of `Elmo.from_files`."""
+    """
+    `nlp.add_pipe("elmo_tasks_vectors", config={"files": ...})`, with the arguments of
+    `Elmo.from_files`.
+    """
     return VectorComponent(Elmo.from_files(**files), layers)

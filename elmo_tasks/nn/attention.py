@@ -9,9 +9,9 @@ INITIAL_NULL_SCORE = -1.0
 
 class Trilinear(nn.Module):
     """
-    The similarity `s(u, v) = w1 . u + w2 . v + (w3 * u) . v` of vectors of `width` D (Seo et al. 2017, equation 1),
-    without a bias, which a softmax would cancel. The weights are initialized with Keras' Glorot-uniform distribution
-    for vectors.
+    The similarity `s(u, v) = w1 . u + w2 . v + (w3 * u) . v` of vectors of `width` D
+    (Seo et al. 2017, equation 1), without a bias, which a softmax would cancel. The
+    weights are initialized with Keras' Glorot-uniform distribution for vectors.
     """
 
     def __init__(self, width: int) -> None:
@@ -31,16 +31,16 @@ class Trilinear(nn.Module):
 
 class BiAttention(nn.Module):
     """
-    Bidirectional attention flow between a passage and a question (Seo et al. 2017, section
-    2.1, "attention flow layer"), of vectors of `width` D. For each passage vector `c_t` it
-    gives
+    Bidirectional attention flow between a passage and a question (Seo et al. 2017,
+    section 2.1, "attention flow layer"), of vectors of `width` D. For each passage
+    vector `c_t` it gives
 
         [c_t; a_t; c_t * a_t; c_t * b]
         a_t = sum_u softmax_u(s(c_t, q_u)) q_u
         b = sum_t softmax_t(max_u s(c_t, q_u)) c_t
 
-    with the similarity s of `Trilinear`: `a_t` is the question as the passage vector sees
-    it, and b, the same for all t, the passage weighted by its best matches.
+    with the similarity s of `Trilinear`: `a_t` is the question as the passage vector
+    sees it, and b, the same for all t, the passage weighted by its best matches.
     """
 
     def __init__(self, width: int) -> None:
@@ -54,7 +54,10 @@ class BiAttention(nn.Module):
         question: Tensor,
         question_mask: Tensor,
     ) -> Tensor:
-        """Passage [B, T, D] and question [B, U, D], each with its mask, bool -> [B, T, 4D]."""
+        """
+        Passage [B, T, D] and question [B, U, D], each with its mask, bool -> [B, T,
+        4D].
+        """
         scores = self.similarity(passage, question)  # [B, T, U]
         of_question = question_mask[:, None, :]  # [B, 1, U]
         over_question = masked_softmax(scores, of_question, memory_efficient=True)
@@ -83,7 +86,10 @@ class SelfAttention(nn.Module):
         self.null_score = nn.Parameter(torch.tensor(INITIAL_NULL_SCORE))
 
     def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
-        """Vectors [B, T, D] and mask [B, T] -> [B, T, D]; zero for the only token of a passage."""
+        """
+        Vectors [B, T, D] and mask [B, T] -> [B, T, D]; zero for the only token of a
+        passage.
+        """
         scores = self.similarity(vectors, vectors)  # [B, T, T]
         itself = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
         scores = scores.masked_fill(itself | ~mask[:, None, :], -torch.inf)

@@ -1,6 +1,6 @@
 """
-Encoders of a word's characters: the convolutions of the paper's SQuAD and coreference models, and AllenNLP's in any
-data type.
+Encoders of a word's characters: the convolutions of the paper's SQuAD and coreference
+models, and AllenNLP's in any data type.
 """
 
 from typing import Annotated, Optional
@@ -18,9 +18,10 @@ from elmo_tasks.settings import Probability, Width, checked, not_empty
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
 class CharacterCnn(Seq2VecEncoder):
     """
-    Dropout, a convolution of one width, ReLU and the maximum over the word. Unlike with AllenNLP's `cnn`, words are
-    padded with zeros at their end, so that they may be shorter than the filter, which reads `width` characters. Vectors
-    of characters have width `embedding_dim` (E) and `dropout`, those of words `num_filters` (F).
+    Dropout, a convolution of one width, ReLU and the maximum over the word. Unlike with
+    AllenNLP's `cnn`, words are padded with zeros at their end, so that they may be
+    shorter than the filter, which reads `width` characters. Vectors of characters have
+    width `embedding_dim` (E) and `dropout`, those of words `num_filters` (F).
     """
 
     @checked
@@ -38,8 +39,9 @@ class CharacterCnn(Seq2VecEncoder):
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         """
-        Vectors [N, C, E] of the C characters of N words, and their mask [N, C], bool or 0 and 1 as AllenNLP's
-        `character_encoding` gives it -> [N, F]; zero for a word without characters.
+        Vectors [N, C, E] of the C characters of N words, and their mask [N, C], bool or
+        0 and 1 as AllenNLP's `character_encoding` gives it -> [N, F]; zero for a word
+        without characters.
         """
         mask = mask.bool()
         characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0)
@@ -61,10 +63,11 @@ class CharacterCnn(Seq2VecEncoder):
 @Seq2VecEncoder.register("elmo_tasks_character_cnns")
 class CharacterCnns(Seq2VecEncoder):
     """
-    Several `CharacterCnn` with `num_filters` (F) each, one for each of the `widths` (W), side by side: 50 of widths 3,
-    4 and 5 in the coreference model of Lee et al. (2017, section 5). With AllenNLP's `cnn`, a word that is shorter than
-    a filter has no features from it, and one of two letters has none at all. For the other parameters see
-    `CharacterCnn`.
+    Several `CharacterCnn` with `num_filters` (F) each, one for each of the `widths`
+    (W), side by side: 50 of widths 3, 4 and 5 in the coreference model of Lee et al.
+    (2017, section 5). With AllenNLP's `cnn`, a word that is shorter than a filter has
+    no features from it, and one of two letters has none at all. For the other
+    parameters see `CharacterCnn`.
     """
 
     @checked
@@ -90,7 +93,9 @@ class CharacterCnns(Seq2VecEncoder):
         self._output_dim = num_filters * len(widths)
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
-        """Characters [N, C, E] and their mask [N, C] -> [N, W * F]; see `CharacterCnn`."""
+        """
+        Characters [N, C, E] and their mask [N, C] -> [N, W * F]; see `CharacterCnn`.
+        """
         return torch.cat([part(tokens, mask) for part in self.parts], 1)
 
     @overrides
@@ -107,9 +112,10 @@ class PaddedCnn(CnnEncoder):
     """
     AllenNLP's `cnn`, which masks padding in any dtype.
 
-    AllenNLP adds the smallest number of torch's default dtype to the activations of padding, and searches for it in the
-    maximum. In another dtype, also under `torch.autocast`, it is not found: a word shorter than a filter has features
-    of -65504 or minus infinity in place of 0.
+    AllenNLP adds the smallest number of torch's default dtype to the activations of
+    padding, and searches for it in the maximum. In another dtype, also under
+    `torch.autocast`, it is not found: a word shorter than a filter has features of
+    -65504 or minus infinity in place of 0.
     """
 
     @checked
@@ -131,7 +137,10 @@ class PaddedCnn(CnnEncoder):
 
     @overrides(check_signature=False)
     def forward(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
-        """Characters [N, C, E] and their mask [N, C], padded on the right -> features [N, F]."""
+        """
+        Characters [N, C, E] and their mask [N, C], padded on the right -> features [N,
+        F].
+        """
         if mask is None:
             mask = torch.ones_like(tokens[:, :, 0])
         inputs = (tokens * mask[:, :, None]).transpose(1, 2)  # [N, E, C]
@@ -149,7 +158,10 @@ class PaddedCnn(CnnEncoder):
 
 
 def _maximum(activations: Tensor, count: Tensor) -> Tensor:
-    """The maximum of the first `count` [N] positions of [N, F, P]: [N, F]; 0 if there are none."""
+    """
+    The maximum of the first `count` [N] positions of [N, F, P]: [N, F]; 0 if there are
+    none.
+    """
     positions = torch.arange(activations.shape[2], device=activations.device)
     outside = (positions >= count[:, None])[:, None]  # [N, 1, P]
     maximum = activations.masked_fill(outside, -torch.inf).max(2).values  # [N, F]

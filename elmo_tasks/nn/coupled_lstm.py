@@ -1,4 +1,7 @@
-"""The encoder of coreference: a bidirectional LSTM with coupled gates (appendix A.6; Lee et al., 2017)."""
+"""
+The encoder of coreference: a bidirectional LSTM with coupled gates (appendix A.6; Lee
+et al., 2017).
+"""
 
 import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
@@ -24,9 +27,10 @@ class CoupledLstm(Encoder):
     d is a dropout mask that is constant over a sentence. The initial states `c_0` and
     `h_0` are learned.
 
-    The columns of each gate's W start orthonormal: over input and recurrence together, as in e2e-coref's code of 2018,
-    or without `orthonormal_input` over the recurrence alone, as in its code of 2017, whose input weights start
-    Glorot-uniform and whose bias is the sum of two. All other parameters start Glorot-uniform as in TensorFlow.
+    The columns of each gate's W start orthonormal: over input and recurrence together,
+    as in e2e-coref's code of 2018, or without `orthonormal_input` over the recurrence
+    alone, as in its code of 2017, whose input weights start Glorot-uniform and whose
+    bias is the sum of two. All other parameters start Glorot-uniform as in TensorFlow.
 
     `hidden_size` is H, the units per direction; `InputEncoder` supplies `input_size`.
     """
@@ -92,7 +96,10 @@ class CoupledLstm(Encoder):
         return torch.stack(products)
 
     def _scan(self, products: Tensor, batch_sizes: list[int], rows: int) -> Tensor:
-        """Both directions step by step: packed input products [2, N, 3H] -> packed outputs [2, N, H]."""
+        """
+        Both directions step by step: packed input products [2, N, 3H] -> packed outputs
+        [2, N, H].
+        """
         weight = self.kernel[:, self.input_size :]  # [2, H, 3H]
         cell = self.first_cell.expand(-1, rows, -1)  # [2, B, H]
         hidden = self.first_hidden.expand(-1, rows, -1)  # [2, B, H]
@@ -112,10 +119,11 @@ class CoupledLstm(Encoder):
 
 def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     """
-    The indices of the words of each step among the B T words, longest sentences first. Returns [2, N], forward and
-    backward, and the number of sentences at each step.
+    The indices of the words of each step among the B T words, longest sentences first.
+    Returns [2, N], forward and backward, and the number of sentences at each step.
     """
-    # On the CPU: the numbers of words and steps depend on the mask, and it would wait for a GPU four times.
+    # On the CPU: the numbers of words and steps depend on the mask, and it would wait
+    # for a GPU four times.
     lengths, order = mask.sum(1).cpu().sort(descending=True, stable=True)  # [B]
     steps = torch.arange(max(1, int(lengths[0])))[:, None]  # [steps, 1]
     running = steps < lengths  # [steps, B]

@@ -1,4 +1,7 @@
-"""Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of them for each place."""
+"""
+Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of
+them for each place.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -53,14 +56,17 @@ SETTINGS: tuple[type[Settings], ...] = (
 @TokenEmbedder.register(REGISTERED_AS)
 class ElmoTokenEmbedder(TokenEmbedder):
     """
-    The layers of a frozen source, and a scalar mix of them for each place where a model uses ELMo vectors.
+    The layers of a frozen source, and a scalar mix of them for each place where a model
+    uses ELMo vectors.
 
-    Under `model.elmo` the model calls `layers` once and then `input_vectors` and `output_vectors`. As a plain
-    `TokenEmbedder` of type `elmo_tasks`, calling it returns the input vectors; `at` other than `input`, and an `l2`,
-    are rejected there, since nothing would use the output vectors or add the penalty.
+    Under `model.elmo` the model calls `layers` once and then `input_vectors` and
+    `output_vectors`. As a plain `TokenEmbedder` of type `elmo_tasks`, calling it
+    returns the input vectors; `at` other than `input`, and an `l2`, are rejected there,
+    since nothing would use the output vectors or add the penalty.
 
-    The source moves with the model but is no part of its state, which holds paths and sha256 of the source's files
-    instead; loading a state with other files is an error. Of a source without files, the state holds nothing.
+    The source moves with the model but is no part of its state, which holds paths and
+    sha256 of the source's files instead; loading a state with other files is an error.
+    Of a source without files, the state holds nothing.
     """
 
     config_keys: ClassVar[tuple[str, ...]] = tuple(
@@ -95,11 +101,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
         **settings: Any,
     ) -> Self:
         """
-        With a source from its files; by default the embedded biLM. `settings` are the keys of `model.elmo`, which
-        docs/LAYERS.md lists, and which errors call by the dotted path `config_path`. `run_folder` is that of a run or
-        of an unpacked archive, where a trained model's files may be.
+        With a source from its files; by default the embedded biLM. `settings` are the
+        keys of `model.elmo`, which docs/LAYERS.md lists, and which errors call by the
+        dotted path `config_path`. `run_folder` is that of a run or of an unpacked
+        archive, where a trained model's files may be.
 
-        Raises `InputError` listing all invalid values, or naming a file that is missing or not a biLM.
+        Raises `InputError` listing all invalid values, or naming a file that is missing
+        or not a biLM.
         """
         require_none(problems_of(settings), "elmo: ")
         names = {
@@ -133,7 +141,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     @classmethod
     def config_problems(cls, config: Mapping[str, Any]) -> list[Wrong]:
-        """All unknown keys and invalid values of a config, as far as they can be checked without the files."""
+        """
+        All unknown keys and invalid values of a config, as far as they can be checked
+        without the files.
+        """
         given = {**config}
         kind = given.pop("type", REGISTERED_AS)
         wrong_type = (
@@ -162,27 +173,42 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return self.frozen.output_dim
 
     def forward(self, ids: Tensor) -> Tensor:
-        """As a plain `TokenEmbedder`, with `at: input`: character ids [B, T, C] -> input vectors [B, T, D]."""
+        """
+        As a plain `TokenEmbedder`, with `at: input`: character ids [B, T, C] -> input
+        vectors [B, T, D].
+        """
         self._check_places()
         return self.input_vectors(self.layers(ids))
 
     def layers(self, ids: Tensor) -> LayerOutput:
-        """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C]."""
+        """
+        The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T,
+        C].
+        """
         if self.frozen.state == "carry":
             output, self._states = self.frozen.carry(ids, self._states)
             return output
         return cast(LayerOutput, self.frozen(ids))
 
     def input_vectors(self, output: LayerOutput) -> Tensor:
-        """ELMo vectors [B, T, D] for the encoder's input, from the result of `layers`; zero for padding."""
+        """
+        ELMo vectors [B, T, D] for the encoder's input, from the result of `layers`;
+        zero for padding.
+        """
         return self._vectors(self.input_mix, output)
 
     def output_vectors(self, output: LayerOutput) -> Tensor:
-        """ELMo vectors [B, T, D] for the encoder's output, from the result of `layers`; zero for padding."""
+        """
+        ELMo vectors [B, T, D] for the encoder's output, from the result of `layers`;
+        zero for padding.
+        """
         return self._vectors(self.output_mix, output)
 
     def penalty(self) -> Tensor:
-        """The penalty on the mixes' weights (paper, section 3.3), `l2 * sum w^2` summed over the places; a scalar."""
+        """
+        The penalty on the mixes' weights (paper, section 3.3), `l2 * sum w^2` summed
+        over the places; a scalar.
+        """
         return torch.stack([mix.penalty() for _, mix in self.mixes()]).sum()
 
     def describe(self) -> dict[str, float]:
@@ -191,8 +217,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def mix_parameters(self) -> dict[str, Tensor]:
         """
-        Copies of the mixes' learned parameters, scalars: `elmo_input_s0`, ..., the layer weights after the softmax,
-        and `elmo_input_gamma`; the same for `output`.
+        Copies of the mixes' learned parameters, scalars: `elmo_input_s0`, ..., the
+        layer weights after the softmax, and `elmo_input_gamma`; the same for `output`.
         """
         learned: dict[str, Tensor] = {}
         for place, mix in self.mixes():
@@ -204,7 +230,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return learned
 
     def carried_states(self) -> States:
-        """The states of `state: carry`; trainer `elmo_tasks` keeps them in its checkpoints."""
+        """
+        The states of `state: carry`; trainer `elmo_tasks` keeps them in its
+        checkpoints.
+        """
         return self._states
 
     def set_carried_states(self, states: States) -> None:

@@ -16,10 +16,12 @@ SLOTS = "elmo_slots"  # the padding key of the slots of a word
 @TokenIndexer.register("elmo_tasks_characters")
 class CharacterIndexer(TokenIndexer):
     """
-    Index each token with the character ids of the biLM; `<S>` and `</S>` are the sentence boundaries. A word has 50
-    ids, or more if it is longer than 48 bytes; the biLM truncates it then, and transformers read all of it.
+    Index each token with the character ids of the biLM; `<S>` and `</S>` are the
+    sentence boundaries. A word has 50 ids, or more if it is longer than 48 bytes; the
+    biLM truncates it then, and transformers read all of it.
 
-    Instances hold one reference per token to an array that all occurrences of a word share.
+    Instances hold one reference per token to an array that all occurrences of a word
+    share.
     """
 
     @checked
@@ -56,7 +58,10 @@ class CharacterIndexer(TokenIndexer):
     def as_padded_tensor_dict(
         self, tokens: dict[str, list[Any]], padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """`{"elmo_tokens": ids}`: `LongTensor`, shape [T, C] with C >= 50, zero for padding."""
+        """
+        `{"elmo_tokens": ids}`: `LongTensor`, shape [T, C] with C >= 50, zero for
+        padding.
+        """
         n_tokens = padding_lengths[KEY]
         shape = (n_tokens, padding_lengths[SLOTS])
         padded = pad_rows(tokens[KEY][:n_tokens], shape)

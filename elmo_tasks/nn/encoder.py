@@ -7,8 +7,9 @@ from torch import Tensor
 
 class Encoder(Seq2SeqEncoder):
     """
-    Maps vectors [B, T, D] and a mask [B, T] to vectors [B, T, `get_output_dim()`], which are zero at padding and do not
-    depend on the values there. The mask is True for tokens, which are at the start of each row; a row may be empty.
+    Maps vectors [B, T, D] and a mask [B, T] to vectors [B, T, `get_output_dim()`],
+    which are zero at padding and do not depend on the values there. The mask is True
+    for tokens, which are at the start of each row; a row may be empty.
     """
 
     def __init__(self, *, input_dim: int, output_dim: int) -> None:
@@ -27,9 +28,10 @@ class Encoder(Seq2SeqEncoder):
 
 def by_length(mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
-    How to pack the rows of a mask [B, T], longest first: their lengths [B] on the CPU, at least 1, so that an empty
-    row runs for one step; the rows in that order [B]; and the place of each row in it [B]. Once for all layers:
-    `pack_padded_sequence` sorts in each call, for which the CPU waits for a GPU.
+    How to pack the rows of a mask [B, T], longest first: their lengths [B] on the CPU,
+    at least 1, so that an empty row runs for one step; the rows in that order [B]; and
+    the place of each row in it [B]. Once for all layers: `pack_padded_sequence` sorts
+    in each call, for which the CPU waits for a GPU.
     """
     lengths, order = mask.sum(1).clamp(min=1).sort(descending=True)
     return lengths.cpu(), order, order.argsort()

@@ -14,8 +14,9 @@ INITIAL_DEVIATION = 0.05
 @Seq2SeqEncoder.register("elmo_tasks_gru")
 class Gru(Encoder):
     """
-    One bidirectional layer of `hidden_size` units per direction with zero initial states; the values of padding have no
-    effect. Weights are initialized from a truncated normal distribution, biases with 0.
+    One bidirectional layer of `hidden_size` units per direction with zero initial
+    states; the values of padding have no effect. Weights are initialized from a
+    truncated normal distribution, biases with 0.
     """
 
     @checked
@@ -38,13 +39,18 @@ class Gru(Encoder):
 
 
 def reversed_indices(mask: Tensor) -> Tensor:
-    """The indices, int64 [B, T], that reverse the tokens of each row of a mask [B, T] and leave padding in place."""
+    """
+    The indices, int64 [B, T], that reverse the tokens of each row of a mask [B, T] and
+    leave padding in place.
+    """
     indices = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)  # [B, T]
     return torch.where(mask, mask.sum(1, keepdim=True) - 1 - indices, indices)
 
 
 def initialized(layer: nn.GRU) -> nn.GRU:
-    """The layer with weights from the truncated normal distribution, and biases of 0."""
+    """
+    The layer with weights from the truncated normal distribution, and biases of 0.
+    """
     limit = 2 * INITIAL_DEVIATION
     for name, parameter in layer.named_parameters():
         if name.startswith("weight"):

@@ -1,8 +1,9 @@
 """
 One step of a highway LSTM and its gradient: formulas, plain code, fast code.
 
-The step (He et al. 2017, equations 1 to 7). From the pre-activations `a_i, a_f, a_g, a_o,
-a_t` and `k`, each [rows, H], and the cell `c` of the step before, with `s(x)` the sigmoid:
+The step (He et al. 2017, equations 1 to 7). From the pre-activations `a_i, a_f, a_g,
+a_o, a_t` and `k`, each [rows, H], and the cell `c` of the step before, with `s(x)` the
+sigmoid:
 
     i = s(a_i)    f = s(a_f)    g = tanh(a_g)    o = s(a_o)    t = s(a_t)
     c' = f c + i g
@@ -10,8 +11,8 @@ a_t` and `k`, each [rows, H], and the cell `c` of the step before, with `s(x)` t
     u = o q
     h = t u + (1 - t) k
 
-The gradient. `dx` is the derivative of the loss by `x`. Given `dh`, and the part of `dc'`
-that comes from the next step:
+The gradient. `dx` is the derivative of the loss by `x`. Given `dh`, and the part of
+`dc'` that comes from the next step:
 
     dk = (1 - t) dh
     dt = (u - k) dh
@@ -27,8 +28,8 @@ By the pre-activations, since `s' = s (1 - s)` and `tanh' = 1 - tanh^2`:
     da_x = x (1 - x) dx  for x = i, f, o, t
     da_g = (1 - g^2) dg
 
-`plain_step` and `plain_step_back` say this in code, and a test compares them with `step`
-and `step_back`, which do the same with few and in-place operations.
+`plain_step` and `plain_step_back` say this in code, and a test compares them with
+`step` and `step_back`, which do the same with few and in-place operations.
 """
 
 import torch
@@ -40,8 +41,8 @@ GATES = 6
 
 def plain_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """
-    Pre-activations [rows, 6H] and the cell c [rows, H] -> the activated gates [rows, 6H],
-    c', q and h, [rows, H] each.
+    Pre-activations [rows, 6H] and the cell c [rows, H] -> the activated gates [rows,
+    6H], c', q and h, [rows, H] each.
     """
     a_i, a_f, a_g, a_o, a_t, k = gates.chunk(GATES, 1)
     i = a_i.sigmoid()
@@ -61,8 +62,8 @@ def plain_step_back(
     d_output: Tensor, d_cell: Tensor, gates: Tensor, cell: Tensor, squashed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """
-    dh and the next step's part of dc' [rows, H], the activated gates [rows, 6H], c and q
-    [rows, H] -> the gradient by the pre-activations [rows, 6H], and dc [rows, H].
+    dh and the next step's part of dc' [rows, H], the activated gates [rows, 6H], c and
+    q [rows, H] -> the gradient by the pre-activations [rows, 6H], and dc [rows, H].
     """
     i, f, g, o, t, k = gates.chunk(GATES, 1)
     d_k = (1 - t) * d_output
@@ -87,11 +88,11 @@ def plain_step_back(
 
 def step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
     """
-    `plain_step` in place: activates the gates [rows, 6H], updates the cell [rows, H], and
-    writes q and h into `squashed` and `output` [rows, H].
+    `plain_step` in place: activates the gates [rows, 6H], updates the cell [rows, H],
+    and writes q and h into `squashed` and `output` [rows, H].
 
-    `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: the sigmoid is several times
-    as fast on CPUs, and one call activates all gates.
+    `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: the sigmoid is several
+    times as fast on CPUs, and one call activates all gates.
     """
     width = cell.shape[1]
     gates[:, 2 * width : 3 * width].mul_(2.0)
@@ -113,7 +114,8 @@ def step_back(
     [rows, 6H], and replaces the next step's part of dc' by dc in `d_cell` [rows, H].
     """
     i, f, g, o, t, k = gates.chunk(GATES, 1)
-    # All blocks begin as x - x^2, the sigmoid's derivative; those of g and k are replaced.
+    # All blocks begin as x - x^2, the sigmoid's derivative; those of g and k are
+    # replaced.
     d_gates = torch.addcmul(gates, gates, gates, value=-1.0)
     d_i, d_f, d_g, d_o, d_t, d_k = d_gates.chunk(GATES, 1)
     d_exposed = d_output * t

@@ -1,4 +1,7 @@
-"""The encoder of SRL: highway LSTM layers of alternating direction (paper, appendix A.5; He et al., 2017)."""
+"""
+The encoder of SRL: highway LSTM layers of alternating direction (paper, appendix A.5;
+He et al., 2017).
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
@@ -20,19 +23,22 @@ FORGET_BIAS = 1.0  # initial (appendix A.5)
 @Seq2SeqEncoder.register("elmo_tasks_highway_lstm")
 class HighwayLstm(Encoder):
     """
-    Layer 0 reads each sentence forward, layer 1 reads the output of layer 0 backward, and so on alternately.
+    Layer 0 reads each sentence forward, layer 1 reads the output of layer 0 backward,
+    and so on alternately.
 
     # Parameters
 
     - `input_size`: width of the input; `InputEncoder` supplies it.
     - `hidden_size`: width H of each layer.
     - `num_layers`: number of layers.
-    - `dropout`: probability of variational dropout (Gal and Ghahramani, 2016): each layer draws one mask per sentence
-      and applies it to `h_t` of all tokens.
-    - `dropout_outputs`: whether the next layer, too, reads the masked `h_t`, as in He et al.'s code. If false, the mask
-      applies to the layer's own recurrence alone, as in AllenNLP.
-    - `precision`: type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the
-      weights' type. By default that of `torch.autocast` if enabled, else the inputs'.
+    - `dropout`: probability of variational dropout (Gal and Ghahramani, 2016): each
+      layer draws one mask per sentence and applies it to `h_t` of all tokens.
+    - `dropout_outputs`: whether the next layer, too, reads the masked `h_t`, as in He
+      et al.'s code. If false, the mask applies to the layer's own recurrence alone, as
+      in AllenNLP.
+    - `precision`: type of the matrix products, `float32` or `bfloat16`; cells and gates
+      are in float32, outputs in the weights' type. By default that of `torch.autocast`
+      if enabled, else the inputs'.
     """
 
     @checked
@@ -95,11 +101,12 @@ class HighwayLstmLayer(nn.Module):
     """
     One layer, which may read each sentence `backward`, on packed sequences.
 
-    The pre-activations of the gates are `W_x x_t + [W_h (m h_(t-1)), 0] + b`, m being the
-    dropout's mask; `highway_cell` has what follows from them.
+    The pre-activations of the gates are `W_x x_t + [W_h (m h_(t-1)), 0] + b`, m being
+    the dropout's mask; `highway_cell` has what follows from them.
 
-    Each of the six and five blocks of weights is initialized orthogonally, biases with 0 except the forget gate's. The
-    bias of k is in the authors' code but not in the paper's equations.
+    Each of the six and five blocks of weights is initialized orthogonally, biases with
+    0 except the forget gate's. The bias of k is in the authors' code but not in the
+    paper's equations.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, backward: bool) -> None:
@@ -123,8 +130,9 @@ class HighwayLstmLayer(nn.Module):
         precision: torch.dtype | None = None,
     ) -> Tensor:
         """
-        Packed sequences [N, D], as in `PackedSequence.data`, the number of rows of each step in descending order, the
-        dropout mask m [B, H] and the precision (see `HighwayLstm`) -> [N, H].
+        Packed sequences [N, D], as in `PackedSequence.data`, the number of rows of each
+        step in descending order, the dropout mask m [B, H] and the precision (see
+        `HighwayLstm`) -> [N, H].
         """
         spans = _spans(batch_sizes)
         if self.backward:
@@ -170,8 +178,9 @@ def _scan(
     spans: Sequence[slice],
 ) -> tuple[Tensor, _Record]:
     """
-    Outputs [N, H] and record of one layer, which processes the steps in the order of `spans`. The input products of all
-    steps are computed at once. Rows that start late, in a backward layer, find zeros in the state.
+    Outputs [N, H] and record of one layer, which processes the steps in the order of
+    `spans`. The input products of all steps are computed at once. Rows that start late,
+    in a backward layer, find zeros in the state.
     """
     rows, width = kept.shape
     gates = at_least_float32(packed_linear(input_weight, bias)(inputs))  # [N, 6H]
@@ -194,7 +203,10 @@ def _scan(
 
 
 class _Layer(torch.autograd.Function):
-    """`_scan` with a custom gradient: one small product per step, and one product for each weight's gradient."""
+    """
+    `_scan` with a custom gradient: one small product per step, and one product for each
+    weight's gradient.
+    """
 
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> Tensor:
@@ -234,7 +246,10 @@ def _scan_back(
     kept: Tensor,
     spans: Sequence[slice],
 ) -> Tensor:
-    """The gradient [N, 6H] with respect to the pre-activations of the gates, from that of the outputs [N, H]."""
+    """
+    The gradient [N, 6H] with respect to the pre-activations of the gates, from that of
+    the outputs [N, H].
+    """
     gates, _, carried, squashed = record
     rows, width = kept.shape
     recur = packed_linear(hidden_weight.t())

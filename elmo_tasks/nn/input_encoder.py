@@ -1,4 +1,7 @@
-"""The first layers of every task model: tokens -> x -> h; the one place where ELMo enters a model (section 3.3)."""
+"""
+The first layers of every task model: tokens -> x -> h; the one place where ELMo enters
+a model (section 3.3).
+"""
 
 from typing import NamedTuple, Optional, Union
 
@@ -36,7 +39,10 @@ class InputEncoderOutput(NamedTuple):
     """Vectors of B sentences of T tokens."""
 
     h: Tensor
-    """[B, T, `get_output_dim()`]: the encoder's output, then ELMo's if it is at the output."""
+    """
+    [B, T, `get_output_dim()`]: the encoder's output, then ELMo's if it is at the
+    output.
+    """
 
     x: Tensor
     """[B, T, `get_input_dim()`]: the embeddings, then ELMo's if it is at the input."""
@@ -52,24 +58,28 @@ class InputEncoder(nn.Module):
         x = [embeddings; ELMo]
         h = [encoder(x); ELMo']
 
-    Either ELMo vector is optional; both are mixes of the layers of one biLM pass (section
-    3.3, where x is `[x_k; ELMo_k]` and h is `[h_k; ELMo_k]`).
+    Either ELMo vector is optional; both are mixes of the layers of one biLM pass
+    (section 3.3, where x is `[x_k; ELMo_k]` and h is `[h_k; ELMo_k]`).
 
     # Parameters
 
-    - `text_field_embedder`: embeds all keys of the text field but `elmo`. Word ids, under the key `tokens`, are ignored
-      if it has no such part, or is `None`.
-    - `encoder`: from x, whose width is `input_width(embedder, elmo)`; that of a config gets this width.
+    - `text_field_embedder`: embeds all keys of the text field but `elmo`. Word ids,
+      under the key `tokens`, are ignored if it has no such part, or is `None`.
+    - `encoder`: from x, whose width is `input_width(embedder, elmo)`; that of a config
+      gets this width.
     - `elmo`: if not given, the character ids under the key `elmo` are ignored.
-    - `word_vectors`: whether x contains the word vectors of `text_field_embedder`, if it has any.
-    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place. Like all
-      that belongs to ELMo, it may be given without ELMo there, and has no effect then.
-    - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output before ELMo is appended. ELMo's
-      vectors have their own dropout, too.
-    - `variational_dropout`: whether these two drop the same units at all tokens of a sentence, or each element
-      independently. Without dropout it has no effect.
+    - `word_vectors`: whether x contains the word vectors of `text_field_embedder`, if
+      it has any.
+    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is
+      appended in their place. Like all that belongs to ELMo, it may be given without
+      ELMo there, and has no effect then.
+    - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output
+      before ELMo is appended. ELMo's vectors have their own dropout, too.
+    - `variational_dropout`: whether these two drop the same units at all tokens of a
+      sentence, or each element independently. Without dropout it has no effect.
 
-    Raises `InputError` if nothing is left to embed, or an encoder's width is not that of its input.
+    Raises `InputError` if nothing is left to embed, or an encoder's width is not that
+    of its input.
     """
 
     @checked
@@ -118,8 +128,9 @@ class InputEncoder(nn.Module):
 
     def describe(self) -> dict[str, float]:
         """
-        ELMo's learned weights, as metrics. After an evaluation they are those that computed its last batch: where a
-        trainer evaluates a moving average, the parameters have other values again when it reads the metrics.
+        ELMo's learned weights, as metrics. After an evaluation they are those that
+        computed its last batch: where a trainer evaluates a moving average, the
+        parameters have other values again when it reads the metrics.
         """
         if self.elmo is None:
             return {}
@@ -131,8 +142,8 @@ class InputEncoder(nn.Module):
 
     def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
         """
-        The tensors of a text field, by its keys. Raises `InputError` without character ids
-        for ELMo.
+        The tensors of a text field, by its keys. Raises `InputError` without character
+        ids for ELMo.
         """
         mask = get_text_field_mask(tokens)  # [B, T]
         layers = self._layers(tokens)
@@ -169,7 +180,10 @@ class InputEncoder(nn.Module):
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
 
     def _embedded(self, tokens: TextFieldTensors) -> TextFieldTensors:
-        """The keys and tensors that the embedder reads; AllenNLP's take no looked-up vectors."""
+        """
+        The keys and tensors that the embedder reads; AllenNLP's take no looked-up
+        vectors.
+        """
         kept: TextFieldTensors = {}
         for key, tensors in tokens.items():
             if key in self._ignored:
@@ -233,8 +247,9 @@ def input_width(
 
 def construct(encoder: LazyEncoder, width: int) -> Seq2SeqEncoder:
     """
-    The encoder, that of a config for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`.
-    Raises `InputError` if the width is 0, or the encoder is for another one.
+    The encoder, that of a config for vectors of this width, which AllenNLP's encoders
+    call `input_size` or `input_dim`. Raises `InputError` if the width is 0, or the
+    encoder is for another one.
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)

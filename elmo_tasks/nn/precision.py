@@ -1,4 +1,7 @@
-"""Number types: matrix products may have reduced precision, losses and decoding need float32."""
+"""
+Number types: matrix products may have reduced precision, losses and decoding need
+float32.
+"""
 
 import torch
 from torch import Tensor
@@ -10,7 +13,10 @@ def at_least_float32(tensor: Tensor) -> Tensor:
 
 
 def product_type(inputs: Tensor) -> torch.dtype:
-    """The type of matrix products with these inputs: that of `torch.autocast` if enabled, else the inputs'."""
+    """
+    The type of matrix products with these inputs: that of `torch.autocast` if enabled,
+    else the inputs'.
+    """
     device = inputs.device.type
     if torch.is_autocast_enabled(device):
         return torch.get_autocast_dtype(device)

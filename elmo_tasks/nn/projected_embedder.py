@@ -1,4 +1,7 @@
-"""A linear layer on the vectors of a token embedder, such as `projection_dim` of AllenNLP's `elmo_token_embedder`."""
+"""
+A linear layer on the vectors of a token embedder, such as `projection_dim` of
+AllenNLP's `elmo_token_embedder`.
+"""
 
 from allennlp.modules.token_embedders import TokenEmbedder
 from overrides import overrides
@@ -10,8 +13,8 @@ from elmo_tasks.settings import Width, checked
 @TokenEmbedder.register("elmo_tasks_projected")
 class ProjectedEmbedder(TokenEmbedder):
     """
-    The vectors of `embedder`, whose token indexer gives one tensor, through a linear layer to `projection_dim` (P)
-    dimensions.
+    The vectors of `embedder`, whose token indexer gives one tensor, through a linear
+    layer to `projection_dim` (P) dimensions.
     """
 
     @checked

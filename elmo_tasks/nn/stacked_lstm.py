@@ -1,4 +1,7 @@
-"""Bidirectional LSTM layers of individual sizes (paper, appendix A.7), also after a feed-forward layer (A.8)."""
+"""
+Bidirectional LSTM layers of individual sizes (paper, appendix A.7), also after a
+feed-forward layer (A.8).
+"""
 
 from typing import Annotated
 
@@ -20,12 +23,14 @@ Widths = Annotated[list[Width], not_empty]
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
 class FeedForwardLstm(Encoder):
     """
-    A ReLU layer with dropout before a `StackedLstm`. (AllenNLP's `compose` does not combine bidirectional encoders with
-    others.) The ReLU layer is initialized with `glorot`.
+    A ReLU layer with dropout before a `StackedLstm`. (AllenNLP's `compose` does not
+    combine bidirectional encoders with others.) The ReLU layer is initialized with
+    `glorot`.
 
     # Parameters
 
-    - `feedforward_size`, `feedforward_dropout`: units of the ReLU layer, and dropout on its output.
+    - `feedforward_size`, `feedforward_dropout`: units of the ReLU layer, and dropout on
+      its output.
     - `input_size`, `hidden_sizes`, `dropout`: see `StackedLstm`.
     """
 
@@ -61,10 +66,12 @@ FORGET_BIAS = 1.0
 @Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
 class StackedLstm(Encoder):
     """
-    Layer k reads both directions of layer k - 1, with variational dropout before each layer.
+    Layer k reads both directions of layer k - 1, with variational dropout before each
+    layer.
 
-    The paper does not report the initialization: here recurrent weights are orthogonal and input weights
-    Glorot-uniform, both per gate, and biases 0 except the forget gates' (`FORGET_BIAS`).
+    The paper does not report the initialization: here recurrent weights are orthogonal
+    and input weights Glorot-uniform, both per gate, and biases 0 except the forget
+    gates' (`FORGET_BIAS`).
 
     # Parameters
 

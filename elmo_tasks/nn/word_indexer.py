@@ -14,7 +14,10 @@ from elmo_tasks.settings import Padding, checked
 IDS = "tokens"
 
 shared_token = lru_cache(maxsize=2**16)(Token)
-"""A `Token` that all occurrences of a word share, and nobody changes: large corpora need half the memory."""
+"""
+A `Token` that all occurrences of a word share, and nobody changes: large corpora need
+half the memory.
+"""
 
 
 class LookedUp(NamedTuple):
@@ -27,9 +30,9 @@ class LookedUp(NamedTuple):
 @TokenIndexer.register("elmo_tasks_word_ids")
 class WordIndexer(TokenIndexer):
     """
-    The id of each token's word, else of the lower-cased word, else of unknown words, like
-    the look-up in `WordVectors`; and, with a `WordVocabulary`, the vectors of words that
-    it lacks.
+    The id of each token's word, else of the lower-cased word, else of unknown words,
+    like the look-up in `WordVectors`; and, with a `WordVocabulary`, the vectors of
+    words that it lacks.
     """
 
     @checked
@@ -50,8 +53,8 @@ class WordIndexer(TokenIndexer):
         self, tokens: list[Token], vocabulary: Vocabulary
     ) -> IndexedTokenList:
         """
-        `tokens`: an id for each of T tokens, never that of the padding. For each look-up
-        of the vocabulary, under its name: what it found.
+        `tokens`: an id for each of T tokens, never that of the padding. For each
+        look-up of the vocabulary, under its name: what it found.
         """
         known = vocabulary.get_token_to_index_vocabulary(self._namespace)
         unknown = vocabulary.get_token_index(vocabulary._oov_token, self._namespace)

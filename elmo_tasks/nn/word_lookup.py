@@ -85,9 +85,9 @@ class WordLookup:
 
     def vectors(self, found: Sequence[bytes | None], length: int) -> Tensor:
         """
-        The vectors of T spellings that were found, and of `None`, as one row of `length`
-        numbers, at least T * D. What was not found, and the padding, is NaN, which no
-        file contains.
+        The vectors of T spellings that were found, and of `None`, as one row of
+        `length` numbers, at least T * D. What was not found, and the padding, is NaN,
+        which no file contains.
         """
         row = np.full(length, np.nan, np.float32)
         for place, spelling in enumerate(found):
@@ -134,7 +134,9 @@ class WordVocabulary(Vocabulary):
 
 
 def with_lookups(vocab: Vocabulary, module: nn.Module) -> Vocabulary:
-    """The vocabulary for a model with this part: it has the look-ups of word vectors."""
+    """
+    The vocabulary for a model with this part: it has the look-ups of word vectors.
+    """
     lookups = []
     for part in module.modules():
         lookup = getattr(part, "lookup", None)

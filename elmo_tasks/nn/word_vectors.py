@@ -1,4 +1,7 @@
-"""Word ids -> pretrained word vectors, from a text file in the format of GloVe or word2vec."""
+"""
+Word ids -> pretrained word vectors, from a text file in the format of GloVe or
+word2vec.
+"""
 
 import logging
 from collections.abc import Collection
@@ -20,7 +23,10 @@ from elmo_tasks.settings import PathLike, Width, checked
 logger = logging.getLogger(__name__)
 
 FIXED = "@@FIXED_VECTORS@@"
-"""The vocabulary entry that separates words whose vectors may be trained from words with fixed vectors."""
+"""
+The vocabulary entry that separates words whose vectors may be trained from words with
+fixed vectors.
+"""
 
 NOT_LOOKED_UP = "lookup_file: expected looked-up vectors in the batch, got none"
 HOW_TO_LOOK_UP = (
@@ -32,23 +38,27 @@ HOW_TO_LOOK_UP = (
 @TokenEmbedder.register("elmo_tasks_word_vectors")
 class WordVectors(TokenEmbedder):
     """
-    A vector for each word of the vocabulary, which AllenNLP builds from the training and validation data: the file's
-    vector of the word, else that of the lower-cased word. `unknown` gives the vectors of other words.
+    A vector for each word of the vocabulary, which AllenNLP builds from the training
+    and validation data: the file's vector of the word, else that of the lower-cased
+    word. `unknown` gives the vectors of other words.
 
     # Parameters
 
     - `embedding_dim`: dimension of the vectors (D).
     - `vocab`: passed by AllenNLP. The entry `FIXED` is added.
-    - `pretrained_file`: plain or gzip, with or without word2vec's header. AllenNLP ignores this key when it loads an
-      archive, which contains the vectors. Without a file the vectors are random.
-    - `lookup_file`: the same file, not gzip, for the task model in an archive: other words of a text that is evaluated
-      or predicted get their vectors from it, or, after a warning, that of unknown words if the file is no longer there.
+    - `pretrained_file`: plain or gzip, with or without word2vec's header. AllenNLP
+      ignores this key when it loads an archive, which contains the vectors. Without a
+      file the vectors are random.
+    - `lookup_file`: the same file, not gzip, for the task model in an archive: other
+      words of a text that is evaluated or predicted get their vectors from it, or,
+      after a warning, that of unknown words if the file is no longer there.
       `word_lookup` says how they reach this module.
     - `trainable`: whether the vectors of words in the data are trained.
-    - `keep_all_pretrained`: in place of `lookup_file`: adds the file's other words to the vocabulary, with fixed
-      vectors. Each checkpoint grows by 4 D bytes for each.
-    - `unknown`: where words that the file does not have start: `mean` of the vectors found, `zero`, or `random`,
-      normally distributed with mean and standard deviation of the vectors found, as AllenNLP's embeddings do.
+    - `keep_all_pretrained`: in place of `lookup_file`: adds the file's other words to
+      the vocabulary, with fixed vectors. Each checkpoint grows by 4 D bytes for each.
+    - `unknown`: where words that the file does not have start: `mean` of the vectors
+      found, `zero`, or `random`, normally distributed with mean and standard deviation
+      of the vectors found, as AllenNLP's embeddings do.
     - `normalize`: scales the file's vectors to length 1.
 
     Raises `InputError` as `read_vectors` does.
@@ -105,9 +115,10 @@ class WordVectors(TokenEmbedder):
         """
         Word ids [B, T], 0 for padding -> vectors [B, T, D], zero for padding.
 
-        `looked_up` has the vectors that `WordIndexer` found for words that the vocabulary
-        lacks, [B, T * D], under the name of this module's look-up; NaN elsewhere. Others
-        are ignored. Raises `InputError` if there are none for this module's look-up.
+        `looked_up` has the vectors that `WordIndexer` found for words that the
+        vocabulary lacks, [B, T * D], under the name of this module's look-up; NaN
+        elsewhere. Others are ignored. Raises `InputError` if there are none for this
+        module's look-up.
         """
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
@@ -127,8 +138,9 @@ class WordVectors(TokenEmbedder):
 @TokenEmbedder.register("elmo_tasks_concatenated_vectors")
 class ConcatenatedVectors(TokenEmbedder):
     """
-    The vectors of several files for each word, one after the other. `parts` are `WordVectors`, each with its own keys.
-    Raises `InputError` if `keep_all_pretrained` of a part adds words that a part before it does not have.
+    The vectors of several files for each word, one after the other. `parts` are
+    `WordVectors`, each with its own keys. Raises `InputError` if `keep_all_pretrained`
+    of a part adds words that a part before it does not have.
     """
 
     def __init__(self, parts: list[TokenEmbedder]) -> None:
@@ -160,7 +172,10 @@ def _read(
     keep_all: bool,
     normalize: bool,
 ) -> dict[str, np.ndarray]:
-    """The file's vectors of these words, or of all, perhaps scaled to length 1; the first if a word occurs twice."""
+    """
+    The file's vectors of these words, or of all, perhaps scaled to length 1; the first
+    if a word occurs twice.
+    """
     if file is None:
         return {}
     requested: set[str] | None = None

@@ -1,4 +1,7 @@
-"""The tasks: reader, model, predictor and record of each, and what they share. Light until a module is imported."""
+"""
+The tasks: reader, model, predictor and record of each, and what they share. Light until
+a module is imported.
+"""
 
 from importlib import import_module
 from typing import Any

@@ -15,8 +15,9 @@ from elmo_tasks.training.pass_loss import loss_sums
 
 class Classifier(SoftmaxModel):
     """
-    A subclass sets `labels` in its constructor and defines `score`, which returns `logits` [B, K], from the text fields
-    of a batch. The loss of a batch is the mean cross-entropy.
+    A subclass sets `labels` in its constructor and defines `score`, which returns
+    `logits` [B, K], from the text fields of a batch. The loss of a batch is the mean
+    cross-entropy.
     """
 
     shown: tuple[str, ...] = ("words",)
@@ -44,8 +45,8 @@ class Classifier(SoftmaxModel):
         - `label`, [B]: ids of the gold labels.
         - `texts`: the other fields, for `score`.
 
-        Returns what `score` does, `probabilities` [B, K] in the order of `labels`, and the metadata that are `shown`;
-        with gold labels the `loss`, a scalar.
+        Returns what `score` does, `probabilities` [B, K] in the order of `labels`, and
+        the metadata that are `shown`; with gold labels the `loss`, a scalar.
         """
         self.require_gold(label)
         return self.answer(self.score(**texts), metadata, label)
@@ -71,7 +72,10 @@ class Classifier(SoftmaxModel):
 
     @overrides(check_signature=False)
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """`probabilities` by label, and the most probable `label`; checks the scores with `require_finite`."""
+        """
+        `probabilities` by label, and the most probable `label`; checks the scores with
+        `require_finite`.
+        """
         self.require_finite(output_dict.pop("logits"))
         probabilities = output_dict["probabilities"]  # [B, K]
         best = probabilities.argmax(1).tolist()
@@ -85,8 +89,8 @@ class Classifier(SoftmaxModel):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns `accuracy`; at the end of a pass (`reset`) also ELMo's learned weights. Raises `InputError` at the end
-        of an evaluation without gold labels.
+        Returns `accuracy`; at the end of a pass (`reset`) also ELMo's learned weights.
+        Raises `InputError` at the end of an evaluation without gold labels.
         """
         if reset and not self.training and not self._accuracy.total_count:
             raise InputError(

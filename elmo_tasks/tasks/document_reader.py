@@ -1,4 +1,7 @@
-"""Base class of the readers of OntoNotes, which read all documents before the first instance."""
+"""
+Base class of the readers of OntoNotes, which read all documents before the first
+instance.
+"""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -10,9 +13,9 @@ from elmo_tasks.tasks.reader import TaskReader
 
 class DocumentReader(TaskReader):
     """
-    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively,
-    or one file. The first instance depends on all documents: how many are skipped, and
-    whether any is annotated. `kwargs`: see `TaskReader`.
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder,
+    recursively, or one file. The first instance depends on all documents: how many are
+    skipped, and whether any is annotated. `kwargs`: see `TaskReader`.
     """
 
     _most_documents: int | None = None
@@ -22,5 +25,8 @@ class DocumentReader(TaskReader):
         self._most_documents = count
 
     def documents(self, path: str | Path) -> Iterator[OntonotesDocument]:
-        """The documents, of a sample the first ones. Raises `InputError` as `read_documents` does."""
+        """
+        The documents, of a sample the first ones. Raises `InputError` as
+        `read_documents` does.
+        """
         return islice(read_documents(path), self._most_documents)

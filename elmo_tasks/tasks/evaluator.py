@@ -1,4 +1,7 @@
-"""Base class of evaluators that write official prediction files (`elmo-tasks evaluate --predictions-output-file`)."""
+"""
+Base class of evaluators that write official prediction files (`elmo-tasks evaluate
+--predictions-output-file`).
+"""
 
 import os
 from abc import abstractmethod
@@ -20,13 +23,19 @@ Answers = list[tuple[dict[str, Any], Any]]
 
 
 class OfficialEvaluator(SimpleEvaluator):
-    """AllenNLP's evaluator, with predictions in the format of an official scorer, written atomically at the end."""
+    """
+    AllenNLP's evaluator, with predictions in the format of an official scorer, written
+    atomically at the end.
+    """
 
     answers: str
     """The output of the model with the predictions."""
 
     gold_suffix: str | None = None
-    """Appended to the name of the file for that of the gold answers, which are the metadata of the same name."""
+    """
+    Appended to the name of the file for that of the gold answers, which are the
+    metadata of the same name.
+    """
 
     @checked
     def __init__(self, cuda_device: Device = -1) -> None:
@@ -46,7 +55,10 @@ class OfficialEvaluator(SimpleEvaluator):
         metrics_output_file: str | PathLike | None = None,
         predictions_output_file: str | PathLike | None = None,
     ) -> dict[str, Any]:
-        """The metrics; writes the predictions if a file is given. Raises `InputError` if it cannot be written."""
+        """
+        The metrics; writes the predictions if a file is given. Raises `InputError` if
+        it cannot be written.
+        """
         self._found = []
         serialized = None
         if predictions_output_file is not None:

@@ -17,7 +17,8 @@ class LabelledF1(Metric):
     """
     Micro-averaged scores, overall and per label. Subclasses decode tags.
 
-    In distributed runs the counts of each call are summed over the processes, which must call it equally often.
+    In distributed runs the counts of each call are summed over the processes, which
+    must call it equally often.
     """
 
     supports_distributed = True
@@ -31,8 +32,8 @@ class LabelledF1(Metric):
     @abstractmethod
     def spelled(self, tags: Sequence[str]) -> Iterable[Any]:
         """
-        The items that T tags encode, hashable and with a `label`; correct is one that equals a gold item. Raises
-        `ValueError` if a tag is invalid.
+        The items that T tags encode, hashable and with a `label`; correct is one that
+        equals a gold item. Raises `ValueError` if a tag is invalid.
         """
 
     @overrides(check_signature=False)
@@ -40,8 +41,9 @@ class LabelledF1(Metric):
         self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]
     ) -> None:
         """
-        Adds a batch of B predicted sequences of T tags each, legal or not, and B gold ones of the same lengths. Raises
-        `ValueError` if their numbers differ, or a tag is invalid; nothing is counted then.
+        Adds a batch of B predicted sequences of T tags each, legal or not, and B gold
+        ones of the same lengths. Raises `ValueError` if their numbers differ, or a tag
+        is invalid; nothing is counted then.
         """
         batch: Counter[tuple[str, str]] = Counter()
         for predicted, gold in zip(predictions, gold_labels, strict=True):
@@ -59,8 +61,8 @@ class LabelledF1(Metric):
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns `precision`, `recall`, `f1`, and for each label `precision-PER` and so on; between 0 and 1, and 0 for
-        empty denominators.
+        Returns `precision`, `recall`, `f1`, and for each label `precision-PER` and so
+        on; between 0 and 1, and 0 for empty denominators.
         """
         report = self.report()
         scores = _scores(**report["overall"])
@@ -74,7 +76,10 @@ class LabelledF1(Metric):
         return scores
 
     def report(self) -> dict[str, Any]:
-        """The numbers of `correct`, `predicted` and `gold` items, `overall` and for each of the `labels`."""
+        """
+        The numbers of `correct`, `predicted` and `gold` items, `overall` and for each
+        of the `labels`.
+        """
         overall = dict.fromkeys(KINDS, 0)
         rows = {}
         for label in sorted({label for _, label in self._counts}):

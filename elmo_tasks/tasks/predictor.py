@@ -1,4 +1,7 @@
-"""The base classes of all predictors: JSON lines as input, and sentences as raw text or tokens."""
+"""
+The base classes of all predictors: JSON lines as input, and sentences as raw text or
+tokens.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
@@ -19,8 +22,9 @@ _ID = "id"
 
 class JsonLinesPredictor(Predictor):
     """
-    A predictor that takes one JSON object per line. A subclass names the keys of an input and the fields with the gold
-    answers, which the model does not get, and may change the model's output.
+    A predictor that takes one JSON object per line. A subclass names the keys of an
+    input and the fields with the gold answers, which the model does not get, and may
+    change the model's output.
 
     An input may have an `id`, which is copied to the output. Unknown keys are rejected.
     """
@@ -29,7 +33,10 @@ class JsonLinesPredictor(Predictor):
     """The keys of an input besides `id`."""
 
     gold_fields: tuple[str, ...] = ()
-    """Fields that are removed from the reader's instances: gold labels may be unknown to the model."""
+    """
+    Fields that are removed from the reader's instances: gold labels may be unknown to
+    the model.
+    """
 
     @overrides
     def load_line(self, line: str) -> JsonDict:
@@ -44,8 +51,8 @@ class JsonLinesPredictor(Predictor):
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """
-        The outputs in the order of the inputs. Raises `InputError` if an input is not an object with these keys, or a
-        value is invalid.
+        The outputs in the order of the inputs. Raises `InputError` if an input is not
+        an object with these keys, or a value is invalid.
         """
         for one in inputs:
             self._require_keys(one)
@@ -59,8 +66,8 @@ class JsonLinesPredictor(Predictor):
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
         """
-        What the time and memory of a prediction depend on, by name; here the number of `words` of all texts. Raises
-        `InputError` for an invalid input.
+        What the time and memory of a prediction depend on, by name; here the number of
+        `words` of all texts. Raises `InputError` for an invalid input.
         """
         self._require_keys(json_dict)
         words = 0
@@ -124,8 +131,9 @@ class Sentence(NamedTuple):
 
     def located(self, start: int, end: int) -> dict[str, Any]:
         """
-        The span of words `start` to `end`, exclusive, as predictions show it: `text`, `token_start`, `token_end`, and
-        for raw text `start` and `end` in characters, so that `sentence[start:end]` is `text`.
+        The span of words `start` to `end`, exclusive, as predictions show it: `text`,
+        `token_start`, `token_end`, and for raw text `start` and `end` in characters, so
+        that `sentence[start:end]` is `text`.
         """
         if self.text is None:
             found: dict[str, Any] = {"text": " ".join(self.words[start:end])}
@@ -140,8 +148,8 @@ class Sentence(NamedTuple):
 
 class SentencePredictor(JsonLinesPredictor):
     """
-    A predictor that takes `{"sentence": "raw text"}`, which is split by spaCy's rules for the reader's `language`, or
-    English, or `{"tokens": [...]}`.
+    A predictor that takes `{"sentence": "raw text"}`, which is split by spaCy's rules
+    for the reader's `language`, or English, or `{"tokens": [...]}`.
     """
 
     keys: tuple[str, ...] = ("sentence", "tokens")
@@ -171,7 +179,10 @@ class SentencePredictor(JsonLinesPredictor):
 
 
 class PairPredictor(JsonLinesPredictor):
-    """A predictor that takes two texts under its `keys`, each raw text, which spaCy splits, or a list of words."""
+    """
+    A predictor that takes two texts under its `keys`, each raw text, which spaCy
+    splits, or a list of words.
+    """
 
     def __init__(
         self, model: Model, dataset_reader: DatasetReader, frozen: bool = True

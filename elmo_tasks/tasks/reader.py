@@ -1,4 +1,7 @@
-"""The base class of all readers: token indexers of text fields, sentences with tags, and labels of the vocabulary."""
+"""
+The base class of all readers: token indexers of text fields, sentences with tags, and
+labels of the vocabulary.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Optional
@@ -31,8 +34,8 @@ UNKNOWN_LABEL = -1
 
 def complete_labels(vocab: Vocabulary, expected: Iterable[str] = ()) -> list[str]:
     """
-    All labels by id, after adding the expected ones that do not occur in the data. AllenNLP saves the vocabulary, and
-    indexes the data, after constructing the model.
+    All labels by id, after adding the expected ones that do not occur in the data.
+    AllenNLP saves the vocabulary, and indexes the data, after constructing the model.
     """
     for label in expected:
         vocab.add_token_to_namespace(label, LABEL_NAMESPACE)
@@ -41,8 +44,9 @@ def complete_labels(vocab: Vocabulary, expected: Iterable[str] = ()) -> list[str
 
 class OpenSequenceLabelField(SequenceLabelField):
     """
-    AllenNLP's field, except that labels outside the vocabulary have the index `UNKNOWN_LABEL` instead of raising a
-    `KeyError`, so that a model can be evaluated on a corpus with more labels.
+    AllenNLP's field, except that labels outside the vocabulary have the index
+    `UNKNOWN_LABEL` instead of raising a `KeyError`, so that a model can be evaluated on
+    a corpus with more labels.
     """
 
     @overrides
@@ -54,7 +58,8 @@ class OpenSequenceLabelField(SequenceLabelField):
 
 class TaskReader(DatasetReader):
     """
-    The keys of a text field, each with an indexer here and an embedder in the config of the model:
+    The keys of a text field, each with an indexer here and an embedder in the config of
+    the model:
 
     | key | indexer | embedder |
     |---|---|---|
@@ -75,7 +80,9 @@ class TaskReader(DatasetReader):
     """The characters of a word that the character CNN reads."""
 
     widest_filter: ClassVar[int] = 1
-    """Words are padded to at least so many characters, for the widest filter of that CNN."""
+    """
+    Words are padded to at least so many characters, for the widest filter of that CNN.
+    """
 
     @checked
     def __init__(
@@ -108,7 +115,9 @@ class TaskReader(DatasetReader):
 
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Sets the indexers of all text fields, which are not sent between processes."""
+        """
+        Sets the indexers of all text fields, which are not sent between processes.
+        """
         for field in instance.fields.values():
             parts: Iterable[Field] = [field]
             if isinstance(field, ListField):
@@ -121,7 +130,10 @@ class TaskReader(DatasetReader):
 def text_field(
     tokens: Sequence[Token], name: str = "sentence", **place: Any
 ) -> TextField:
-    """The tokens of a text. Raises `InputError` with its `place`, `file` and `line`, if there is none."""
+    """
+    The tokens of a text. Raises `InputError` with its `place`, `file` and `line`, if
+    there is none.
+    """
     if not tokens:
         problem = f"expected at least one token, got none in the {name}"
         raise InputError(problem, **place)
@@ -135,8 +147,9 @@ def tagged_fields(
     **place: Any,
 ) -> dict[str, Field]:
     """
-    The fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the vocabulary) and `metadata`,
-    with `tags`, `file` and `line` added. Raises `InputError` if there is no token, or not one tag for each.
+    The fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the
+    vocabulary) and `metadata`, with `tags`, `file` and `line` added. Raises
+    `InputError` if there is no token, or not one tag for each.
     """
     text = text_field(tokens, **place)
     gold: list[str] | None = None

@@ -8,13 +8,16 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 SKIPPED = "skipped"
-"""The key of the metadata of the first instance of a file: how many documents or sentences the reader left out."""
+"""
+The key of the metadata of the first instance of a file: how many documents or sentences
+the reader left out.
+"""
 
 
 class Skipped(Metric):
     """
-    Counts the documents or sentences that a reader left out, for the metrics of a model: scores without their number
-    would look like those of the whole file.
+    Counts the documents or sentences that a reader left out, for the metrics of a
+    model: scores without their number would look like those of the whole file.
     """
 
     supports_distributed = True
@@ -30,7 +33,10 @@ class Skipped(Metric):
 
     @overrides
     def get_metric(self, reset: bool = False) -> int:
-        """The number so far, in a distributed run of all processes, each of which must then call this."""
+        """
+        The number so far, in a distributed run of all processes, each of which must
+        then call this.
+        """
         count = int(dist_reduce_sum(self._count))
         if reset:
             self.reset()
@@ -42,7 +48,10 @@ class Skipped(Metric):
 
 
 def counted_first(skipped: int, kept: int) -> list[int]:
-    """The number that each of the `kept` instances counts: the first one all that are `skipped`, the others none."""
+    """
+    The number that each of the `kept` instances counts: the first one all that are
+    `skipped`, the others none.
+    """
     counted = [0] * kept
     if kept:
         counted[0] = skipped

@@ -23,8 +23,9 @@ class Tagger(TaskModel):
     """
     A linear layer on h scores the tags of each token.
 
-    A subclass sets `tags`, `score_tags` and `f1` in its constructor and defines `decode` and `loss`. The tags' names
-    are those of the vocabulary's namespace `labels`, in its order, with any added tags after them.
+    A subclass sets `tags`, `score_tags` and `f1` in its constructor and defines
+    `decode` and `loss`. The tags' names are those of the vocabulary's namespace
+    `labels`, in its order, with any added tags after them.
     """
 
     shown: tuple[str, ...] = ("words",)
@@ -45,22 +46,29 @@ class Tagger(TaskModel):
 
     @abstractmethod
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
-        """The predicted tags of each sentence, from scores [B, T, tags] and mask [B, T]."""
+        """
+        The predicted tags of each sentence, from scores [B, T, tags] and mask [B, T].
+        """
 
     @abstractmethod
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The loss, a scalar, from scores [B, T, tags], gold tags [B, T] and mask [B, T]."""
+        """
+        The loss, a scalar, from scores [B, T, tags], gold tags [B, T] and mask [B, T].
+        """
 
     def sums(self, loss: Tensor, tags: Tensor, mask: Tensor) -> dict[str, Tensor]:
         """
-        The `loss_sums` of a batch with this loss, gold tags [B, T] and mask [B, T]; here for a loss that is the mean
-        over the words with known tags.
+        The `loss_sums` of a batch with this loss, gold tags [B, T] and mask [B, T];
+        here for a loss that is the mean over the words with known tags.
         """
         count = self.known(tags, mask).sum()
         return loss_sums(loss * count, count)
 
     def known(self, tags: Tensor, mask: Tensor) -> Tensor:
-        """Which words have a gold tag of the vocabulary: [B, T], from gold tags [B, T] and mask [B, T]."""
+        """
+        Which words have a gold tag of the vocabulary: [B, T], from gold tags [B, T] and
+        mask [B, T].
+        """
         return mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))
 
     @overrides(check_signature=False)
@@ -74,11 +82,14 @@ class Tagger(TaskModel):
         # Parameters
 
         - `tokens`: B sentences of T words.
-        - `metadata`: the entries that are `shown`, and, if known, the gold tags as strings under `tags`.
-        - `tags`, [B, T]: the ids of the gold tags; `UNKNOWN_LABEL`, not in the vocabulary, is a miss and has no loss.
+        - `metadata`: the entries that are `shown`, and, if known, the gold tags as
+          strings under `tags`.
+        - `tags`, [B, T]: the ids of the gold tags; `UNKNOWN_LABEL`, not in the
+          vocabulary, is a miss and has no loss.
 
-        Returns `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the predicted tags of each sentence as
-        strings (not during training); with gold tags the `loss`, a scalar.
+        Returns `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the
+        predicted tags of each sentence as strings (not during training); with gold tags
+        the `loss`, a scalar.
         """
         self.require_gold(tags)
         return self.answer(self.score(tokens), tokens, metadata, tags)
@@ -134,8 +145,9 @@ class Tagger(TaskModel):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Except during training overall `precision`, `recall` and `f1`. At the end of a pass (`reset`) also the
-        scores of each label and ELMo's learned weights, for which AllenNLP's progress bar has no room.
+        Except during training overall `precision`, `recall` and `f1`. At the end of a
+        pass (`reset`) also the scores of each label and ELMo's learned weights, for
+        which AllenNLP's progress bar has no room.
         """
         scores: dict[str, float] = {}
         if not self.training:

@@ -1,4 +1,7 @@
-"""The record of a task: all that the plugin, the tables, the page, the adapters and the tests know of it."""
+"""
+The record of a task: all that the plugin, the tables, the page, the adapters and the
+tests know of it.
+"""
 
 import json
 from dataclasses import dataclass
@@ -10,8 +13,9 @@ class Page(NamedTuple):
     """
     A tab of the page of `elmo-tasks serve`.
 
-    The server rejects inputs beyond the `limits`, by the names that `JsonLinesPredictor.sizes` gives. They bound the
-    memory of a prediction by the model of the paper: docs/RELIABILITY.md has the measurements.
+    The server rejects inputs beyond the `limits`, by the names that
+    `JsonLinesPredictor.sizes` gives. They bound the memory of a prediction by the model
+    of the paper: docs/RELIABILITY.md has the measurements.
     """
 
     title: str
@@ -27,18 +31,20 @@ class Page(NamedTuple):
 @dataclass(frozen=True)
 class Task:
     """
-    A task of a package, of which the plugin imports every module. The package's `examples.json` has inputs of its
-    predictor.
+    A task of a package, of which the plugin imports every module. The package's
+    `examples.json` has inputs of its predictor.
 
     # Parameters
 
     - `package`: such as `elmo_tasks.tasks.squad`.
-    - `name`: of its configs, and after `elmo_tasks_` of its reader, model and predictor.
+    - `name`: of its configs, and after `elmo_tasks_` of its reader, model and
+      predictor.
     - `title`, `metric`: the task and its score, as tables name them.
     - `sample`: a file of a few instances below `fixtures/`.
-    - `paper`: Table 1 without and with ELMo, each a number or `{"mean": ..., "deviation": ...}`.
-    - `minutes`: of a training on one CPU core at `mini` and at `small`, each without and with ELMo; the layers are
-      cached.
+    - `paper`: Table 1 without and with ELMo, each a number or `{"mean": ...,
+      "deviation": ...}`.
+    - `minutes`: of a training on one CPU core at `mini` and at `small`, each without
+      and with ELMo; the layers are cached.
     - `spacy`: what the spaCy component predicts at a time, if it can set the output.
     """
 

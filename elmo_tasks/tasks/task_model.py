@@ -1,4 +1,7 @@
-"""Base class of the six task models: the input encoder and the config keys that they share (section 3.3)."""
+"""
+Base class of the six task models: the input encoder and the config keys that they share
+(section 3.3).
+"""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, Optional
@@ -19,12 +22,14 @@ from elmo_tasks.training.inlined import Inlined, construct_inlined
 
 class TaskModel(Model):
     """
-    An AllenNLP model on top of an `InputEncoder`, whose keys stand among the model's own in a config. Subclasses pass
-    the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`.
+    An AllenNLP model on top of an `InputEncoder`, whose keys stand among the model's
+    own in a config. Subclasses pass the arguments that are not theirs on as `**kwargs`;
+    see AllenNLP's `Model`.
 
     # Parameters
 
-    - `initializer`: replaces initial weights of a model from a config, see AllenNLP's `InitializerApplicator`.
+    - `initializer`: replaces initial weights of a model from a config, see AllenNLP's
+      `InitializerApplicator`.
     """
 
     inlined: ClassVar[Inlined] = {"input_encoder": InputEncoder}
@@ -62,8 +67,9 @@ class TaskModel(Model):
     @overrides
     def get_regularization_penalty(self) -> Tensor | None:
         """
-        The penalties of the `regularizer` and on the weights of ELMo's layers (section 3.3), which the trainer adds to
-        the loss and reports as `reg_loss`; `None` without both.
+        The penalties of the `regularizer` and on the weights of ELMo's layers (section
+        3.3), which the trainer adds to the loss and reports as `reg_loss`; `None`
+        without both.
         """
         configured = super().get_regularization_penalty()
         elmo = self.input_encoder.elmo
@@ -74,12 +80,16 @@ class TaskModel(Model):
         return elmo.penalty() + configured
 
     def require_gold(self, gold: object) -> None:
-        """Raises `InputError` during training, if there are no gold answers (`None`)."""
+        """
+        Raises `InputError` during training, if there are no gold answers (`None`).
+        """
         if self.training and gold is None:
             raise InputError("training needs gold answers, and the data have none")
 
     def require_finite(self, *scores: Tensor) -> None:
-        """Raises `InputError` if any of the scores behind a prediction is NaN or infinite."""
+        """
+        Raises `InputError` if any of the scores behind a prediction is NaN or infinite.
+        """
         for tensor in scores:
             if not tensor.isfinite().all():
                 raise InputError(
@@ -90,16 +100,17 @@ class TaskModel(Model):
 
 class SoftmaxModel(TaskModel):
     """
-    A task model whose scores a softmax turns into probabilities, so that several models can form an ensemble. It splits
-    `forward` into `score` and `answer`; an ensemble calls `answer` of one model with the combined scores of all. Both
-    accept the fields of a batch as keyword arguments.
+    A task model whose scores a softmax turns into probabilities, so that several models
+    can form an ensemble. It splits `forward` into `score` and `answer`; an ensemble
+    calls `answer` of one model with the combined scores of all. Both accept the fields
+    of a batch as keyword arguments.
     """
 
     @abstractmethod
     def score(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         """
-        Scores [..., K] for the softmax over the last axis, under names that end in `logits`; other names are outputs
-        that are not combined.
+        Scores [..., K] for the softmax over the last axis, under names that end in
+        `logits`; other names are outputs that are not combined.
         """
 
     @abstractmethod

@@ -13,10 +13,12 @@ from elmo_tasks.settings import checked
 @Tokenizer.register("elmo_tasks_spacy")
 class BlankSpacyTokenizer(Tokenizer):
     """
-    spaCy's tokenization rules for a `language` (see `blank_pipeline`), without a model and without a maximum length.
+    spaCy's tokenization rules for a `language` (see `blank_pipeline`), without a model
+    and without a maximum length.
 
-    AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives would not load offline. Tokens
-    have offsets: `text[token.idx : token.idx_end] == token.text`. White space is not a token.
+    AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives
+    would not load offline. Tokens have offsets: `text[token.idx : token.idx_end] ==
+    token.text`. White space is not a token.
     """
 
     @checked
@@ -40,9 +42,10 @@ class BlankSpacyTokenizer(Tokenizer):
 
 class FirstCharacters(CharacterTokenizer):
     """
-    The first characters of a word, for a character CNN: a batch is as wide as its longest word, and web text contains
-    words of thousands of characters. The default `limit` is that of AllenNLP's ELMo; `marked` adds `<w>` before and
-    `</w>` after them.
+    The first characters of a word, for a character CNN: a batch is as wide as its
+    longest word, and web text contains words of thousands of characters. The default
+    `limit` is that of AllenNLP's ELMo; `marked` adds `<w>` before and `</w>` after
+    them.
     """
 
     def __init__(self, *, limit: int = 50, marked: bool = False) -> None:

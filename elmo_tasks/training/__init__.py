@@ -1,1 +1,4 @@
-"""Exactly resumable training: the trainer, the position in the data, random number generators."""
+"""
+Exactly resumable training: the trainer, the position in the data, random number
+generators.
+"""

@@ -1,4 +1,7 @@
-"""The contents of an archive (`model.tar.gz`) or of a run's folder, and the config in it, which names no code."""
+"""
+The contents of an archive (`model.tar.gz`) or of a run's folder, and the config in it,
+which names no code.
+"""
 
 import importlib.util
 import json
@@ -32,8 +35,9 @@ _FEW_WORDS = 100_000
 @contextmanager
 def unpacked(file: str | Path) -> Iterator[Path]:
     """
-    A temporary folder with the contents of an archive, or with links to those of a run's folder; its config is checked,
-    and plain JSON without a layer cache. Raises `InputError` if the archive is damaged or unsafe.
+    A temporary folder with the contents of an archive, or with links to those of a
+    run's folder; its config is checked, and plain JSON without a layer cache. Raises
+    `InputError` if the archive is damaged or unsafe.
     """
     folder = Path(tempfile.mkdtemp())
     try:
@@ -51,7 +55,10 @@ def unpacked(file: str | Path) -> Iterator[Path]:
 
 
 def _gather(source: Path, folder: Path) -> None:
-    """Unpacks an archive, or makes links to the files of a run's folder. Raises `InputError` if a part is missing."""
+    """
+    Unpacks an archive, or makes links to the files of a run's folder. Raises
+    `InputError` if a part is missing.
+    """
     if source.is_dir():
         for path in _archived(source):
             require_regular(path)
@@ -67,7 +74,10 @@ def _gather(source: Path, folder: Path) -> None:
 
 
 def _require_sound(folder: Path, source: Path) -> None:
-    """Raises `InputError` if what `source` has unpacked to lacks a part, or has more than a model needs."""
+    """
+    Raises `InputError` if what `source` has unpacked to lacks a part, or has more than
+    a model needs.
+    """
     lacking = []
     if not (folder / CONFIG).is_file():
         lacking.append(CONFIG)
@@ -85,7 +95,10 @@ def _require_sound(folder: Path, source: Path) -> None:
 
 
 def _require_few_words(vocabulary: Path, source: Path) -> None:
-    """Raises `InputError` for a vocabulary of more lines than the archive has bytes: each takes AllenNLP 100 bytes."""
+    """
+    Raises `InputError` for a vocabulary of more lines than the archive has bytes: each
+    takes AllenNLP 100 bytes.
+    """
     most = max(_FEW_WORDS, source.stat().st_size)
     lines = 0
     for file in vocabulary.iterdir():
@@ -98,7 +111,10 @@ def _require_few_words(vocabulary: Path, source: Path) -> None:
 
 
 def _archived(run: Path) -> Iterator[Path]:
-    """What an archive of a run's folder has. A hidden file, such as a lock, is of a process that uses the folder."""
+    """
+    What an archive of a run's folder has. A hidden file, such as a lock, is of a
+    process that uses the folder.
+    """
     vocabulary = RunFolder(run).vocabulary()
     for pattern in ARCHIVED:
         for path in run.glob(pattern):
@@ -110,8 +126,9 @@ def _archived(run: Path) -> Iterator[Path]:
 
 def archived_config(content: bytes, file: str | Path) -> str:
     """
-    The config of an archive as canonical JSON, without the folder of the layer cache. Raises `InputError` if it is not
-    a JSON object, or names code to run: a class by its Python path instead of its registered name, another archive.
+    The config of an archive as canonical JSON, without the folder of the layer cache.
+    Raises `InputError` if it is not a JSON object, or names code to run: a class by its
+    Python path instead of its registered name, another archive.
     """
     try:
         config = dict(json.loads(content))
@@ -122,7 +139,8 @@ def archived_config(content: bytes, file: str | Path) -> str:
     for name in DATA_LOADERS:
         loader = config.get(name)
         if isinstance(loader, dict):
-            # `evaluate` names the data, and starts no processes that an archive asks for.
+            # `evaluate` names the data, and starts no processes that an archive asks
+            # for.
             loader.pop("data_path", None)
             loader.pop("num_workers", None)
     elmo = get(config, "model.elmo")
@@ -144,7 +162,10 @@ def _require_no_code(config: Mapping[str, Any], file: str | Path) -> None:
 
 
 def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
-    """Path, key and value of everything in a config; the items of a list have the key of the list."""
+    """
+    Path, key and value of everything in a config; the items of a list have the key of
+    the list.
+    """
     yield path, key, value
     for name, part in items(value):
         key_of_part = name if isinstance(name, str) else key
@@ -152,7 +173,10 @@ def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _names_code(key: str, value: Any, registered: set[str]) -> bool:
-    """Whether AllenNLP would import, or the hub's library run, what a key of a config names."""
+    """
+    Whether AllenNLP would import, or the hub's library run, what a key of a config
+    names.
+    """
     if key in ("_pretrained", "trust_remote_code"):
         return bool(value)
     if not isinstance(value, str) or value in registered - {"from_archive"}:

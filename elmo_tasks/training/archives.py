@@ -1,4 +1,7 @@
-"""Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is executed, each fault is one error."""
+"""
+Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is executed,
+each fault is one error.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -54,9 +57,10 @@ def load_archive(
     allow_downloads: bool = False,
 ) -> Archive:
     """
-    AllenNLP's `load_archive`, which also constructs any class that a config names, executes its Jsonnet, and unpacks to
-    any path. What the config names is fetched with `allow_downloads` alone; what was fetched before is used. Raises
-    `InputError` if the archive is damaged or unsafe, needs a download, or the overrides do not fit.
+    AllenNLP's `load_archive`, which also constructs any class that a config names,
+    executes its Jsonnet, and unpacks to any path. What the config names is fetched with
+    `allow_downloads` alone; what was fetched before is used. Raises `InputError` if the
+    archive is damaged or unsafe, needs a download, or the overrides do not fit.
     """
     if weights_file:
         require_regular(weights_file)
@@ -77,7 +81,8 @@ def data_loader(
     archive: Archive, file: str | Path, *, batch_size: int | None = None
 ) -> DataLoader:
     """
-    The archive's data loader for validation, on all instances of another file, perhaps with batches of another size.
+    The archive's data loader for validation, on all instances of another file, perhaps
+    with batches of another size.
     """
     given = archive.config.get("validation_data_loader")
     params = (given or archive.config["data_loader"]).duplicate()
@@ -96,7 +101,10 @@ def data_loader(
 
 
 def _set_batch_size(loader: Params, batch_size: int) -> None:
-    """In the config of a data loader, or of its sampler; one without batch size, of AllenNLP, is left out."""
+    """
+    In the config of a data loader, or of its sampler; one without batch size, of
+    AllenNLP, is left out.
+    """
     sampler = loader.get("batch_sampler")
     if sampler is not None and "batch_size" in sampler:
         sampler["batch_size"] = batch_size
@@ -113,8 +121,9 @@ def score(
     predictions: Path | None = None,
 ) -> dict[str, Any]:
     """
-    The metrics of an archive on a file, which do not depend on the batches; the evaluator of its config writes the
-    predictions, if a file is given. Raises `InputError` if the config, with its overrides, has invalid values.
+    The metrics of an archive on a file, which do not depend on the batches; the
+    evaluator of its config writes the predictions, if a file is given. Raises
+    `InputError` if the config, with its overrides, has invalid values.
     """
     config = archive.config.duplicate()
     problems = evaluation_problems(config.as_dict(quiet=True))
@@ -158,8 +167,8 @@ def _no_standard_input() -> Iterator[None]:
 
 def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
     """
-    The size of the weights of the archive `file`, and the number of their tensors. Raises `InputError` unless they are
-    a state dictionary.
+    The size of the weights of the archive `file`, and the number of their tensors.
+    Raises `InputError` unless they are a state dictionary.
     """
     name = f"the archive's {weights.name}"
     try:
@@ -198,14 +207,20 @@ def _has_names(state: Mapping[Any, Any]) -> bool:
 
 
 def _require_bounded_sources(state: Mapping[str, Any], packed: int) -> None:
-    """Raises `InputError` if a biLM in the state claims to be far larger than an archive of so many bytes."""
+    """
+    Raises `InputError` if a biLM in the state claims to be far larger than an archive
+    of so many bytes.
+    """
     for source in sources_in(state):
         source.require_bounded(packed)
 
 
 @contextmanager
 def explained(file: str | Path) -> Iterator[None]:
-    """Raises `InputError` for errors of AllenNLP's loading, which are about the archive `file` or the overrides."""
+    """
+    Raises `InputError` for errors of AllenNLP's loading, which are about the archive
+    `file` or the overrides.
+    """
     try:
         yield
     except (InputError, torch.OutOfMemoryError):

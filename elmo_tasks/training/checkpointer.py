@@ -24,14 +24,20 @@ NUMPY_SCALARS: list[Any] = [
     numpy.dtype,
     *{type(numpy.dtype(code)) for code in "?bhilqBHILQefd"},
 ]
-"""What `torch.load` needs to read NumPy's booleans, integers and floats: metrics and learning rates can be such."""
+"""
+What `torch.load` needs to read NumPy's booleans, integers and floats: metrics and
+learning rates can be such.
+"""
 
 Point = tuple[int, int]
 """Completed epochs, and completed batches of the next one."""
 
 
 def damage(path: Path) -> str | None:
-    """The damage of a file written by `torch.save`, which is read completely; `None` if there is none."""
+    """
+    The damage of a file written by `torch.save`, which is read completely; `None` if
+    there is none.
+    """
     try:
         with zipfile.ZipFile(path) as records:
             broken = records.testzip()
@@ -70,10 +76,12 @@ class _WithState(NamedTuple):
 
 class AtomicCheckpointer(Checkpointer):
     """
-    AllenNLP's checkpointer, which leaves an undamaged checkpoint whenever the run is killed.
+    AllenNLP's checkpointer, which leaves an undamaged checkpoint whenever the run is
+    killed.
 
-    Both files are written atomically before an older checkpoint is removed, and verified before they are used: damaged
-    ones are renamed, and the checkpoint before them is loaded.
+    Both files are written atomically before an older checkpoint is removed, and
+    verified before they are used: damaged ones are renamed, and the checkpoint before
+    them is loaded.
     """
 
     @classmethod
@@ -108,7 +116,10 @@ class AtomicCheckpointer(Checkpointer):
     def _remove_checkpoint(
         self, epochs_completed: int, batches_in_epoch_completed: int
     ) -> None:
-        """AllenNLP removes all files whose names begin like those of this checkpoint: with batch 1 that of batch 10."""
+        """
+        AllenNLP removes all files whose names begin like those of this checkpoint: with
+        batch 1 that of batch 10.
+        """
         point = (epochs_completed, batches_in_epoch_completed)
         for path in Path(self._serialization_dir).iterdir():
             found = CHECKPOINT.fullmatch(path.name)
@@ -138,19 +149,27 @@ class AtomicCheckpointer(Checkpointer):
                     path.replace(path.with_name(path.name + DAMAGED))
 
     def _files(self, point: Point) -> tuple[Path, Path]:
-        """The trainer's file and the model's, which is written last and completes the checkpoint."""
+        """
+        The trainer's file and the model's, which is written last and completes the
+        checkpoint.
+        """
         of_trainer = Path(self._training_state_path(*point))
         of_model = Path(self._model_state_path(*point))
         return of_trainer, of_model
 
     def _count_from(self, point: Point) -> None:
-        """Makes `save_every_num_batches` save at the same batches as in an uninterrupted run."""
+        """
+        Makes `save_every_num_batches` save at the same batches as in an uninterrupted
+        run.
+        """
         epochs, batches = point
         self._last_save_num_epochs_completed = epochs
         self._last_save_num_batches_in_epoch_completed = batches
 
     def _remove_incomplete(self) -> None:
-        """Deletes the trainer's file if the run was killed before it wrote the model's."""
+        """
+        Deletes the trainer's file if the run was killed before it wrote the model's.
+        """
         for path in Path(self._serialization_dir).glob(TRAINING_STATES):
             point = self._parse_training_state_path(path)
             if point is not None and not self._files(point)[1].exists():

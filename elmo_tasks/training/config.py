@@ -1,4 +1,6 @@
-"""Finding and reading a config, its overrides, and the differences between two configs."""
+"""
+Finding and reading a config, its overrides, and the differences between two configs.
+"""
 
 import json
 import os
@@ -23,8 +25,9 @@ from elmo_tasks.training.checks.problem import mapped, nearest
 
 def find_config(name: str, scale: str | None = None) -> str:
     """
-    The file that a command line names: a path, or a config of this package, such as `ner_elmo`, at a scale (`mini`).
-    Raises `InputError` if there is none of this name, or a path has a scale.
+    The file that a command line names: a path, or a config of this package, such as
+    `ner_elmo`, at a scale (`mini`). Raises `InputError` if there is none of this name,
+    or a path has a scale.
     """
     is_file = os.path.exists(name) and not os.path.isdir(name)
     is_path = Path(name).name != name or Path(name).suffix != ""
@@ -52,9 +55,10 @@ def find_embedded(name: str, folder: str) -> str:
 
 def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
     """
-    The config in a Jsonnet file, changed by the Jsonnet object `overrides`, as `Params.from_file`. Raises `InputError`
-    as `evaluate` does, or if either is not an object, or the file is not a regular one: Jsonnet aborts the process on a
-    folder, and waits for a pipe.
+    The config in a Jsonnet file, changed by the Jsonnet object `overrides`, as
+    `Params.from_file`. Raises `InputError` as `evaluate` does, or if either is not an
+    object, or the file is not a regular one: Jsonnet aborts the process on a folder,
+    and waits for a pipe.
     """
     path = Path(file)
     if not os.fspath(file):
@@ -80,9 +84,10 @@ def evaluate(
     **variables: str,
 ) -> Any:
     """
-    The value of a Jsonnet file, in which `std.thisFile` and the data root are absolute, so that it holds in any folder.
-    `code` has the Jsonnet of other external variables. Raises `InputError` if it needs the data root and there is none;
-    `RuntimeError` for Jsonnet's errors.
+    The value of a Jsonnet file, in which `std.thisFile` and the data root are absolute,
+    so that it holds in any folder. `code` has the Jsonnet of other external variables.
+    Raises `InputError` if it needs the data root and there is none; `RuntimeError` for
+    Jsonnet's errors.
     """
     path = os.path.abspath(local_path(os.fspath(file)))
     given = _variables() | variables
@@ -117,7 +122,10 @@ def files_needed(
 
 
 def scale_of(file: str | os.PathLike[str]) -> str | None:
-    """The scale of one of our configs, or of a file that imports one: the hidden field `scale`."""
+    """
+    The scale of one of our configs, or of a file that imports one: the hidden field
+    `scale`.
+    """
     if not Path(file).is_file():
         return None
     code = f"std.get(import {json.dumps(os.path.abspath(file))}, 'scale')"
@@ -128,7 +136,10 @@ def scale_of(file: str | os.PathLike[str]) -> str | None:
 
 
 def _variables() -> dict[str, str]:
-    """The external variables of a config: those of the environment, in which the data root is absolute."""
+    """
+    The external variables of a config: those of the environment, in which the data root
+    is absolute.
+    """
     found = dict(_environment_variables())
     found.pop(DATA_VARIABLE, None)
     root = data_root()
@@ -152,7 +163,10 @@ def _require_object(value: Any, place: str, file: Path | None = None) -> dict[st
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What differs between two configs, a line for each key: `model.elmo.mix: "weighted" -> "last"`."""
+    """
+    What differs between two configs, a line for each key: `model.elmo.mix: "weighted"
+    -> "last"`.
+    """
     old = Params(dict(before)).as_flat_dict()
     new = Params(dict(after)).as_flat_dict()
     found = []

@@ -1,4 +1,7 @@
-"""Which labels a model confuses: counts of gold and predicted labels on the validation data."""
+"""
+Which labels a model confuses: counts of gold and predicted labels on the validation
+data.
+"""
 
 import json
 import re
@@ -19,7 +22,10 @@ _SPAN_TAG = re.compile(r"[BIOUELS]-(.+)")
 
 
 class Confusion(TrainerCallback):
-    """Writes `confusion.json`, of the best epoch so far: for each gold label how often each label was predicted."""
+    """
+    Writes `confusion.json`, of the best epoch so far: for each gold label how often
+    each label was predicted.
+    """
 
     _counts: Counter[tuple[str, str]] = Counter()
 
@@ -62,8 +68,8 @@ def label_pairs(
     model: Model, batch: dict[str, Any], outputs: dict[str, Any]
 ) -> Iterator[tuple[str, str]]:
     """
-    Gold and predicted label of each text (a `Classifier`) or token (a `Tagger`; of tags that encode spans the types);
-    nothing for other models.
+    Gold and predicted label of each text (a `Classifier`) or token (a `Tagger`; of tags
+    that encode spans the types); nothing for other models.
     """
     if "label" in batch and "probabilities" in outputs and hasattr(model, "labels"):
         golds = batch["label"].tolist()
@@ -77,7 +83,9 @@ def label_pairs(
 
 
 def _kind(tag: str) -> str:
-    """The type of a tag that encodes a span, such as PER of B-PER; another tag itself."""
+    """
+    The type of a tag that encodes a span, such as PER of B-PER; another tag itself.
+    """
     found = _SPAN_TAG.fullmatch(tag)
     if found is None:
         return tag

@@ -18,9 +18,10 @@ _MIX = re.compile(r"(training|validation)_elmo_(input|output)_(s\d+|gamma)")
 
 def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     """
-    Writes `curves.png` of the finished epochs in a run's folder: the training and the validation loss, of which the
-    first is a mean over batches, with penalties, and the second one over texts or words; the scores that
-    choose the best epoch, such as `+f1`; with ELMo, the layer weights and gamma of each place (Eq. 1).
+    Writes `curves.png` of the finished epochs in a run's folder: the training and the
+    validation loss, of which the first is a mean over batches, with penalties, and the
+    second one over texts or words; the scores that choose the best epoch, such as
+    `+f1`; with ELMo, the layer weights and gamma of each place (Eq. 1).
     """
     import matplotlib  # it takes a second
     from matplotlib.figure import Figure
@@ -70,8 +71,9 @@ def _scores(metrics: list[str]) -> dict[str, str]:
 
 def _mixes(metrics: dict[str, Any]) -> dict[str, str]:
     """
-    The metrics of ELMo's mixes and their labels: of the validated weights, which a moving average makes others than
-    the trained ones, or of these where nothing is validated.
+    The metrics of ELMo's mixes and their labels: of the validated weights, which a
+    moving average makes others than the trained ones, or of these where nothing is
+    validated.
     """
     found: dict[str, dict[str, str]] = {"validation": {}, "training": {}}
     for name in metrics:

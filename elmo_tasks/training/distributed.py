@@ -11,8 +11,8 @@ _Value = TypeVar("_Value")
 
 def process_count() -> int:
     """
-    The number of processes. AllenNLP averages their gradients, so a loss that is a sum over the whole batch must be
-    multiplied by it.
+    The number of processes. AllenNLP averages their gradients, so a loss that is a sum
+    over the whole batch must be multiplied by it.
     """
     return torch.distributed.get_world_size() if is_distributed() else 1
 
@@ -23,7 +23,10 @@ def process_rank() -> int:
 
 
 def node_count() -> int:
-    """The number of machines, or groups of processes, that torchrun has started; 1 without torchrun."""
+    """
+    The number of machines, or groups of processes, that torchrun has started; 1 without
+    torchrun.
+    """
     return process_count() // _processes_per_node()
 
 
@@ -46,7 +49,10 @@ def from_first_process(value: _Value) -> _Value:
 
 
 def all_gather_objects(value: _Value) -> list[_Value]:
-    """The values of all processes, in order. For tables whose keys differ between processes."""
+    """
+    The values of all processes, in order. For tables whose keys differ between
+    processes.
+    """
     if not is_distributed():
         return [value]
     gathered: list[Any] = [None] * torch.distributed.get_world_size()

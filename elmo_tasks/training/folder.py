@@ -1,4 +1,7 @@
-"""The folder of a training: who may write in it, what a run has written, and what a killed run left half-written."""
+"""
+The folder of a training: who may write in it, what a run has written, and what a killed
+run left half-written.
+"""
 
 import glob
 import json
@@ -32,7 +35,10 @@ _MOST_NAMES = 10  # in a message
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Locks a folder, which is made if need be; `InputError` if another process trains in it."""
+    """
+    Locks a folder, which is made if need be; `InputError` if another process trains in
+    it.
+    """
     lock = FileLock(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,9 +60,10 @@ def exclusive(folder: Path) -> Iterator[None]:
 
 def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
     """
-    Makes a locked folder ready for AllenNLP's training, which resumes from the newest checkpoint in it: removes what a
-    killed run left half-written, with `force` all that a run has written, and writes the config. What no run has
-    written stays; after `force` a warning names it.
+    Makes a locked folder ready for AllenNLP's training, which resumes from the newest
+    checkpoint in it: removes what a killed run left half-written, with `force` all that
+    a run has written, and writes the config. What no run has written stays; after
+    `force` a warning names it.
 
     Raises `InputError`, and changes nothing, as `require_usable` does.
     """
@@ -77,9 +84,10 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
 
 def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
     """
-    Raises `InputError` if a folder, which need not exist, has other files than a run; without `recover` or `force`, if
-    it has a run; with `force`, if a folder has the name of a run's file, or a file that of its folder; with `recover`,
-    if the run has another config. `force` has no effect with `recover`.
+    Raises `InputError` if a folder, which need not exist, has other files than a run;
+    without `recover` or `force`, if it has a run; with `force`, if a folder has the
+    name of a run's file, or a file that of its folder; with `recover`, if the run has
+    another config. `force` has no effect with `recover`.
     """
     run = RunFolder(folder)
     if recover:
@@ -95,7 +103,10 @@ def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) 
 
 
 def _require_empty(run: RunFolder, *, force: bool) -> None:
-    """Raises `InputError` if the folder has files; with `force`, if it has files that a run would replace."""
+    """
+    Raises `InputError` if the folder has files; with `force`, if it has files that a
+    run would replace.
+    """
     present = run.names_of_runs() if force else run.names()
     if present == [META] and run.has_meta():
         return  # of a run that was killed before it wrote its config
@@ -106,7 +117,10 @@ def _require_empty(run: RunFolder, *, force: bool) -> None:
 
 
 def _require_resumable(run: RunFolder, params: Params) -> None:
-    """Raises `InputError` if the folder has other files than a run of this config, or the beginning of one."""
+    """
+    Raises `InputError` if the folder has other files than a run of this config, or the
+    beginning of one.
+    """
     config = run.path / CONFIG
     others = set(run.names_of_runs()) - {CONFIG, META}
     stored = _stored(config)
@@ -122,7 +136,10 @@ def _require_resumable(run: RunFolder, params: Params) -> None:
 
 
 def _require_beginning(config: Path, params: Params) -> None:
-    """Raises `InputError` unless a file is the beginning of the config: AllenNLP was killed while it wrote it."""
+    """
+    Raises `InputError` unless a file is the beginning of the config: AllenNLP was
+    killed while it wrote it.
+    """
     whole = json.dumps(params.as_ordered_dict(), indent=4).encode()
     if not whole.startswith(config.read_bytes()):
         problem = "expected the config of a run, got no JSON object"
@@ -145,7 +162,10 @@ def _few(names: Sequence[str]) -> str:
 
 
 def require_plain_name(folder: Path) -> None:
-    """Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find checkpoints in it."""
+    """
+    Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find
+    checkpoints in it.
+    """
     if glob.escape(str(folder)) != str(folder) or not str(folder).isprintable():
         problem = "expected the path of a folder without *, ?, [ and line breaks"
         hint = "AllenNLP would not find its checkpoints: give -s another folder"
@@ -153,7 +173,10 @@ def require_plain_name(folder: Path) -> None:
 
 
 def make_vocabulary(params: Params, folder: Path) -> None:
-    """The vocabulary of a run of several processes, unless an earlier attempt has completed it."""
+    """
+    The vocabulary of a run of several processes, unless an earlier attempt has
+    completed it.
+    """
     run = RunFolder(folder)
     if run.has_vocabulary():
         return

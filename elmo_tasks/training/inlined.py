@@ -8,9 +8,10 @@ them, under `model.input_encoder`. A class can say that an argument is inlined:
     class TaskModel(Model):
         inlined = {"input_encoder": InputEncoder}
 
-Then the config has no key `input_encoder`. The keys that `InputEncoder` names stand among
-those of the model, and make its input encoder before the model's other arguments. All
-defaults are those of the constructors. `check` and the construction both follow this.
+Then the config has no key `input_encoder`. The keys that `InputEncoder` names stand
+among those of the model, and make its input encoder before the model's other arguments.
+All defaults are those of the constructors. `check` and the construction both follow
+this.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,9 @@ from allennlp.common import Params
 from allennlp.common.from_params import create_kwargs
 
 Inlined = Mapping[str, Callable[..., Any]]
-"""For each inlined argument of a class what makes its value, from keys of the config."""
+"""
+For each inlined argument of a class what makes its value, from keys of the config.
+"""
 
 
 def with_inlined(

@@ -1,4 +1,7 @@
-"""What a training reports, a line for each epoch, and what it writes to `out.log` and for TensorBoard."""
+"""
+What a training reports, a line for each epoch, and what it writes to `out.log` and for
+TensorBoard.
+"""
 
 import logging
 import os
@@ -28,10 +31,11 @@ FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 @contextmanager
 def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterator[None]:
     """
-    AllenNLP prints all that it logs. Here `report` gets what this package logs, a line at a time; `out.log` still gets
-    everything, and the traceback of an error. AllenNLP's own handlers, which a training makes, are limited to warnings.
-    Whoever logs them, messages have no keys of URLs and no path of the user's home folder. At the end everything is as
-    before.
+    AllenNLP prints all that it logs. Here `report` gets what this package logs, a line
+    at a time; `out.log` still gets everything, and the traceback of an error.
+    AllenNLP's own handlers, which a training makes, are limited to warnings. Whoever
+    logs them, messages have no keys of URLs and no path of the user's home folder. At
+    the end everything is as before.
     """
     file = _File(folder / LOG)
     file.setFormatter(logging.Formatter(FORMAT))
@@ -63,7 +67,10 @@ def _is_below_warning(record: logging.LogRecord) -> bool:
 
 
 class _File(logging.FileHandler):
-    """The run's log. A message that cannot be written is not reported: on a full disk the run itself fails."""
+    """
+    The run's log. A message that cannot be written is not reported: on a full disk the
+    run itself fails.
+    """
 
     @overrides
     def handleError(self, record: logging.LogRecord) -> None:
@@ -92,8 +99,9 @@ class _Reporter(logging.Handler):
 @contextmanager
 def _restored(file: logging.Handler) -> Iterator[None]:
     """
-    Undoes at the end what a training sets for the whole process: levels and handlers of loggers, AllenNLP's variable,
-    and its hook for uncaught errors. Closes `file` and the handlers that were added.
+    Undoes at the end what a training sets for the whole process: levels and handlers of
+    loggers, AllenNLP's variable, and its hook for uncaught errors. Closes `file` and
+    the handlers that were added.
     """
     loggers = [logging.getLogger(name) for name in (None, "allennlp", "elmo_tasks")]
     loggers.append(allennlp_progress)
@@ -126,7 +134,10 @@ EPOCH_LINES = "elmo_tasks_epoch_lines"
 
 @TrainerCallback.register(EPOCH_LINES)
 class EpochLines(TrainerCallback):
-    """Logs loss, score, best score and time left after each epoch, and the best epoch at the end."""
+    """
+    Logs loss, score, best score and time left after each epoch, and the best epoch at
+    the end.
+    """
 
     _began = 0.0
     _epochs = 0
@@ -180,8 +191,9 @@ class EpochLines(TrainerCallback):
 
 class Events(TensorBoardCallback):
     """
-    AllenNLP's `tensorboard`, without its limit on waiting events: where the disk is full, the thread that writes them
-    ends, and the training would wait for it instead of failing.
+    AllenNLP's `tensorboard`, without its limit on waiting events: where the disk is
+    full, the thread that writes them ends, and the training would wait for it instead
+    of failing.
     """
 
     def __init__(self, serialization_dir: str) -> None:

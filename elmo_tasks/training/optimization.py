@@ -26,8 +26,8 @@ from elmo_tasks.settings import (
 @LearningRateScheduler.register("elmo_tasks_staircase")
 class Staircase(LearningRateScheduler):
     """
-    Multiplies the initial learning rate by `factor ** (u // every)` after u updates. AllenNLP's `exponential` counts
-    epochs instead.
+    Multiplies the initial learning rate by `factor ** (u // every)` after u updates.
+    AllenNLP's `exponential` counts epochs instead.
 
     # Parameters
 
@@ -68,8 +68,9 @@ class Staircase(LearningRateScheduler):
 @MovingAverage.register("exponential", exist_ok=True)
 class ResumableMovingAverage(ExponentialMovingAverage):
     """
-    AllenNLP's `exponential`, which still follows the model after its state is loaded: AllenNLP replaces the parameters
-    by the checkpoint's copies, which do not change any more.
+    AllenNLP's `exponential`, which still follows the model after its state is loaded:
+    AllenNLP replaces the parameters by the checkpoint's copies, which do not change any
+    more.
     """
 
     @checked
@@ -95,7 +96,8 @@ class ConstantMovingAverage(ResumableMovingAverage):
     """
     An exponential moving average with a constant decay (as in the paper's SQuAD model).
 
-    AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which reaches 0.999 after 8,990 steps.
+    AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which
+    reaches 0.999 after 8,990 steps.
     """
 
     @checked
@@ -107,7 +109,10 @@ class ConstantMovingAverage(ResumableMovingAverage):
 
 @LearningRateScheduler.register("reduce_on_plateau", exist_ok=True)
 class ReduceOnPlateau(ReduceOnPlateauLearningRateScheduler):
-    """AllenNLP's, with the same keys. PyTorch has removed `verbose`, which AllenNLP passes: here it has no effect."""
+    """
+    AllenNLP's, with the same keys. PyTorch has removed `verbose`, which AllenNLP
+    passes: here it has no effect.
+    """
 
     @checked
     def __init__(

@@ -1,4 +1,7 @@
-"""The loss of a pass over data: a mean that does not depend on how the data are cut into batches."""
+"""
+The loss of a pass over data: a mean that does not depend on how the data are cut into
+batches.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,14 +17,17 @@ TOTAL, COUNT = "loss_total", "loss_count"
 
 def loss_sums(total: Tensor, count: Tensor | int) -> dict[str, Tensor]:
     """
-    The outputs that `loss_of_pass` adds up: the sum of the losses of a batch's items, such as texts or words, a scalar,
-    and the number of these items.
+    The outputs that `loss_of_pass` adds up: the sum of the losses of a batch's items,
+    such as texts or words, a scalar, and the number of these items.
     """
     return {TOTAL: total.detach(), COUNT: torch.as_tensor(count)}
 
 
 class PassLoss:
-    """The sum of the losses of all items so far, and their number; `is_known` unless the model does not tell them."""
+    """
+    The sum of the losses of all items so far, and their number; `is_known` unless the
+    model does not tell them.
+    """
 
     def __init__(self) -> None:
         self.total = 0.0
@@ -46,8 +52,9 @@ class PassLoss:
 @contextmanager
 def loss_of_pass(model: Model) -> Iterator[PassLoss]:
     """
-    Adds up the losses of the batches that a model sees in this context. AllenNLP takes the mean of the batches' losses,
-    in which an item of a small batch counts more, and a sum grows with the batches.
+    Adds up the losses of the batches that a model sees in this context. AllenNLP takes
+    the mean of the batches' losses, in which an item of a small batch counts more, and
+    a sum grows with the batches.
     """
     losses = PassLoss()
     hook = model.register_forward_hook(losses.add)

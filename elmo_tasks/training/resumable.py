@@ -20,17 +20,22 @@ class Resumable(Protocol):
         """The position between two batches: plain data for a checkpoint."""
 
     def resume(self, position: dict[str, Any], *, batches: int) -> None:
-        """Continue at `position`, after `batches` batches of an epoch, which are empty when iterated over again."""
+        """
+        Continue at `position`, after `batches` batches of an epoch, which are empty
+        when iterated over again.
+        """
 
 
 class Passes(DataLoader):
     """
     The batches of AllenNLP's data loader, with a position.
 
-    The order of a pass over the data depends on the random state at its start, so that this state and a count are the
-    position; for data read in pieces (`max_instances_in_memory`), also the state wherever others, such as validation,
-    have drawn random numbers in between. Resuming repeats the pass up to the position, but no earlier epochs. With
-    `batches_per_epoch`, an epoch continues the pass of the previous one.
+    The order of a pass over the data depends on the random state at its start, so that
+    this state and a count are the position; for data read in pieces
+    (`max_instances_in_memory`), also the state wherever others, such as validation,
+    have drawn random numbers in between. Resuming repeats the pass up to the position,
+    but no earlier epochs. With `batches_per_epoch`, an epoch continues the pass of the
+    previous one.
 
     # Parameters
 
@@ -73,7 +78,10 @@ class Passes(DataLoader):
             yield batch
 
     def position(self) -> dict[str, Any]:
-        """The number of batches taken from this pass, and random states by the batch that they precede."""
+        """
+        The number of batches taken from this pass, and random states by the batch that
+        they precede.
+        """
         return {"taken": self._taken, "drawn": list(self._states)}
 
     def resume(self, position: dict[str, Any], *, batches: int) -> None:
@@ -107,7 +115,10 @@ class Passes(DataLoader):
         self.loader.set_target_device(device)
 
     def _next(self) -> Any:
-        """The next batch of this pass, or of a new one after its end; `None` at the end of a pass."""
+        """
+        The next batch of this pass, or of a new one after its end; `None` at the end of
+        a pass.
+        """
         if self._pass is None:
             self._pass = iter(self.loader._iter_batches())
             self._taken = 0
@@ -132,7 +143,8 @@ class Passes(DataLoader):
 
 def make_resumable(loader: DataLoader) -> Resumable:
     """
-    The data loader itself if it is `Resumable`; `Passes` over AllenNLP's, or over one with the same iteration.
+    The data loader itself if it is `Resumable`; `Passes` over AllenNLP's, or over one
+    with the same iteration.
 
     Raises `InputError` for any other data loader.
     """

@@ -65,8 +65,9 @@ def train(
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
-    Trains the model of a config in a folder, and writes its archive, `model.tar.gz`. A run killed at any moment
-    resumes exactly with `recover`. Processes of torchrun train it together; another attempt of torchrun resumes it.
+    Trains the model of a config in a folder, and writes its archive, `model.tar.gz`. A
+    run killed at any moment resumes exactly with `recover`. Processes of torchrun train
+    it together; another attempt of torchrun resumes it.
 
     # Parameters
 
@@ -74,11 +75,11 @@ def train(
     - `force`: remove an earlier run from the folder, and no other file.
     - `packages`: to be imported by the processes of `distributed`, too.
     - `scale`: of the config, for the first line of the report.
-    - `report`: called with each line that says how the training goes: what is trained on which data, the score of each
-      epoch, and the archive.
+    - `report`: called with each line that says how the training goes: what is trained
+      on which data, the score of each epoch, and the archive.
 
-    Raises `InputError`, before anything is read or written, for an invalid config, or a folder with other contents;
-    `Interrupted` by Ctrl-C or SIGTERM.
+    Raises `InputError`, before anything is read or written, for an invalid config, or a
+    folder with other contents; `Interrupted` by Ctrl-C or SIGTERM.
     """
     keep_freed_memory()
     spread_seed(params)
@@ -125,7 +126,10 @@ def _logged_here(
 def _start(
     params: Params, folder: Path, group: Torchrun | None, *, packages: list[str]
 ) -> None:
-    """AllenNLP's training: in this process, as the first one of torchrun, or in those of `distributed`."""
+    """
+    AllenNLP's training: in this process, as the first one of torchrun, or in those of
+    `distributed`.
+    """
     if group is not None:
         with group.leading(folder, params.as_dict(quiet=True)) as store:
             make_vocabulary(params, folder)
@@ -159,7 +163,10 @@ def _train_with(
     *,
     packages: list[str],
 ) -> None:
-    """This process's part of a training by torchrun. For AllenNLP all processes are on one machine with one folder."""
+    """
+    This process's part of a training by torchrun. For AllenNLP all processes are on one
+    machine with one folder.
+    """
     devices = group.devices(params.as_dict(quiet=True))
     check_for_gpu(devices[group.rank])
     distributed, included = _taken(params)
@@ -184,7 +191,10 @@ def _train_with(
 
 
 def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
-    """`distributed` and `include_in_archive`, taken from the config with what is not the training's."""
+    """
+    `distributed` and `include_in_archive`, taken from the config with what is not the
+    training's.
+    """
     params.params.pop("evaluation", None)  # of `evaluate`
     params.params["type"] = VERIFIED  # the config has been checked
     _add_epoch_lines(params)
@@ -209,7 +219,10 @@ def _add_epoch_lines(params: Params) -> None:
 
 
 def _use_vocabulary(params: Params, folder: Path) -> None:
-    """Have each of several processes, which has a part of the data, read the vocabulary of all."""
+    """
+    Have each of several processes, which has a part of the data, read the vocabulary of
+    all.
+    """
     directory = folder / VOCABULARY
     others = RunFolder(folder).not_of_vocabulary()
     if others:
@@ -226,7 +239,10 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
-    """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
+    """
+    Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what
+    `include_in_archive` names.
+    """
     archive = folder / ARCHIVE
     text = archived_config((folder / CONFIG).read_bytes(), archive).encode()
     included = []

@@ -1,4 +1,7 @@
-"""What the folder of a run contains: what AllenNLP and this package have written, and what is somebody else's."""
+"""
+What the folder of a run contains: what AllenNLP and this package have written, and what
+is somebody else's.
+"""
 
 import json
 import os
@@ -42,18 +45,24 @@ class RunFolder:
     """
     The folder of a run.
 
-    A link in it was made by a user. It is never followed, and under the name of a run's file or folder it is removed
-    with these: the next run would write through it.
+    A link in it was made by a user. It is never followed, and under the name of a run's
+    file or folder it is removed with these: the next run would write through it.
     """
 
     path: Path
 
     def is_run(self) -> bool:
-        """Whether a run has begun here, by the contents of the two files that each run has."""
+        """
+        Whether a run has begun here, by the contents of the two files that each run
+        has.
+        """
         return self.has_meta() and self._config().keys() >= _CONFIG_KEYS
 
     def has_meta(self) -> bool:
-        """Whether `meta.json` is AllenNLP's, which has its version alone; other programs have files of that name."""
+        """
+        Whether `meta.json` is AllenNLP's, which has its version alone; other programs
+        have files of that name.
+        """
         meta = _read(self.path / META)
         version = str(meta.get("version"))
         return meta.keys() == {"version"} and bool(_VERSION.fullmatch(version))
@@ -63,19 +72,26 @@ class RunFolder:
         return any(CHECKPOINT.fullmatch(name) for name in _listed(self.path))
 
     def remove_checkpoints(self) -> None:
-        """Removes what a finished run needs no longer; the archive and the metrics remain."""
+        """
+        Removes what a finished run needs no longer; the archive and the metrics remain.
+        """
         for name in _listed(self.path):
             if name == BEST or CHECKPOINT.fullmatch(name):
                 (self.path / name).unlink(missing_ok=True)
 
     def names(self) -> list[str]:
-        """The names in the folder but for a lock and what killed processes have left."""
+        """
+        The names in the folder but for a lock and what killed processes have left.
+        """
         hidden = {path.name for path in leftovers(self.path)}
         hidden.add(LOCK)
         return [name for name in _listed(self.path) if name not in hidden]
 
     def names_of_runs(self) -> list[str]:
-        """Those of `names` that a run can give to its files and folders, whoever has made them."""
+        """
+        Those of `names` that a run can give to its files and folders, whoever has made
+        them.
+        """
         files = of_all_runs(FILES)
         folders = of_all_runs(FOLDERS)
         return [
@@ -83,7 +99,10 @@ class RunFolder:
         ]
 
     def in_the_way(self) -> list[str]:
-        """Folders with the names of a run's files, and files with those of its folders: `remove` leaves both."""
+        """
+        Folders with the names of a run's files, and files with those of its folders:
+        `remove` leaves both.
+        """
         folders = of_all_runs(FOLDERS)
         found = []
         for name in self.names_of_runs():
@@ -101,7 +120,10 @@ class RunFolder:
         return bool(self._record().written)
 
     def vocabulary(self) -> list[Path]:
-        """The files of the vocabulary: what the run has recorded, else all that were not there before it."""
+        """
+        The files of the vocabulary: what the run has recorded, else all that were not
+        there before it.
+        """
         folder = self.path / VOCABULARY
         record = self._record()
         names = list(record.written)
@@ -110,12 +132,18 @@ class RunFolder:
         return [folder / name for name in names if os.path.lexists(folder / name)]
 
     def not_of_vocabulary(self) -> list[str]:
-        """Names of files beside those of the vocabulary, which AllenNLP would read as a part of it."""
+        """
+        Names of files beside those of the vocabulary, which AllenNLP would read as a
+        part of it.
+        """
         own = [path.name for path in self.vocabulary()]
         return _without(_visible(self.path / VOCABULARY), own)
 
     def record_vocabulary(self, vocabulary: Vocabulary | None = None) -> None:
-        """Notes that the files of the vocabulary are the run's, but for those that were there before it."""
+        """
+        Notes that the files of the vocabulary are the run's, but for those that were
+        there before it.
+        """
         folder = self.path / VOCABULARY
         if not folder.is_dir():
             return
@@ -130,7 +158,10 @@ class RunFolder:
         self._save(_Record(before, written))
 
     def record_sources(self, model: Model) -> None:
-        """Notes the digests of the files of a model's frozen sources, if it has any: see `source_files.trained_on`."""
+        """
+        Notes the digests of the files of a model's frozen sources, if it has any: see
+        `source_files.trained_on`.
+        """
         records = []
         for module in model.modules():
             if isinstance(module, Layers) and module.files is not None:
@@ -140,8 +171,8 @@ class RunFolder:
 
     def remove(self) -> list[str]:
         """
-        Removes the files of the run, and its folders if nothing else is left in them. Returns what else there is: paths
-        below the folder.
+        Removes the files of the run, and its folders if nothing else is left in them.
+        Returns what else there is: paths below the folder.
         """
         marks = [self.path / META, self.path / CONFIG]
         for path in [*self._files(), *self._vocabulary_of_run(), *self._leftovers()]:
@@ -159,7 +190,10 @@ class RunFolder:
         return others
 
     def _files(self) -> Iterator[Path]:
-        """The files of the run, without those of its vocabulary, and links in the place of its files and folders."""
+        """
+        The files of the run, without those of its vocabulary, and links in the place of
+        its files and folders.
+        """
         patterns = self._of_run(FILES)
         for name in self._of_run(FOLDERS):
             parent = os.path.dirname(name)
@@ -175,8 +209,8 @@ class RunFolder:
 
     def _vocabulary_of_run(self) -> Iterator[Path]:
         """
-        The files of the vocabulary that are as the run has written them. Without a record, of AllenNLP's own `train`,
-        those that have the contents of a namespace.
+        The files of the vocabulary that are as the run has written them. Without a
+        record, of AllenNLP's own `train`, those that have the contents of a namespace.
         """
         folder = self.path / VOCABULARY
         written = self._record().written
@@ -196,7 +230,9 @@ class RunFolder:
                 yield path
 
     def _is_namespace(self, file: Path) -> bool:
-        """Whether a file of a vocabulary has what AllenNLP writes to one of this name."""
+        """
+        Whether a file of a vocabulary has what AllenNLP writes to one of this name.
+        """
         padding = file.parent / NAMESPACE_PADDING_FILE
         if file == padding:
             return True
@@ -220,7 +256,10 @@ class RunFolder:
                     yield path
 
     def _others(self) -> Iterator[str]:
-        """What is in the folder, and in those of the run, without the run's folders themselves."""
+        """
+        What is in the folder, and in those of the run, without the run's folders
+        themselves.
+        """
         places = self._places()
         for name in places:
             for entry in _listed(self.path / name):
@@ -279,7 +318,10 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class _Record:
-    """Names in the folder of the vocabulary: those that were there before the run; the run's, and their SHA-256."""
+    """
+    Names in the folder of the vocabulary: those that were there before the run; the
+    run's, and their SHA-256.
+    """
 
     before: list[str]
     written: dict[str, str]
@@ -301,12 +343,16 @@ def _visible(folder: Path) -> list[str]:
 
 
 def _without(names: Iterable[str], others: Sequence[str]) -> list[str]:
-    """The names that are none of the others, which a damaged record may have of any type."""
+    """
+    The names that are none of the others, which a damaged record may have of any type.
+    """
     return [name for name in names if name not in others]
 
 
 def _read(file: Path) -> Mapping[str, Any]:
-    """The object in a JSON file; an empty one if there is none, or the file is a link."""
+    """
+    The object in a JSON file; an empty one if there is none, or the file is a link.
+    """
     if file.is_symlink() or not file.is_file():
         return {}
     try:

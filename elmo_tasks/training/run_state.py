@@ -27,8 +27,9 @@ from elmo_tasks.training.runtime_state import (
 
 class RunState(TrainerCallback):
     """
-    What AllenNLP's checkpoints lack: the random state, the position in the data, the sums of the epoch so far, metrics
-    and duration so far, and whether the current weights are the best. The first of the callbacks.
+    What AllenNLP's checkpoints lack: the random state, the position in the data, the
+    sums of the epoch so far, metrics and duration so far, and whether the current
+    weights are the best. The first of the callbacks.
     """
 
     def __init__(self, trainer: GradientDescentTrainer) -> None:
@@ -59,7 +60,10 @@ class RunState(TrainerCallback):
         is_training: bool,
         **kwargs: Any,
     ) -> None:
-        """Sums as the trainer does, whose sums restart at 0 when resumed; other callbacks get the complete mean."""
+        """
+        Sums as the trainer does, whose sums restart at 0 when resumed; other callbacks
+        get the complete mean.
+        """
         if not is_training:
             return
         self._loss += batch_metrics["batch_loss"]
@@ -100,8 +104,9 @@ class RunState(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """
-        As in an uninterrupted run, metrics that only an earlier epoch had (of a label predicted once) are kept, and the
-        duration is that of the whole run. Those of the best epoch are kept only if that epoch had them.
+        As in an uninterrupted run, metrics that only an earlier epoch had (of a label
+        predicted once) are kept, and the duration is that of the whole run. Those of
+        the best epoch are kept only if that epoch had them.
         """
         complete = self._metrics | metrics
         for name in _stale(complete, trainer._metric_tracker.best_epoch_metrics):
@@ -117,13 +122,19 @@ class RunState(TrainerCallback):
         self._metrics = dict(metrics)
 
     def gather(self) -> None:
-        """Gather the states of all processes for the next checkpoint; must be called by all processes."""
+        """
+        Gather the states of all processes for the next checkpoint; must be called by
+        all processes.
+        """
         if self.trainer._distributed:
             self._gathered = all_gather_objects(on_cpu(self._own_state()))
 
     @overrides
     def state_dict(self) -> dict[str, Any]:
-        """The state of the first process, with the other processes' in distributed training."""
+        """
+        The state of the first process, with the other processes' in distributed
+        training.
+        """
         first, *others = self._gathered or [self._own_state()]
         if others:
             first = first | {"others": others}
@@ -167,7 +178,9 @@ class RunState(TrainerCallback):
         self._seconds_before = own["seconds"]
 
     def require_saved(self) -> dict[str, Any]:
-        """The state in the checkpoint; raises `InputError` if another trainer wrote it."""
+        """
+        The state in the checkpoint; raises `InputError` if another trainer wrote it.
+        """
         if self.saved is None:
             raise InputError(
                 "expected a run of the trainer elmo_tasks, got one of another trainer",
@@ -181,7 +194,10 @@ class RunState(TrainerCallback):
 
 
 def _stale(metrics: dict[str, Any], best: dict[str, Any]) -> list[str]:
-    """The metrics under `best_validation_` that the best epoch did not have, but an earlier best one."""
+    """
+    The metrics under `best_validation_` that the best epoch did not have, but an
+    earlier best one.
+    """
     prefix = "best_validation_"
     found = []
     for name in metrics:
@@ -191,7 +207,10 @@ def _stale(metrics: dict[str, Any], best: dict[str, Any]) -> list[str]:
 
 
 def _means(sums: list[tuple[float, float | None, int]]) -> dict[str, float]:
-    """The means of `allennlp.training.util.get_metrics`, from each process's loss, penalty and number of batches."""
+    """
+    The means of `allennlp.training.util.get_metrics`, from each process's loss, penalty
+    and number of batches.
+    """
     batches = 0
     total = 0.0
     penalties = []

@@ -1,6 +1,6 @@
 """
-State for a checkpoint, as plain data: random number generators, and what a model keeps between batches outside its
-state dict (counts of metrics, carried states).
+State for a checkpoint, as plain data: random number generators, and what a model keeps
+between batches outside its state dict (counts of metrics, carried states).
 """
 
 import random
@@ -18,7 +18,10 @@ PLAIN = (*SCALARS, torch.Tensor, numpy.ndarray)
 
 
 def random_state() -> dict[str, Any]:
-    """The state of the global generators of Python, NumPy and PyTorch, and of the GPUs in use."""
+    """
+    The state of the global generators of Python, NumPy and PyTorch, and of the GPUs in
+    use.
+    """
     of_gpus = []
     if torch.cuda.is_initialized():
         of_gpus = torch.cuda.get_rng_state_all()
@@ -26,7 +29,10 @@ def random_state() -> dict[str, Any]:
 
 
 def order_state() -> dict[str, Any]:
-    """Of Python and NumPy only, which data loaders and readers use for the order of the data."""
+    """
+    Of Python and NumPy only, which data loaders and readers use for the order of the
+    data.
+    """
     of_numpy: Any = numpy.random.get_state()
     name, keys, *rest = of_numpy
     return {"python": random.getstate(), "numpy": (name, keys.tolist(), *rest)}
@@ -45,8 +51,8 @@ def set_random_state(state: dict[str, Any]) -> None:
 
 def save_runtime_state(model: torch.nn.Module) -> dict[str, Any]:
     """
-    Plain data for a checkpoint: the plain attributes of each metric, and the carried states. Other attributes, such as
-    a vocabulary, come from the config.
+    Plain data for a checkpoint: the plain attributes of each metric, and the carried
+    states. Other attributes, such as a vocabulary, come from the config.
     """
     counts: dict[str, dict[str, Any]] = {}
     for path, metric in _metrics(model):
@@ -84,7 +90,9 @@ def _moved_to_cpu(value: Any) -> Any:
 
 
 def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
-    """The metrics of all modules by path, also in lists, dictionaries and other metrics."""
+    """
+    The metrics of all modules by path, also in lists, dictionaries and other metrics.
+    """
     for owner, module in model.named_modules():
         yield from _metrics_of(owner, module)
 
@@ -103,14 +111,20 @@ def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
 
 
 def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Any]]:
-    """Modules that carry states from one batch to the next, which `carried_states` gives as plain data."""
+    """
+    Modules that carry states from one batch to the next, which `carried_states` gives
+    as plain data.
+    """
     for path, module in model.named_modules():
         if hasattr(module, "carried_states"):
             yield path, module
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether `torch.load` can read a value, whose arrays become tensors, without running code."""
+    """
+    Whether `torch.load` can read a value, whose arrays become tensors, without running
+    code.
+    """
     if isinstance(value, dict):
         return all(map(_is_plain, value.keys())) and all(map(_is_plain, value.values()))
     if type(value) in (list, tuple, set):

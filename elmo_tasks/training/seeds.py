@@ -13,7 +13,10 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
 def spread_seed(params: Params) -> None:
-    """Replaces the key `seed` of a config by AllenNLP's three. Raises `InputError` if it is invalid."""
+    """
+    Replaces the key `seed` of a config by AllenNLP's three. Raises `InputError` if it
+    is invalid.
+    """
     seed = params.pop(SEED, None)
     if seed is not None:
         given = [key for key in SEEDS if key in params]

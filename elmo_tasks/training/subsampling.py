@@ -1,4 +1,7 @@
-"""Training on a fraction of the data (Figure 1 of the paper): seeded samples, each a subset of all larger ones."""
+"""
+Training on a fraction of the data (Figure 1 of the paper): seeded samples, each a
+subset of all larger ones.
+"""
 
 import copy
 import random
@@ -23,8 +26,8 @@ def sample_indices(count: int, *, share: float, seed: int) -> list[int]:
 
 def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
     """
-    The instances of a reader up to its `max_instances`, without token indexers. Distributed processes and workers of
-    data loaders get all of them.
+    The instances of a reader up to its `max_instances`, without token indexers.
+    Distributed processes and workers of data loaders get all of them.
     """
     unsharded = copy.copy(reader)
     unsharded.max_instances = None
@@ -34,8 +37,9 @@ def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
 
 class SubsamplingReader(DatasetReader):
     """
-    A sample of the instances of another reader, up to its `max_instances`; `share` is above 0 and at most 1. Every
-    process reads all of them and returns its part of the sample.
+    A sample of the instances of another reader, up to its `max_instances`; `share` is
+    above 0 and at most 1. Every process reads all of them and returns its part of the
+    sample.
     """
 
     def __init__(self, reader: DatasetReader, *, share: float, seed: int) -> None:
@@ -66,8 +70,8 @@ class SubsamplingReader(DatasetReader):
 @DataLoader.register("elmo_tasks_share")
 class ShareDataLoader(MultiProcessDataLoader):
     """
-    AllenNLP's data loader on a fraction of the data: `"data_loader": {"type": "elmo_tasks_share", "share": 0.01}`. The
-    validation data are not affected.
+    AllenNLP's data loader on a fraction of the data: `"data_loader": {"type":
+    "elmo_tasks_share", "share": 0.01}`. The validation data are not affected.
 
     # Parameters
 

@@ -1,6 +1,6 @@
 """
-Training by torchrun: a process of `elmo-tasks train` for each process that torchrun starts, on one or several machines,
-in one folder that they share.
+Training by torchrun: a process of `elmo-tasks train` for each process that torchrun
+starts, on one or several machines, in one folder that they share.
 """
 
 import hashlib
@@ -38,8 +38,8 @@ class Torchrun:
     """
     What torchrun tells a process in its environment.
 
-    The processes meet at a port that the first one opens for each attempt: torchrun's own store outlives a restart, and
-    still has what the processes before it wrote.
+    The processes meet at a port that the first one opens for each attempt: torchrun's
+    own store outlives a restart, and still has what the processes before it wrote.
     """
 
     rank: int
@@ -67,8 +67,9 @@ class Torchrun:
 
     def devices(self, config: Mapping[str, Any]) -> list[int]:
         """
-        The device of each process: those of `distributed.cuda_devices` on each node, else its GPUs in order, or the CPU
-        (-1) if the config says so or a node has no GPU. Raises `InputError` if their number is another.
+        The device of each process: those of `distributed.cuda_devices` on each node,
+        else its GPUs in order, or the CPU (-1) if the config says so or a node has no
+        GPU. Raises `InputError` if their number is another.
         """
         per_node = self.processes_per_node
         given = (config.get("distributed") or {}).get("cuda_devices")
@@ -89,7 +90,10 @@ class Torchrun:
         return given[:per_node] * nodes
 
     def resumes(self, folder: Path) -> bool:
-        """Whether this is another attempt at the run in the folder, of the same `--rdzv-id`."""
+        """
+        Whether this is another attempt at the run in the folder, of the same
+        `--rdzv-id`.
+        """
         try:
             if not folder.is_dir():
                 return False
@@ -103,9 +107,10 @@ class Torchrun:
     @contextmanager
     def leading(self, folder: Path, config: Mapping[str, Any]) -> Iterator[TCPStore]:
         """
-        Of the first process, which has prepared the folder: waits for the others. Gives the store at whose port the
-        processes of this attempt meet; it is open as long as this process has it. Raises `InputError` if one of the
-        others sees another folder, config or version of the package.
+        Of the first process, which has prepared the folder: waits for the others. Gives
+        the store at whose port the processes of this attempt meet; it is open as long
+        as this process has it. Raises `InputError` if one of the others sees another
+        folder, config or version of the package.
         """
         store = TCPStore(
             self.address,
@@ -147,10 +152,11 @@ class Torchrun:
         seconds: float = SECONDS_UNTIL_SHARED,
     ) -> TCPStore:
         """
-        Of another process: waits until the first one has prepared the folder and calls `begin`. Its files may take some
-        `seconds` to appear.
+        Of another process: waits until the first one has prepared the folder and calls
+        `begin`. Its files may take some `seconds` to appear.
 
-        Raises `InputError` if this process sees another folder, config or version of the package.
+        Raises `InputError` if this process sees another folder, config or version of
+        the package.
         """
         while True:
             # Errors where the address is of an earlier attempt, or the first has ended.
@@ -166,13 +172,19 @@ class Torchrun:
             time.sleep(_SECONDS_BETWEEN_TRIES)
 
     def _store_of_first(self, port: int) -> TCPStore:
-        """The store that the first process has opened; `OSError` if nothing answers at its port."""
+        """
+        The store that the first process has opened; `OSError` if nothing answers at its
+        port.
+        """
         address = (self.address, port)
         socket.create_connection(address, SECONDS_UNTIL_SHARED).close()
         return TCPStore(self.address, port, None, False, _LONG, wait_for_workers=False)
 
     def _agent_store(self) -> TCPStore:
-        """The store whose port torchrun tells, which it opens itself or leaves to the first process."""
+        """
+        The store whose port torchrun tells, which it opens itself or leaves to the
+        first process.
+        """
         opens = self.rank == 0 and os.environ[_AGENT_STORE] == "False"
         return TCPStore(
             self.address,
@@ -191,7 +203,10 @@ class Torchrun:
         config: Mapping[str, Any],
         seconds: float,
     ) -> InputError | None:
-        """What this process sees otherwise than the first one; waits some seconds for its files."""
+        """
+        What this process sees otherwise than the first one; waits some seconds for its
+        files.
+        """
         where = f"process {self.rank}, on {socket.gethostname()}"
         if first["version"] != __version__:
             wanted = f"expected elmo-tasks {first['version']}, the first process's"

@@ -40,24 +40,30 @@ def _is_metric(name: str) -> str | None:
 
 
 MetricName = Annotated[str, _is_metric]
-"""The name of a metric after + if a higher value is better, after - if a lower one is."""
+"""
+The name of a metric after + if a higher value is better, after - if a lower one is.
+"""
 
 
 @Trainer.register("elmo_tasks", constructor="from_partial_objects")
 class ResumableTrainer(GradientDescentTrainer):
     """
-    `gradient_descent` with the same keys and results, except for `--recover`: a run killed at any moment and resumed
-    has the same weights and metrics as an uninterrupted run, bit for bit on one CPU. And the validation loss of our
-    models is the mean over all texts or words, not the mean of the batches' losses.
+    `gradient_descent` with the same keys and results, except for `--recover`: a run
+    killed at any moment and resumed has the same weights and metrics as an
+    uninterrupted run, bit for bit on one CPU. And the validation loss of our models is
+    the mean over all texts or words, not the mean of the batches' losses.
 
-    A checkpoint also contains the random state, the position in the data, and the sums of the epoch so far
-    (`RunState`). A finished run is not trained further; epochs already completed cost nothing. In distributed training
-    the checkpoint contains this for each process, and each process draws different random numbers.
+    A checkpoint also contains the random state, the position in the data, and the sums
+    of the epoch so far (`RunState`). A finished run is not trained further; epochs
+    already completed cost nothing. In distributed training the checkpoint contains this
+    for each process, and each process draws different random numbers.
 
-    AllenNLP's `Checkpointer` is replaced by an `AtomicCheckpointer` with the same settings.
+    AllenNLP's `Checkpointer` is replaced by an `AtomicCheckpointer` with the same
+    settings.
 
-    Raises `InputError` if the data loader has no position (see `make_resumable`), if the checkpoint is of another
-    trainer or number of processes, or if the best weights are needed and damaged.
+    Raises `InputError` if the data loader has no position (see `make_resumable`), if
+    the checkpoint is of another trainer or number of processes, or if the best weights
+    are needed and damaged.
     """
 
     _best_model_filename: str | None
@@ -107,7 +113,9 @@ class ResumableTrainer(GradientDescentTrainer):
 
     @overrides
     def train(self) -> dict[str, Any]:
-        """AllenNLP's training, with events for TensorBoard among its default callbacks."""
+        """
+        AllenNLP's training, with events for TensorBoard among its default callbacks.
+        """
         if self._writes_events and self._primary and not self._has_events():
             self._callbacks.append(Events(self._serialization_dir))
         return dict(super().train())
@@ -137,7 +145,10 @@ class ResumableTrainer(GradientDescentTrainer):
         return super()._try_train()
 
     def _require_same_everywhere(self) -> None:
-        """Raises `InputError` if the processes read other checkpoints, or other files of frozen layers."""
+        """
+        Raises `InputError` if the processes read other checkpoints, or other files of
+        frozen layers.
+        """
         starts = all_gather_objects(self._start())
         if len(set(starts)) > 1:
             wanted = "expected one checkpoint on all processes"
@@ -163,7 +174,10 @@ class ResumableTrainer(GradientDescentTrainer):
 
     @overrides
     def _validation_loss(self, epoch: int) -> tuple[float, float | None, int]:
-        """A sum of losses, of penalties, and the number by which AllenNLP divides both: see `loss_of_pass`."""
+        """
+        A sum of losses, of penalties, and the number by which AllenNLP divides both:
+        see `loss_of_pass`.
+        """
         with loss_of_pass(self.model) as losses:
             total, penalty, count = super()._validation_loss(epoch)
         if losses.is_known:
@@ -172,7 +186,10 @@ class ResumableTrainer(GradientDescentTrainer):
 
     @overrides
     def get_checkpoint_state(self) -> TrainerCheckpoint | None:
-        """AllenNLP's, on the first process of a node only; must be called by all processes."""
+        """
+        AllenNLP's, on the first process of a node only; must be called by all
+        processes.
+        """
         self._state.gather()
         return super().get_checkpoint_state()
 
@@ -182,7 +199,10 @@ class ResumableTrainer(GradientDescentTrainer):
         return at_end and (done or self._metric_tracker.should_stop_early())
 
     def _resume(self, saved: dict[str, Any]) -> None:
-        """Called after the callbacks' `on_start`, right before the first batch; the random state comes last."""
+        """
+        Called after the callbacks' `on_start`, right before the first batch; the random
+        state comes last.
+        """
         steps = self._start_after_batches_in_epoch_completed
         self._total_batches_completed = saved["updates"] - steps
         self._should_validate_this_epoch = saved["validates"]
@@ -194,7 +214,10 @@ class ResumableTrainer(GradientDescentTrainer):
         set_random_state(saved["random"])
 
     def _write_best(self) -> None:
-        """The run may have been killed after the checkpoint of its best epoch, before the best weights were written."""
+        """
+        The run may have been killed after the checkpoint of its best epoch, before the
+        best weights were written.
+        """
         self._best_model_filename = os.path.join(self._serialization_dir, BEST)
         if not self._primary:
             return
@@ -207,7 +230,9 @@ class ResumableTrainer(GradientDescentTrainer):
                 self._moving_average.restore()
 
     def _load_final_weights(self) -> None:
-        """As at the end of a run: the weights of the best epoch, or the moving average."""
+        """
+        As at the end of a run: the weights of the best epoch, or the moving average.
+        """
         if self._best_model_filename is None or self._metric_tracker.is_best_so_far():
             self._finalize_model()
         else:

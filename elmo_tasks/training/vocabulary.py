@@ -22,9 +22,11 @@ from elmo_tasks.run_names import CONFIG, VOCABULARY
 @Vocabulary.register("from_files", constructor="from_files", exist_ok=True)
 class SavedVocabulary(Vocabulary):
     """
-    AllenNLP's `from_files`, which makes a vocabulary of the class in the config beside the folder, else a `Vocabulary`.
+    AllenNLP's `from_files`, which makes a vocabulary of the class in the config beside
+    the folder, else a `Vocabulary`.
 
-    The workers of a distributed training load the run's vocabulary with it, whose class AllenNLP loses.
+    The workers of a distributed training load the run's vocabulary with it, whose class
+    AllenNLP loses.
     """
 
     @classmethod
@@ -43,8 +45,8 @@ class SavedVocabulary(Vocabulary):
 
 def require_namespaces(folder: Path, file: str | Path) -> None:
     """
-    Raises `InputError` if the `vocabulary` of the unpacked archive `file` has other files than AllenNLP's: it takes
-    each for a list of words.
+    Raises `InputError` if the `vocabulary` of the unpacked archive `file` has other
+    files than AllenNLP's: it takes each for a list of words.
     """
     directory = folder / VOCABULARY
     if not (directory / NAMESPACE_PADDING_FILE).is_file():
@@ -82,7 +84,10 @@ def _settings(folder: Path) -> Any:
 
 
 def _configured_class(directory: str | os.PathLike[str]) -> type[Vocabulary]:
-    """The class of the vocabulary in the config beside its folder; `Vocabulary` if that tells no other."""
+    """
+    The class of the vocabulary in the config beside its folder; `Vocabulary` if that
+    tells no other.
+    """
     name = _settings(Path(directory).parent)
     try:
         if not isinstance(name, str):

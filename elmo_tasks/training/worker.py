@@ -1,4 +1,7 @@
-"""A process of a distributed training on one machine. The module is light: AllenNLP must be made importable first."""
+"""
+A process of a distributed training on one machine. The module is light: AllenNLP must
+be made importable first.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +13,10 @@ from elmo_tasks.host import load_allennlp
 
 @dataclass(frozen=True)
 class WorkerJob:
-    """What all processes of a training get. Plain data: a new process reads it before it can import AllenNLP."""
+    """
+    What all processes of a training get. Plain data: a new process reads it before it
+    can import AllenNLP.
+    """
 
     config: Mapping[str, Any]
     folder: str
@@ -22,7 +28,10 @@ class WorkerJob:
 
 
 def train_in_worker(rank: int, job: WorkerJob) -> None:
-    """Takes part in a training, as process `rank`, whose messages are those of `logged`, too."""
+    """
+    Takes part in a training, as process `rank`, whose messages are those of `logged`,
+    too.
+    """
     with portable_logs():
         _train(rank, job)
 

@@ -1,4 +1,7 @@
-"""The HTTP interface, an ASGI application: the page, predictions as JSON, and clear errors."""
+"""
+The HTTP interface, an ASGI application: the page, predictions as JSON, and clear
+errors.
+"""
 
 import asyncio
 import contextlib
@@ -33,13 +36,17 @@ HEADERS = {
 }
 
 _LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")
-"""Hosts that are always allowed: a page elsewhere has none of them. Browsers always send one, probes need not."""
+"""
+Hosts that are always allowed: a page elsewhere has none of them. Browsers always send
+one, probes need not.
+"""
 
 
 class Service:
     """
-    An ASGI application for models, by name, which `described` shows on the page. `host` is a name of the server besides
-    localhost and IP addresses. A body has to arrive, and its answer to be there, within `timeout` seconds each.
+    An ASGI application for models, by name, which `described` shows on the page. `host`
+    is a name of the server besides localhost and IP addresses. A body has to arrive,
+    and its answer to be there, within `timeout` seconds each.
     """
 
     def __init__(
@@ -69,7 +76,10 @@ class Service:
         self._end = math.inf
 
     def end_within(self, seconds: float) -> None:
-        """From now on every request has at most this time, also those that are being answered."""
+        """
+        From now on every request has at most this time, also those that are being
+        answered.
+        """
         self._end = asyncio.get_running_loop().time() + seconds
         for limit in self._limits:
             if not limit.expired() and (limit.when() or math.inf) > self._end:
@@ -133,7 +143,10 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def _at_most(self, seconds: float, late: Refused) -> AsyncIterator[None]:
-        """Cancels what it contains after so many seconds, or when the server ends, and raises `late`."""
+        """
+        Cancels what it contains after so many seconds, or when the server ends, and
+        raises `late`.
+        """
         until = asyncio.get_running_loop().time() + seconds
         try:
             async with asyncio.timeout_at(min(until, self._end)) as limit:
@@ -160,7 +173,10 @@ def _failure(error: Exception) -> tuple[int, bytes, str]:
 
 
 def _header(scope: Any, name: bytes) -> str:
-    """The value of a header in lower case, the last one if it is repeated; empty without it."""
+    """
+    The value of a header in lower case, the last one if it is repeated; empty without
+    it.
+    """
     found = ""
     for key, value in scope["headers"]:
         if key == name:

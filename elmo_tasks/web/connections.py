@@ -10,8 +10,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 class Connection(H11Protocol):
     """
-    Uvicorn's HTTP/1.1. Where a client has not sent a whole request header, or not read its answer, after `seconds`, the
-    connection is closed. The application limits the time of everything else.
+    Uvicorn's HTTP/1.1. Where a client has not sent a whole request header, or not read
+    its answer, after `seconds`, the connection is closed. The application limits the
+    time of everything else.
     """
 
     def __init__(self, *arguments: Any, seconds: float, **keys: Any) -> None:

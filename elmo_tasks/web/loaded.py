@@ -1,4 +1,7 @@
-"""An archive and its predictions. The server's own process does not import this, nor AllenNLP."""
+"""
+An archive and its predictions. The server's own process does not import this, nor
+AllenNLP.
+"""
 
 import contextlib
 import json
@@ -19,7 +22,10 @@ MAX_ANSWER = 2_000_000
 
 
 class LoadedModel:
-    """An archive's predictor. Raises `InputError` if the file is damaged, or of another task."""
+    """
+    An archive's predictor. Raises `InputError` if the file is damaged, or of another
+    task.
+    """
 
     def __init__(self, archive: Path, *, allow_downloads: bool = False) -> None:
         loaded = load_archive(archive, allow_downloads=allow_downloads)
@@ -61,8 +67,9 @@ class LoadedModel:
 
     def answer(self, data: Any) -> bytes:
         """
-        The line that `elmo-tasks predict` writes for an input, with attention over the words that the page draws.
-        Raises `InputError` if the input or the answer exceeds a limit, and what the predictor does.
+        The line that `elmo-tasks predict` writes for an input, with attention over the
+        words that the page draws. Raises `InputError` if the input or the answer
+        exceeds a limit, and what the predictor does.
         """
         for what, size in self.predictor.sizes(data).items():
             most = self.task.page.limits.get(what)

@@ -1,4 +1,7 @@
-"""Trained archives, each in a process of its own, which is ended and started again when an answer takes too long."""
+"""
+Trained archives, each in a process of its own, which is ended and started again when an
+answer takes too long.
+"""
 
 import asyncio
 import json
@@ -26,7 +29,10 @@ _processes.set_forkserver_preload(["elmo_tasks.web.preloaded"])
 
 
 class Refused(InputError):
-    """A request without an answer, with its HTTP status; `retry` is in how many seconds another attempt makes sense."""
+    """
+    A request without an answer, with its HTTP status; `retry` is in how many seconds
+    another attempt makes sense.
+    """
 
     def __init__(self, status: int, problem: str, *, retry: int | None = None) -> None:
         super().__init__(problem)
@@ -55,7 +61,8 @@ class Running(NamedTuple):
 
 class ServedModel:
     """
-    The process of an archive, which answers one input at a time, in their order. All methods belong to one event loop.
+    The process of an archive, which answers one input at a time, in their order. All
+    methods belong to one event loop.
     """
 
     def __init__(self, archive: Path, opening: Opening) -> None:
@@ -68,7 +75,10 @@ class ServedModel:
         self._seconds_to_load = 1
 
     async def load(self) -> dict[str, Any]:
-        """Starts the process; returns what the page shows of the archive. Raises `InputError` if it cannot be used."""
+        """
+        Starts the process; returns what the page shows of the archive. Raises
+        `InputError` if it cannot be used.
+        """
         began = time.monotonic()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -92,10 +102,12 @@ class ServedModel:
         self, data: Any, *, wait: float, gone: Callable[[], bool]
     ) -> tuple[int, bytes]:
         """
-        The status and the body for an input, which is not begun if its client is `gone` when its turn comes. Raises
-        `Refused` if that is not within `wait` seconds, the process is being started again, or ends.
+        The status and the body for an input, which is not begun if its client is `gone`
+        when its turn comes. Raises `Refused` if that is not within `wait` seconds, the
+        process is being started again, or ends.
 
-        Where this is cancelled before the answer is there, so by a time limit, the process is ended and started again.
+        Where this is cancelled before the answer is there, so by a time limit, the
+        process is ended and started again.
         """
         try:
             async with asyncio.timeout(wait):
@@ -110,7 +122,10 @@ class ServedModel:
             self._turn.release()
 
     def unavailable(self, problem: str) -> Refused:
-        """An error for a request that may be sent again when the model has been started again."""
+        """
+        An error for a request that may be sent again when the model has been started
+        again.
+        """
         return Refused(503, problem, retry=self._seconds_to_load)
 
     def close(self) -> None:
@@ -170,8 +185,9 @@ class ServedModel:
 
 async def _in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
     """
-    What a function that blocks returns. `asyncio.to_thread` would delay the end of the program until it has returned:
-    the first process starts when the packages are imported that all have in common.
+    What a function that blocks returns. `asyncio.to_thread` would delay the end of the
+    program until it has returned: the first process starts when the packages are
+    imported that all have in common.
     """
     future: Future[Result] = Future()
     future.set_running_or_notify_cancel()

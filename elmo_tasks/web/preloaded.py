@@ -1,6 +1,6 @@
 """
-What all processes of models import. Importing this module does it, in the process that they are copies of, so that a
-model is started again in the time that its archive takes.
+What all processes of models import. Importing this module does it, in the process that
+they are copies of, so that a model is started again in the time that its archive takes.
 """
 
 import contextlib

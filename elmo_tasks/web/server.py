@@ -19,7 +19,10 @@ from elmo_tasks.web.connections import Connection
 from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Opening
 
-"""An archive in its folder, and the folder of a table's run that has it: neither names a model."""
+"""
+An archive in its folder, and the folder of a table's run that has it: neither names a
+model.
+"""
 
 SECONDS_TO_END = 20
 """After a signal, for what is being answered."""
@@ -29,7 +32,10 @@ SECONDS_TO_READ = 4
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket to which clients can connect at once; they wait until `serve` answers. Raises `InputError`."""
+    """
+    A socket to which clients can connect at once; they wait until `serve` answers.
+    Raises `InputError`.
+    """
     family = AF_INET
     if ":" in host:
         family = AF_INET6
@@ -52,9 +58,10 @@ def serve(
     ready: Callable[[str], None],
 ) -> None:
     """
-    Serve archives, by name, at a socket until SIGTERM or Ctrl-C. `host` is the name that the socket was given. A
-    request has `timeout` seconds; `opening` says how the archives are loaded. `ready` is called with the URL when all
-    are. Raises `InputError` if a file cannot be used.
+    Serve archives, by name, at a socket until SIGTERM or Ctrl-C. `host` is the name
+    that the socket was given. A request has `timeout` seconds; `opening` says how the
+    archives are loaded. `ready` is called with the URL when all are. Raises
+    `InputError` if a file cannot be used.
     """
     models: dict[str, ServedModel] = {}
     for name, file in archives.items():
@@ -113,7 +120,10 @@ class _Server(uvicorn.Server):
 
 
 def archive_files(archives: Sequence[str]) -> dict[str, Path]:
-    """The archives of `[NAME=]FILE`, by name. Raises `InputError` if two have the same name."""
+    """
+    The archives of `[NAME=]FILE`, by name. Raises `InputError` if two have the same
+    name.
+    """
     files: dict[str, Path] = {}
     for one in archives:
         name, _, file = one.partition("=")

@@ -1,4 +1,6 @@
-"""The process of a model: it loads an archive, then answers one input after the other."""
+"""
+The process of a model: it loads an archive, then answers one input after the other.
+"""
 
 import json
 import logging
@@ -25,24 +27,34 @@ MAX_GROWTH = 250_000_000
 """Bytes of memory beyond what the loaded model takes; Linux alone enforces it."""
 
 KEPT_GROWTH = 50_000_000
-"""Bytes that the process may have kept after an answer; then it is replaced. Caches of words are what grows."""
+"""
+Bytes that the process may have kept after an answer; then it is replaced. Caches of
+words are what grows.
+"""
 
 FEW_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "8", "LRU_CACHE_CAPACITY": "8"}
 """
-Variables of oneDNN and PyTorch, which by default keep the code for a thousand shapes. Each length of a text is another
-one for an LSTM, and takes 2 MB, and 20 MB of addresses.
+Variables of oneDNN and PyTorch, which by default keep the code for a thousand shapes.
+Each length of a text is another one for an LSTM, and takes 2 MB, and 20 MB of
+addresses.
 """
 
 INPUT = struct.Struct("!I")
 """Before an input: its length."""
 
 ANSWER = struct.Struct("!H?I")
-"""Before an answer: its HTTP status, whether the process has to be replaced, and its length."""
+"""
+Before an answer: its HTTP status, whether the process has to be replaced, and its
+length.
+"""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """How archives are loaded: packages that register more classes, and the options for downloads."""
+    """
+    How archives are loaded: packages that register more classes, and the options for
+    downloads.
+    """
 
     packages: Sequence[str] = ()
     allow_downloads: bool = False
@@ -51,8 +63,9 @@ class Opening:
 
 def work(archive: Path, opening: Opening, channel: socket.socket) -> None:
     """
-    Sends what the page shows of the archive, or why it cannot be loaded. Then reads inputs, in JSON, from the channel
-    and writes answers to it, until the channel is closed. Signals are left to the server, which ends this process.
+    Sends what the page shows of the archive, or why it cannot be loaded. Then reads
+    inputs, in JSON, from the channel and writes answers to it, until the channel is
+    closed. Signals are left to the server, which ends this process.
     """
     exit_with_starter()
     return_freed_memory()
@@ -93,7 +106,10 @@ def _inputs(stream: BinaryIO) -> Iterator[Any]:
 
 
 def _load(archive: Path, opening: Opening) -> Any:
-    """A `LoadedModel`. Raises `InputError` if the archive cannot be used, or a package is missing."""
+    """
+    A `LoadedModel`. Raises `InputError` if the archive cannot be used, or a package is
+    missing.
+    """
     register_classes(opening.packages)
     from elmo_tasks.formats.fetch import downloads
     from elmo_tasks.web.loaded import LoadedModel
@@ -103,7 +119,9 @@ def _load(archive: Path, opening: Opening) -> Any:
 
 
 def _limit_memory() -> float:
-    """Limits the memory of this process; returns how much it may keep after an answer."""
+    """
+    Limits the memory of this process; returns how much it may keep after an answer.
+    """
     taken = data_bytes()
     if not taken:
         return float("inf")

@@ -1,9 +1,10 @@
 """
-Train a tiny self-contained archive for each task and store its predictions: `python -m tests.archives.make 2`, in the
-root of the project.
+Train a tiny self-contained archive for each task and store its predictions: `python -m
+tests.archives.make 2`, in the root of the project.
 
-The archives in folder 1 become those of the release 0.1.0. From then on stored archives are never replaced, so that
-tests show whether archives of earlier releases still load: each release that changes their contents adds a folder.
+The archives in folder 1 become those of the release 0.1.0. From then on stored archives
+are never replaced, so that tests show whether archives of earlier releases still load:
+each release that changes their contents adds a folder.
 """
 
 import json

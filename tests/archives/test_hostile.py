@@ -1,4 +1,7 @@
-"""Any archive of a megabyte is read, or rejected in one line, in bounded time and memory: each in its own process."""
+"""
+Any archive of a megabyte is read, or rejected in one line, in bounded time and memory:
+each in its own process.
+"""
 
 import gzip
 import io

@@ -1,4 +1,7 @@
-"""Sizes in an archive's config that its weights do not have are one error, before memory is given to them."""
+"""
+Sizes in an archive's config that its weights do not have are one error, before memory
+is given to them.
+"""
 
 import json
 import tarfile

@@ -1,4 +1,6 @@
-"""Stored archives load without a network or their biLM's files, and predict the same."""
+"""
+Stored archives load without a network or their biLM's files, and predict the same.
+"""
 
 import json
 import socket

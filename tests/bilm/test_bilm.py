@@ -115,7 +115,10 @@ def test_padding_changes_nothing_and_follows_the_tokens(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["dddd", "eagc"], ["dddd", "home"]])
 def test_hash_collisions_of_tokens(tmp_path: Path, words: list[str]) -> None:
-    """Distinct tokens are found by a hash, which is the same for the first pair: then each occurrence is encoded."""
+    """
+    Distinct tokens are found by a hash, which is the same for the first pair: then each
+    occurrence is encoded.
+    """
     bilm = BiLM.from_files(*write_bilm(tmp_path))
     alone = [sentence_layers(bilm, [[word]])[0][0] for word in words]
     counts = []
@@ -157,7 +160,10 @@ class Products(TorchDispatchMode):
 
 @pytest.mark.parametrize("state", ["reset", "carry"])
 def test_a_long_text_is_processed_in_parts(tmp_path: Path, state: str) -> None:
-    """As one with gradients, which is processed as a whole; its input products are never all in memory."""
+    """
+    As one with gradients, which is processed as a whole; its input products are never
+    all in memory.
+    """
     files = write_bilm(tmp_path)
     together = stream(files, state)
     in_parts = stream(files, state)
@@ -213,7 +219,9 @@ def test_autocast_changes_neither_layers_nor_gradients() -> None:
 
 @pytest.mark.parametrize("slots", [10, 50, 120, 256])
 def test_words_are_read_up_to_their_limit(tmp_path: Path, slots: int) -> None:
-    """Two words that differ in their last byte have one vector if that byte is truncated."""
+    """
+    Two words that differ in their last byte have one vector if that byte is truncated.
+    """
     bilm = BiLM.from_files(*write_bilm(tmp_path, max_characters_per_token=slots))
     assert bilm.options.max_characters_per_token == slots
     body = "a" * (slots - 3)

@@ -1,4 +1,7 @@
-"""The scan over packed steps against a loop over rows, outputs and gradients, and what a stack adds to it."""
+"""
+The scan over packed steps against a loop over rows, outputs and gradients, and what a
+stack adds to it.
+"""
 
 from collections.abc import Callable
 
@@ -38,7 +41,9 @@ def bounded(values: Tensor, bound: float | None) -> Tensor:
 def by_rows(
     lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor
 ) -> list[Tensor]:
-    """What the scan gives, one row and one step at a time, for autograd to differentiate."""
+    """
+    What the scan gives, one row and one step at a time, for autograd to differentiate.
+    """
     cell = list(cells)
     hidden = list(hiddens)
     bias = lstm.bias + torch.cat(

@@ -1,4 +1,7 @@
-"""A step and its gradient: the plain code against autograd, and the fast code against the plain one."""
+"""
+A step and its gradient: the plain code against autograd, and the fast code against the
+plain one.
+"""
 
 import pytest
 import torch

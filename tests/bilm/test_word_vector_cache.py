@@ -1,4 +1,6 @@
-"""Word vectors: their cache, their independence of the batch, and grouping by length."""
+"""
+Word vectors: their cache, their independence of the batch, and grouping by length.
+"""
 
 import pickle
 from pathlib import Path
@@ -54,7 +56,10 @@ def test_the_least_recently_used_word_is_dropped() -> None:
 def test_a_vector_does_not_depend_on_the_batch(
     sizes: dict[str, Any], packed: bool, precision: Any
 ) -> None:
-    """Bit for bit, at any width: exact resumption needs it, for a resumed run starts with an empty cache."""
+    """
+    Bit for bit, at any width: exact resumption needs it, for a resumed run starts with
+    an empty cache.
+    """
     bilm = random_bilm(**sizes).requires_grad_(False)
     bilm._precision = "bfloat16" if precision else "float32"
     if packed:
@@ -72,7 +77,10 @@ def test_a_vector_does_not_depend_on_the_batch(
 
 
 class LastRowDiffers(PackableLinear):
-    """A product whose last row is rounded in another way if there are as many rows as in the largest chunk."""
+    """
+    A product whose last row is rounded in another way if there are as many rows as in
+    the largest chunk.
+    """
 
     def linear(self, *arguments: Any, **named: Any) -> Linear:
         product = super().linear(*arguments, **named)

@@ -1,4 +1,7 @@
-"""Checks of whole configs: each config in `broken/` has exactly the problems that its comments announce."""
+"""
+Checks of whole configs: each config in `broken/` has exactly the problems that its
+comments announce.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Each key of each config with null, a value of another type, and a number that is none: a problem of that key."""
+"""
+Each key of each config with null, a value of another type, and a number that is none: a
+problem of that key.
+"""
 
 import copy
 import json
@@ -146,7 +149,10 @@ def test_every_key(name: str, configs: Path, seen: set[Place]) -> None:
 
 
 def is_of(path: str, key: str) -> bool:
-    """Whether the place of a problem is a key, or a part of it; or a value that the key is part of, in an object."""
+    """
+    Whether the place of a problem is a key, or a part of it; or a value that the key is
+    part of, in an object.
+    """
     is_around = "." in path and key.startswith(f"{path}.")
     return is_around or f"{path}.".startswith(f"{key}.")
 

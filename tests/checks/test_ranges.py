@@ -1,4 +1,7 @@
-"""Every number of every constructor has a range, which `check` and construction apply alike."""
+"""
+Every number of every constructor has a range, which `check` and construction apply
+alike.
+"""
 
 import inspect
 import math

@@ -1,4 +1,7 @@
-"""A regex of a config that matches no parameter is a problem, for `check` and for a training."""
+"""
+A regex of a config that matches no parameter is a problem, for `check` and for a
+training.
+"""
 
 import json
 import random

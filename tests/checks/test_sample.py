@@ -1,4 +1,7 @@
-"""What `check` accepts can be constructed, and makes a step; other configs are one problem."""
+"""
+What `check` accepts can be constructed, and makes a step; other configs are one
+problem.
+"""
 
 import copy
 import json

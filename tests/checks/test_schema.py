@@ -1,4 +1,7 @@
-"""Keys, types and names of a config compared with the signatures of constructors: no problem missed, no false alarm."""
+"""
+Keys, types and names of a config compared with the signatures of constructors: no
+problem missed, no false alarm.
+"""
 
 import json
 from typing import Any, NamedTuple

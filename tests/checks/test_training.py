@@ -1,4 +1,7 @@
-"""`elmo-tasks train` rejects an invalid config of our models before it reads or writes anything."""
+"""
+`elmo-tasks train` rejects an invalid config of our models before it reads or writes
+anything.
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""`elmo-tasks evaluate`: its outputs, and on data without labels one clear error, never a score."""
+"""
+`elmo-tasks evaluate`: its outputs, and on data without labels one clear error, never a
+score.
+"""
 
 import json
 import shutil

@@ -1,4 +1,7 @@
-"""Commands that are stopped while they write: a signal leaves nothing, and after a kill the same command removes it."""
+"""
+Commands that are stopped while they write: a signal leaves nothing, and after a kill
+the same command removes it.
+"""
 
 import json
 import os
@@ -35,8 +38,8 @@ def stopped_by(
     number: int, arguments: list[str], *, writes: int = 1, folder: Path | None = None
 ) -> int:
     """
-    The exit status of a command that gets a signal when it has written a temporary file for the n-th time; with
-    `folder`, one in this folder.
+    The exit status of a command that gets a signal when it has written a temporary file
+    for the n-th time; with `folder`, one in this folder.
     """
 
     def act() -> None:

@@ -52,7 +52,10 @@ LEAST = {
 
 NUMBERS = {f"{command} --download-limit": 3e38 for command in COMMANDS}
 NUMBERS["serve --timeout"] = 86_400
-"""The options that take other numbers than integers, above 0, and the largest value of each."""
+"""
+The options that take other numbers than integers, above 0, and the largest value of
+each.
+"""
 
 MOST = {"bilm export --mantissa-bits": 23, "serve --port": 65_535}
 """The largest, where it is not that of an integer of 32 bits."""

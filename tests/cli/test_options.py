@@ -1,6 +1,6 @@
 """
-Each option of each command, as `--help` lists it, runs on a trained model: with the archive and with the run's folder,
-alone and in pairs.
+Each option of each command, as `--help` lists it, runs on a trained model: with the
+archive and with the run's folder, alone and in pairs.
 """
 
 import json
@@ -50,8 +50,9 @@ ON_RAY = (
 @dataclass(frozen=True)
 class Call:
     """
-    A command line, in which `{out}` is an empty folder and other names in braces are those of `places`; the files that
-    it leaves in that folder; what it prints, a pattern.
+    A command line, in which `{out}` is an empty folder and other names in braces are
+    those of `places`; the files that it leaves in that folder; what it prints, a
+    pattern.
     """
 
     line: str
@@ -432,7 +433,9 @@ def test_predict_predicts_the_same_with_any_options(
 def expected_tags(
     places: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[list[str]]]:
-    """The predicted tags of each sentence, without other options, for both kinds of files."""
+    """
+    The predicted tags of each sentence, without other options, for both kinds of files.
+    """
     folder = tmp_path_factory.mktemp("tags")
     found = {}
     for file, option in (("inputs", []), ("data", ["--use-dataset-reader"])):

@@ -1,4 +1,7 @@
-"""Commands whose standard streams are closed, or whose reader has ended: each works, or ends with one line."""
+"""
+Commands whose standard streams are closed, or whose reader has ended: each works, or
+ends with one line.
+"""
 
 import json
 import os
@@ -29,7 +32,10 @@ class Ended(NamedTuple):
 
 
 def run_with(streams: dict[int, str], *arguments: object) -> Ended:
-    """A command in a fork, with streams that are `closed` or `broken` pipes; the others are files."""
+    """
+    A command in a fork, with streams that are `closed` or `broken` pipes; the others
+    are files.
+    """
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
         for file in files:
@@ -92,7 +98,10 @@ STREAMS: dict[str, dict[int, str]] = {
 
 
 class Command(NamedTuple):
-    """The arguments, where OUT is an output and IN a text, and whether the result is a file."""
+    """
+    The arguments, where OUT is an output and IN a text, and whether the result is a
+    file.
+    """
 
     arguments: str
     to_file: bool = False

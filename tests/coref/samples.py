@@ -6,7 +6,10 @@ Clusters = list[list[tuple[int, int]]]
 
 
 def column(found: Clusters, *, length: int) -> list[str]:
-    """A file's column of brackets; clusters are numbered in order, and at a word longer mentions open first."""
+    """
+    A file's column of brackets; clusters are numbered in order, and at a word longer
+    mentions open first.
+    """
     cells: list[list[str]] = [[] for _ in range(length)]
     mentions = []
     for number, cluster in enumerate(found):
@@ -23,7 +26,10 @@ def column(found: Clusters, *, length: int) -> list[str]:
 
 
 def can_be_written(cluster: list[tuple[int, int]]) -> bool:
-    """Brackets of one number close the last one that is open, so that its mentions cannot cross."""
+    """
+    Brackets of one number close the last one that is open, so that its mentions cannot
+    cross.
+    """
     for start, end in cluster:
         for other_start, other_end in cluster:
             if start < other_start < end < other_end:
@@ -32,7 +38,10 @@ def can_be_written(cluster: list[tuple[int, int]]) -> bool:
 
 
 def random_clusters(generator: Random, *, length: int) -> Clusters:
-    """Up to five clusters of up to five mentions, of which many occur twice in documents of a few words."""
+    """
+    Up to five clusters of up to five mentions, of which many occur twice in documents
+    of a few words.
+    """
     spans = []
     for start in range(length):
         for end in range(start + 1, min(length, start + 3) + 1):

@@ -1,9 +1,9 @@
 """
-The published rules of the official scorer of CoNLL-2012, version 8.01, on the text of its files: a second
-implementation, for comparison with the product's.
+The published rules of the official scorer of CoNLL-2012, version 8.01, on the text of
+its files: a second implementation, for comparison with the product's.
 
-Pradhan et al. (2014), "Scoring Coreference Partitions of Predicted Mentions", define the three metrics. The scorer's
-own rules are about mentions that occur more than once.
+Pradhan et al. (2014), "Scoring Coreference Partitions of Predicted Mentions", define
+the three metrics. The scorer's own rules are about mentions that occur more than once.
 """
 
 import re
@@ -31,8 +31,9 @@ class Scores(NamedTuple):
 
 def read_entities(cells: Iterable[str]) -> list[list[Mention]]:
     """
-    The entities in a column of brackets, in the order in which the scorer meets their numbers: in each cell first the
-    mentions of one word, then what opens, then what closes.
+    The entities in a column of brackets, in the order in which the scorer meets their
+    numbers: in each cell first the mentions of one word, then what opens, then what
+    closes.
     """
     entities: dict[str, list[Mention]] = {}
     opened: dict[str, list[int]] = {}
@@ -73,7 +74,10 @@ def score(response_cells: Iterable[str], key_cells: Iterable[str]) -> Scores:
 def without_repeated(
     response: Sequence[list[Mention]], *, in_key: set[Mention]
 ) -> list[list[Mention]]:
-    """A mention that is in the key counts where it is read first; entities that become empty are removed."""
+    """
+    A mention that is in the key counts where it is read first; entities that become
+    empty are removed.
+    """
     found: set[Mention] = set()
     left = []
     for entity in response:
@@ -100,8 +104,8 @@ def common_links(
     response: Sequence[list[Mention]], key: Sequence[list[Mention]]
 ) -> int:
     """
-    Vilain et al.: the size of an entity of the response, less the number of parts into which the key divides it; a
-    mention that is not in the key is a part.
+    Vilain et al.: the size of an entity of the response, less the number of parts into
+    which the key divides it; a mention that is not in the key is a part.
     """
     links = 0
     last_entity = last_entities(key)
@@ -132,7 +136,9 @@ def b_cubed_sums(
 def best_alignment(
     response: Sequence[list[Mention]], key: Sequence[list[Mention]]
 ) -> float:
-    """Luo: the greatest sum of the similarities of entities that are paired one to one."""
+    """
+    Luo: the greatest sum of the similarities of entities that are paired one to one.
+    """
     graph = networkx.Graph()
     for other, theirs in enumerate(response):
         mentions = set(theirs)

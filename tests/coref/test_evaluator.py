@@ -124,7 +124,10 @@ def words_of(text: str) -> list[list[str]]:
 
 
 def read_back(file: Path) -> list[list[Cluster]]:
-    """The clusters of each document of two files with the same documents, one after the other."""
+    """
+    The clusters of each document of two files with the same documents, one after the
+    other.
+    """
     begin = "#begin document"
     documents = file.read_text().split(begin)[1:]
     half = file.with_name("half")

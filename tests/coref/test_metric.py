@@ -1,4 +1,6 @@
-"""Coreference scores against their definitions, the official scorer's rules, and by hand."""
+"""
+Coreference scores against their definitions, the official scorer's rules, and by hand.
+"""
 
 from collections.abc import Sequence
 from itertools import islice, permutations
@@ -31,7 +33,10 @@ def clusters(text: str) -> Clusters:
 
 
 def muc_links(these: Clusters, those: Clusters) -> tuple[float, float]:
-    """The sum of `|cluster| - parts` over `these`, parts by a partition into `those`, and of `|cluster| - 1`."""
+    """
+    The sum of `|cluster| - parts` over `these`, parts by a partition into `those`, and
+    of `|cluster| - 1`.
+    """
     right = possible = 0
     for cluster in these:
         parts = 0
@@ -119,7 +124,10 @@ def test_equals_the_definitions(documents: list[tuple[Clusters, Clusters]]) -> N
 
 
 def official(response: Clusters, key: Clusters, *, length: int) -> list[list[float]]:
-    """What the rules of the official scorer give for files with these clusters, as `document_counts`."""
+    """
+    What the rules of the official scorer give for files with these clusters, as
+    `document_counts`.
+    """
     return by_scorer(response, column(key, length=length))
 
 
@@ -218,7 +226,10 @@ def test_equals_the_official_scorer_on_real_documents(split: str, every: int) ->
 
 
 def altered(generator: Random, cluster: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """A cluster without some of its mentions, with another one that may be wrong, and with one repeated."""
+    """
+    A cluster without some of its mentions, with another one that may be wrong, and with
+    one repeated.
+    """
     kept = [mention for mention in cluster if generator.random() < 0.8] or cluster
     start, end = generator.choice(cluster)
     other = (max(0, start - 1), end)

@@ -1,4 +1,7 @@
-"""The coreference model. Properties of all task models are in tests/tasks/test_task_models.py."""
+"""
+The coreference model. Properties of all task models are in
+tests/tasks/test_task_models.py.
+"""
 
 from typing import Any
 
@@ -170,7 +173,9 @@ def test_head_values(
 
 
 def test_no_score_is_no_antecedent(build: Build) -> None:
-    """Without weights all pairs score 0, as having no antecedent does, which is taken."""
+    """
+    Without weights all pairs score 0, as having no antecedent does, which is taken.
+    """
     model = build()
     with torch.no_grad():
         for parameter in model.parameters():

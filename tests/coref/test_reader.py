@@ -48,7 +48,10 @@ def test_singletons_nested_and_crossing_mentions_are_read() -> None:
 def test_clusters_are_those_of_the_official_scorer(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
-    """Whatever their order, also repeated, in two clusters, and across the ends of sentences."""
+    """
+    Whatever their order, also repeated, in two clusters, and across the ends of
+    sentences.
+    """
     generator = Random(seed)
     length = generator.randint(1, 12)
     brackets = column(random_clusters(generator, length=length), length=length)

@@ -1,4 +1,7 @@
-"""Scores of spans and of pairs against loops, pruning against its definition, and the loss by hand."""
+"""
+Scores of spans and of pairs against loops, pruning against its definition, and the loss
+by hand.
+"""
 
 import math
 from typing import Any

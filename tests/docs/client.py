@@ -1,4 +1,7 @@
-"""Sends this command to `server.py`, whose socket is named by COMMAND_SERVER, and exits with its status."""
+"""
+Sends this command to `server.py`, whose socket is named by COMMAND_SERVER, and exits
+with its status.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""A small data root, and commands that run in forks of a server: importing AllenNLP takes seconds."""
+"""
+A small data root, and commands that run in forks of a server: importing AllenNLP takes
+seconds.
+"""
 
 import os
 import subprocess
@@ -14,7 +17,9 @@ from tests.tiny import FIXTURES, ROOT
 
 @pytest.fixture(scope="session")
 def data_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The synthetic corpus, each file cut to its first units; a training takes seconds."""
+    """
+    The synthetic corpus, each file cut to its first units; a training takes seconds.
+    """
     root = tmp_path_factory.mktemp("data")
     for source in sorted((FIXTURES / "miniworld").rglob("*")):
         if source.is_file():
@@ -37,7 +42,10 @@ def cut(file: Path) -> bytes:
 def environment(
     tmp_path_factory: pytest.TempPathFactory, data_root: Path
 ) -> Iterator[dict[str, str]]:
-    """With `allennlp`, `elmo-tasks` and `python` on the path, which run in forks of a server."""
+    """
+    With `allennlp`, `elmo-tasks` and `python` on the path, which run in forks of a
+    server.
+    """
     folder = tmp_path_factory.mktemp("bin")
     for name in ("allennlp", "elmo-tasks", "python"):
         shim = folder / name

@@ -1,9 +1,9 @@
 """
-Runs `elmo-tasks`, `allennlp` and `python` commands in forks of one process that has imported everything: importing
-AllenNLP takes seconds, a fork a few milliseconds.
+Runs `elmo-tasks`, `allennlp` and `python` commands in forks of one process that has
+imported everything: importing AllenNLP takes seconds, a fork a few milliseconds.
 
-A client (`client.py`) connects to the Unix socket, sends its argv, folder, environment and standard streams, and
-receives the exit status.
+A client (`client.py`) connects to the Unix socket, sends its argv, folder, environment
+and standard streams, and receives the exit status.
 """
 
 import json

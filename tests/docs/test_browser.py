@@ -68,7 +68,10 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def open_page(browser: Any, serve: Any, exported: Path) -> Iterator[Open]:
-    """Opens the page in a new window. In the end: requests went to its server only, and no script failed."""
+    """
+    Opens the page in a new window. In the end: requests went to its server only, and no
+    script failed.
+    """
     contexts: list[Any] = []
     problems: list[list[str]] = []
 

@@ -1,4 +1,7 @@
-"""The blocks of CONTRIBUTING.md run, in order, in a copy of the tree: a task without code, and one with a new model."""
+"""
+The blocks of CONTRIBUTING.md run, in order, in a copy of the tree: a task without code,
+and one with a new model.
+"""
 
 import os
 import shutil

@@ -1,7 +1,9 @@
 """
-Every shell and Python block of README and docs/ runs, page by page, in order, in a fresh folder, on a small data root.
+Every shell and Python block of README and docs/ runs, page by page, in order, in a
+fresh folder, on a small data root.
 
-A block that cannot run here says why in its info string: "```bash no-run: needs the paper's corpora".
+A block that cannot run here says why in its info string: "```bash no-run: needs the
+paper's corpora".
 """
 
 import re

@@ -1,4 +1,7 @@
-"""The tables of docs/FIDELITY.md say what the configs in `training_config/paper` resolve to."""
+"""
+The tables of docs/FIDELITY.md say what the configs in `training_config/paper` resolve
+to.
+"""
 
 import json
 import re

@@ -1,7 +1,9 @@
 """
-docs/PAPER.md: links into code, config values and numbers. `python -m tests.docs.test_paper` writes the line numbers.
+docs/PAPER.md: links into code, config values and numbers. `python -m
+tests.docs.test_paper` writes the line numbers.
 
-A link's text names a file and a class, function or method in it, or an expression that one of its lines contains.
+A link's text names a file and a class, function or method in it, or an expression that
+one of its lines contains.
 """
 
 import ast
@@ -26,7 +28,10 @@ RUN = re.compile(r"`elmo-tasks ablate (\w+)|training_config/(\w+)\.jsonnet -s")
 
 
 def line_of(path: str, name: str) -> int:
-    """The line of `elmo_tasks/path` that begins the definition of `name`, or contains this expression."""
+    """
+    The line of `elmo_tasks/path` that begins the definition of `name`, or contains this
+    expression.
+    """
     text = (ROOT / "elmo_tasks" / path).read_text("utf-8")
     if not re.fullmatch(r"[\w.]+", name):
         lines = []

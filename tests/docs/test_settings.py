@@ -1,4 +1,7 @@
-"""The table of keys in docs/LAYERS.md is that of the settings. `python -m tests.docs.test_settings` writes it."""
+"""
+The table of keys in docs/LAYERS.md is that of the settings. `python -m
+tests.docs.test_settings` writes it.
+"""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""The documentation as a site: it is built without warnings, and its pages in Chromium."""
+"""
+The documentation as a site: it is built without warnings, and its pages in Chromium.
+"""
 
 import os
 import re
@@ -57,7 +59,10 @@ def test_links(site: Path) -> None:
 
 
 def problems_of(page: Any, context: Any, address: str) -> list[str]:
-    """A list that gets the errors of a page, and its requests to other servers than that of the address."""
+    """
+    A list that gets the errors of a page, and its requests to other servers than that
+    of the address.
+    """
     problems: list[str] = []
 
     def on_error(error: Any) -> None:

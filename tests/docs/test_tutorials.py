@@ -1,4 +1,7 @@
-"""The tutorials run, with the answers of their exercises; each notebook has its source's cells and their outputs."""
+"""
+The tutorials run, with the answers of their exercises; each notebook has its source's
+cells and their outputs.
+"""
 
 import runpy
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Small random biLMs in the official format, and sentences that are hard in every way."""
+"""
+Small random biLMs in the official format, and sentences that are hard in every way.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -24,11 +26,16 @@ BATCHES = [
     [SENTENCES[2], SENTENCES[3], SENTENCES[5], SENTENCES[6], SENTENCES[0]],
     [SENTENCES[4], SENTENCES[2]],
 ]
-"""Three batches, of which the second has rows that the first had not, and the third leaves some rows alone."""
+"""
+Three batches, of which the second has rows that the first had not, and the third leaves
+some rows alone.
+"""
 
 
 def options(**changes: Any) -> BiLMOptions:
-    """A biLM small enough for loops in Python; clips that nothing of its size reaches."""
+    """
+    A biLM small enough for loops in Python; clips that nothing of its size reaches.
+    """
     sizes = {
         "filters": FILTERS,
         "character_dim": 4,

@@ -1,4 +1,6 @@
-"""Trained models find their biLM again: moved, changed, missing, or inside the archive."""
+"""
+Trained models find their biLM again: moved, changed, missing, or inside the archive.
+"""
 
 import json
 import shutil
@@ -57,7 +59,10 @@ def paths(bilm: str, prefix: str = "") -> dict[str, str]:
 
 
 def trained(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
-    """An archive as AllenNLP leaves it, without the training, and the vectors that its model gives."""
+    """
+    An archive as AllenNLP leaves it, without the training, and the vectors that its
+    model gives.
+    """
     run.mkdir()
     (run / "config.json").write_text(json.dumps(config(**elmo)))
     vocab = Vocabulary()
@@ -100,7 +105,9 @@ def test_an_archive_with_relative_paths_loads_from_another_folder(
 def test_a_moved_bilm_is_found_by_what_stands_beside_the_config(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The weights, which are read after the model is constructed, are not needed for that."""
+    """
+    The weights, which are read after the model is constructed, are not needed for that.
+    """
     _, expected = trained(folder / "run")
     vocab = Vocabulary.from_files(str(folder / "run/vocabulary"))
     model = load(folder / "run/model.tar.gz")

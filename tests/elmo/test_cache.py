@@ -1,4 +1,7 @@
-"""The layer cache: the same rounded layers, whatever the folder holds and whatever happens to it."""
+"""
+The layer cache: the same rounded layers, whatever the folder holds and whatever happens
+to it.
+"""
 
 import copy
 import logging

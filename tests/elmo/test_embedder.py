@@ -1,4 +1,7 @@
-"""The frozen embedder: two places from one pass, the biLM outside of the model, and config keys."""
+"""
+The frozen embedder: two places from one pass, the biLM outside of the model, and config
+keys.
+"""
 
 import copy
 import pickle

@@ -1,4 +1,7 @@
-"""The indexer inside AllenNLP's fields: the same tensors as AllenNLP's own, in less memory."""
+"""
+The indexer inside AllenNLP's fields: the same tensors as AllenNLP's own, in less
+memory.
+"""
 
 import numpy as np
 import pytest

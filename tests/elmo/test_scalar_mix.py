@@ -1,4 +1,6 @@
-"""Eq. (1): the mix against AllenNLP's, its penalty, and both layer norms against NumPy."""
+"""
+Eq. (1): the mix against AllenNLP's, its penalty, and both layer norms against NumPy.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Vectors in shards: whoever writes them, and however often the call is interrupted, the same bytes."""
+"""
+Vectors in shards: whoever writes them, and however often the call is interrupted, the
+same bytes.
+"""
 
 import gzip
 import json

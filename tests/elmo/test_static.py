@@ -1,4 +1,7 @@
-"""Static vectors: the mean of each word's contextual vectors, and the files that hold them."""
+"""
+Static vectors: the mean of each word's contextual vectors, and the files that hold
+them.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""Transformers: the pooled hidden states of the plain Hugging Face model, long texts, files, and the keys of ELMo."""
+"""
+Transformers: the pooled hidden states of the plain Hugging Face model, long texts,
+files, and the keys of ELMo.
+"""
 
 import json
 import logging
@@ -50,7 +53,10 @@ def ids_of(sentences: list[list[str]]) -> Tensor:
 
 
 def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
-    """[L+1, T, D] by the plain model and tokenizer, one word at a time; zero for words without a piece."""
+    """
+    [L+1, T, D] by the plain model and tokenizer, one word at a time; zero for words
+    without a piece.
+    """
     model = transformers.AutoModel.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(
         folder, add_prefix_space=True
@@ -116,8 +122,8 @@ def test_one_piece_of_a_word(bert: str, pieces: str) -> None:
 
 def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
     """
-    For each word its layers [L+1, D] from the window of pieces in which it has most context on both sides, and from
-    others where it has as much, less one piece.
+    For each word its layers [L+1, D] from the window of pieces in which it has most
+    context on both sides, and from others where it has as much, less one piece.
     """
     model = transformers.AutoModel.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -304,7 +310,9 @@ def test_an_archive_holds_the_files(tmp_path: Path) -> None:
 def test_a_model_of_the_hub(
     bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Downloaded before; a trained model keeps its revision when the hub has a newer one."""
+    """
+    Downloaded before; a trained model keeps its revision when the hub has a newer one.
+    """
     cache = tmp_path / "models--org--bert"
     for revision in ("1" * 40, "2" * 40):
         write_transformer(cache / "snapshots" / revision, seed=int(revision[0]))
@@ -360,7 +368,10 @@ def test_files_that_cannot_be_used(tmp_path: Path, how: str) -> None:
 
 
 def test_pickled_weights_and_heads(tmp_path: Path) -> None:
-    """A language model has a head more, and a pooler less; safetensors are preferred to a pickle."""
+    """
+    A language model has a head more, and a pooler less; safetensors are preferred to a
+    pickle.
+    """
     folder = tmp_path / "model"
     expected = Transformer(write_transformer(folder))(ids_of(SENTENCES)).layers
     model = transformers.BertForMaskedLM.from_pretrained(folder)

@@ -1,4 +1,7 @@
-"""A transformer's folder from anywhere: what its settings name is neither run nor fetched nor allocated."""
+"""
+A transformer's folder from anywhere: what its settings name is neither run nor fetched
+nor allocated.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""Windows of long texts: every token once, from where it has most context, at all sizes near the limits."""
+"""
+Windows of long texts: every token once, from where it has most context, at all sizes
+near the limits.
+"""
 
 import math
 from itertools import combinations, pairwise
@@ -9,7 +12,10 @@ from elmo_tasks.elmo.windows import Window, windows
 
 
 def context(window: Window, token: int, length: int) -> int:
-    """The tokens between this one and the nearer end of a window, not counting the ends of the sentence."""
+    """
+    The tokens between this one and the nearer end of a window, not counting the ends of
+    the sentence.
+    """
     nearest = length
     if window.start > 0:
         nearest = min(nearest, token - window.start)

@@ -1,4 +1,7 @@
-"""Tiny random transformers of seven architectures, with tokenizers trained here, in Hugging Face's format."""
+"""
+Tiny random transformers of seven architectures, with tokenizers trained here, in
+Hugging Face's format.
+"""
 
 from pathlib import Path
 from typing import Any

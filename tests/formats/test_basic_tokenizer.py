@@ -1,4 +1,7 @@
-"""The rule `basic` for words and punctuation: properties for any text, and a table of decisions."""
+"""
+The rule `basic` for words and punctuation: properties for any text, and a table of
+decisions.
+"""
 
 import time
 

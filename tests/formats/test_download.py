@@ -387,7 +387,9 @@ def test_a_host_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_system_without_locks(
     server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is resumed, and nothing stays that another process could take for its own."""
+    """
+    Nothing is resumed, and nothing stays that another process could take for its own.
+    """
 
     def no_lock(*arguments: object, **options: object) -> None:
         raise NotImplementedError

@@ -41,7 +41,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A biLM as the NLPL repository has them, in `204` and `204.zip`, and as AllenNLP has them, in `web`."""
+    """
+    A biLM as the NLPL repository has them, in `204` and `204.zip`, and as AllenNLP has
+    them, in `web`.
+    """
     (tmp_path / "204").mkdir()
     (tmp_path / "web").mkdir()
     options, weights = map(Path, write_bilm(tmp_path / "204"))

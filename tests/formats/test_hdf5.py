@@ -186,7 +186,9 @@ def test_linked_group_is_rejected(tmp_path: Path) -> None:
 def test_failed_write_leaves_the_old_file_and_no_view_of_the_buffer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python 3.12 crashes when it collects a traceback that holds a view of a `BytesIO`."""
+    """
+    Python 3.12 crashes when it collects a traceback that holds a view of a `BytesIO`.
+    """
     (tmp_path / "w.hdf5").write_bytes(b"old")
     images: list[io.BytesIO] = []
     monkeypatch.setattr(

@@ -38,7 +38,9 @@ from elmo_tasks.tasks.squad.official import read_questions
 
 MARK = "\ufeff"
 ODD = "10\u00a0000 a\u2028b c\x85d e\x0bf g\x0ch i\x1cj café ."
-"""Tokens with characters that Python, but not these formats, takes for blanks or ends."""
+"""
+Tokens with characters that Python, but not these formats, takes for blanks or ends.
+"""
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,9 @@ PACKED = ("gzip", "two members", "zstd")
 
 
 def _other(text: str) -> dict[str, bytes]:
-    """A file after changes after which the records are the same, or there is an error."""
+    """
+    A file after changes after which the records are the same, or there is an error.
+    """
     marked = MARK + text.rstrip("\n").replace("\n", f"\n{MARK}")
     return {
         "blank last lines": f"{text}\n\n\n".encode(),

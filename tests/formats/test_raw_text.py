@@ -1,4 +1,6 @@
-"""Raw text: its tokenizers, their warnings and errors, and texts that are lists of words."""
+"""
+Raw text: its tokenizers, their warnings and errors, and texts that are lists of words.
+"""
 
 import sys
 from typing import Any
@@ -123,7 +125,10 @@ def test_words_are_not_reported(name: str, caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_the_report_of_raw_text(caplog: pytest.LogCaptureFixture) -> None:
-    """It comes with the third mark, before the text ends; the numbers are of all texts so far."""
+    """
+    It comes with the third mark, before the text ends; the numbers are of all texts so
+    far.
+    """
     split = SplitAtBlanks(ADVICE)
     for _ in range(1000 - 3):
         split("a")

@@ -1,4 +1,7 @@
-"""Hostile archives and compressed files: nothing is written elsewhere, and little memory and time is used."""
+"""
+Hostile archives and compressed files: nothing is written elsewhere, and little memory
+and time is used.
+"""
 
 import gzip
 import io
@@ -42,7 +45,10 @@ def packed(
 
 
 def chain_of_links() -> list[tuple[tarfile.TarInfo, bytes]]:
-    """CVE-2025-4517: a path of links that is too long for `os.path.realpath` leads out of the folder."""
+    """
+    CVE-2025-4517: a path of links that is too long for `os.path.realpath` leads out of
+    the folder.
+    """
     long, links, place = "d" * 247, [], ""
     for letter in "abcdefghijklmnop":
         links.append(member(f"{place}{long}", type=tarfile.DIRTYPE))

@@ -73,11 +73,17 @@ class Subject:
     read: Callable[[Path], Any]
     name: str = "file.txt"
     framework: bool = False
-    """Whether errors of AllenNLP are valid, too, if the command line shows them in one line."""
+    """
+    Whether errors of AllenNLP are valid, too, if the command line shows them in one
+    line.
+    """
 
 
 def subjects(folder: Path) -> dict[str, Subject]:
-    """Every reader and loader, with a small valid file; `folder` is for the files that they need."""
+    """
+    Every reader and loader, with a small valid file; `folder` is for the files that
+    they need.
+    """
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
     shard = _shard(folder, options, weights)
@@ -229,7 +235,9 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def with_member(name: str, content: bytes | None, archived: Path = ARCHIVE) -> bytes:
-    """A stored archive without one of its members, or with another file in its place."""
+    """
+    A stored archive without one of its members, or with another file in its place.
+    """
     packed = io.BytesIO()
     with (
         tarfile.open(archived) as sound,

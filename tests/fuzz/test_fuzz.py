@@ -1,4 +1,7 @@
-"""Every reader and loader reads any bytes or raises one clear error, quickly and with little memory."""
+"""
+Every reader and loader reads any bytes or raises one clear error, quickly and with
+little memory.
+"""
 
 import gzip
 import json
@@ -71,7 +74,10 @@ VALUES += [[], {}, [[]], [None], ["a"], {"a": 1}, "²", "-", "A " * 50, "neutral
 
 @st.composite
 def damaged(draw: st.DrawFn, sample: bytes) -> bytes:
-    """The sample with pieces replaced or inserted, the end cut off, other line ends or JSON values, or as gzip."""
+    """
+    The sample with pieces replaced or inserted, the end cut off, other line ends or
+    JSON values, or as gzip.
+    """
     data = sample
     if sample[:1] in b"{[" and draw(st.booleans()):
         data = _with_other_value(draw, sample)

@@ -1,8 +1,9 @@
 """
 The fixtures of the device, which is registered before any backward pass.
 
-Tests here run in a pytest of their own (`make test` starts it): where a device beside the CPU is
-registered, a backward pass starts threads, and a forked process, which other tests make, has none.
+Tests here run in a pytest of their own (`make test` starts it): where a device beside
+the CPU is registered, a backward pass starts threads, and a forked process, which other
+tests make, has none.
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,12 @@
 """
-A GPU that is not there. Its tensors say that they are on the device `pretend:0`, and compute on
-the CPU; where one meets a tensor of the CPU, it raises an error, as CUDA does.
+A GPU that is not there. Its tensors say that they are on the device `pretend:0`, and
+compute on the CPU; where one meets a tensor of the CPU, it raises an error, as CUDA
+does.
 
 PyTorch reserves the dispatch key PrivateUse1 for devices of others. Every operator on a
-`PretendTensor` comes to `compute`. `on_pretended_gpu` and `in_place_of_cuda` are the ways in;
-`register` must have been called before the first backward pass of the process, which starts the
-threads of all devices. `work_of` counts operators, copies and waits.
+`PretendTensor` comes to `compute`. `on_pretended_gpu` and `in_place_of_cuda` are the
+ways in; `register` must have been called before the first backward pass of the process,
+which starts the threads of all devices. `work_of` counts operators, copies and waits.
 """
 
 import inspect
@@ -84,7 +85,9 @@ _work: list[Work] = []
 
 
 def work_of(function: Callable[[], Any]) -> Work:
-    """Calls a function, and counts what it asks of the device, also in backward passes."""
+    """
+    Calls a function, and counts what it asks of the device, also in backward passes.
+    """
     own = Work()
     _work.append(own)
     try:
@@ -153,7 +156,8 @@ class PretendTensor(Tensor):
 
     @staticmethod
     def __new__(cls, raw: Tensor) -> "PretendTensor":
-        # PyTorch gives the results of views a version, which those of inference mode lack.
+        # PyTorch gives the results of views a version, which those of inference mode
+        # lack.
         with torch.inference_mode(False):
             made: PretendTensor = Tensor._make_wrapper_subclass(
                 cls,
@@ -276,7 +280,10 @@ def tensors_in(values: Iterable[Any]) -> list[Tensor]:
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """The value with `function` applied to everything in its lists, tuples and dictionaries."""
+    """
+    The value with `function` applied to everything in its lists, tuples and
+    dictionaries.
+    """
     if isinstance(value, list | tuple):
         return type(value)([mapped(part, function) for part in value])
     if isinstance(value, dict):
@@ -352,7 +359,9 @@ def gru_cell(
 
 
 def gru_cell_backward(grad_hy: Tensor, saved: Tensor, has_bias: bool) -> Any:
-    """`_thnn_fused_gru_cell_backward`: the gradients of both gates, h and both biases."""
+    """
+    `_thnn_fused_gru_cell_backward`: the gradients of both gates, h and both biases.
+    """
     r, z, n, hx, hidden_n = saved.chunk(5, 1)
     grad_n = grad_hy * (1 - z) * (1 - n**2)
     grad_z = grad_hy * (hx - n) * z * (1 - z)
@@ -466,7 +475,9 @@ def copy_from(source: Tensor, target: Tensor, non_blocking: bool = False) -> Ten
 
 @cache
 def register() -> list[torch.library.Library]:
-    """Registers the device, once in a process; the libraries end with what is returned."""
+    """
+    Registers the device, once in a process; the libraries end with what is returned.
+    """
     getattr(backend_registration, SETUP)(NAME, Module())
     kernels = torch.library.Library("aten", "IMPL")
     kernels.impl("empty.memory_format", empty, DEVICE_KEY)

@@ -1,4 +1,6 @@
-"""All models on a GPU: nothing is left behind on the CPU, and the results are the CPU's."""
+"""
+All models on a GPU: nothing is left behind on the CPU, and the results are the CPU's.
+"""
 
 from copy import deepcopy
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""The biLM trains on a GPU as on the CPU, with each softmax and precision, and after an interruption."""
+"""
+The biLM trains on a GPU as on the CPU, with each softmax and precision, and after an
+interruption.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 """
-How often a training step copies tensors to the device, and how often the CPU waits for it there:
-both leave a GPU idle, and a new one is a fault unless there is a reason.
+How often a training step copies tensors to the device, and how often the CPU waits for
+it there: both leave a GPU idle, and a new one is a fault unless there is a reason.
 """
 
 from collections.abc import Callable
@@ -28,8 +28,9 @@ from tests.tiny import bilm_files
 
 ELMO = (1, 6)
 """
-Of a pass of the biLM: it sends the indices that pack the sentences; it waits for a check of the
-padding, their lengths, their words, the distinct ones, a check of these, and the words' lengths.
+Of a pass of the biLM: it sends the indices that pack the sentences; it waits for a
+check of the padding, their lengths, their words, the distinct ones, a check of these,
+and the words' lengths.
 """
 
 OWN = {
@@ -44,7 +45,10 @@ OWN = {
     "tagger": (0, 2),
     "sst": (0, 4),
 }
-"""What a step of each model sends, and how often it waits; of coreference for each document."""
+"""
+What a step of each model sends, and how often it waits; of coreference for each
+document.
+"""
 
 PASSES = {"squad": 2, "coref": 3}
 """Passes of the biLM in a step of other models than those with one."""
@@ -120,7 +124,10 @@ def test_the_layers_of_a_batch(
 def test_a_step_of_the_language_model(
     negatives: int | None, sent: int, pretended: torch.device
 ) -> None:
-    """It sends the negatives of both directions, and waits for the words' lengths and the losses."""
+    """
+    It sends the negatives of both directions, and waits for the words' lengths and the
+    losses.
+    """
     vocabulary = LmVocabulary.of(WordVocabulary(["<S>", "</S>", "<UNK>", *toy.WORDS]))
     model = BiLMModel(vocabulary, toy.OPTIONS, negatives=negatives).to(pretended)
     batch = random_batch()
@@ -131,7 +138,10 @@ def test_a_step_of_the_language_model(
 
 
 def operators_per_step(few: Callable[[], Any], many: Callable[[], Any]) -> float:
-    """Of the device, by which a text that is a token longer takes more: of texts of 5 and 15 tokens."""
+    """
+    Of the device, by which a text that is a token longer takes more: of texts of 5 and
+    15 tokens.
+    """
     difference = work_of(many).operators.total() - work_of(few).operators.total()
     return difference / 10
 

@@ -1,4 +1,7 @@
-"""`ElmoModule` in a `SentenceTransformer`, tested in a separate environment with transformers 5."""
+"""
+`ElmoModule` in a `SentenceTransformer`, tested in a separate environment with
+transformers 5.
+"""
 
 import json
 from pathlib import Path
@@ -71,7 +74,10 @@ def test_tokenizers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_evaluation() -> None:
-    """The library's evaluator on 200 pairs of the synthetic corpus: entailed pairs are more alike than others."""
+    """
+    The library's evaluator on 200 pairs of the synthetic corpus: entailed pairs are
+    more alike than others.
+    """
     words = ElmoModule(Elmo.from_files(), layers="average")
     model = SentenceTransformer(
         modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu"

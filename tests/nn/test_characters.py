@@ -1,4 +1,7 @@
-"""The character encoder gives AllenNLP's results in float32, and correct ones in other dtypes."""
+"""
+The character encoder gives AllenNLP's results in float32, and correct ones in other
+dtypes.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""All encoders: padding, gradients, widths, invalid settings; each against its equations, and its initialization."""
+"""
+All encoders: padding, gradients, widths, invalid settings; each against its equations,
+and its initialization.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -66,7 +69,10 @@ Direction = Callable[[Tensor, int], Tensor]
 
 
 def both_directions(inputs: Tensor, direction: Direction) -> Tensor:
-    """Outputs [B, T, 2H] of a loop over a sentence [T, D], which is reversed for direction 1."""
+    """
+    Outputs [B, T, 2H] of a loop over a sentence [T, D], which is reversed for direction
+    1.
+    """
     rows = []
     for row, length in enumerate(LENGTHS):
         if length == 0:

@@ -84,8 +84,8 @@ def slow_layer(
     layer: HighwayLstmLayer, inputs: Tensor, kept: Tensor, *, masks_outputs: bool
 ) -> Tensor:
     """
-    One sentence [T, D], one word at a time, as in He et al.'s `HighwayLSTMLayer._step`: `h_t` is masked last. In
-    AllenNLP's encoder the mask is on the recurrence alone.
+    One sentence [T, D], one word at a time, as in He et al.'s `HighwayLSTMLayer._step`:
+    `h_t` is masked last. In AllenNLP's encoder the mask is on the recurrence alone.
     """
     size = kept.shape[0]
     cell, hidden, outputs = (
@@ -115,7 +115,10 @@ def slow(
     dropout: float,
     masks_outputs: bool,
 ) -> Tensor:
-    """The masks [B, H] of the layers are drawn in order, their rows longest sentence first."""
+    """
+    The masks [B, H] of the layers are drawn in order, their rows longest sentence
+    first.
+    """
     outputs = torch.zeros(len(lengths), max(lengths), stack.get_output_dim())
     masks = [get_dropout_mask(dropout, outputs[:, 0]) for _ in stack.layers]
     for place, row in enumerate(

@@ -24,7 +24,9 @@ WORD_DIM, CHARACTER_DIM, HIDDEN = (
 def make(
     folder: Path, at: str | None, **keys: Any
 ) -> tuple[InputEncoder, TextFieldTensors]:
-    """That of the NER tagger, and a batch of its sample, sentences of 9, 7 and 7 words."""
+    """
+    That of the NER tagger, and a batch of its sample, sentences of 9, 7 and 7 words.
+    """
     model = make_model(
         "ner", corpus("ner"), folder, None if at is None else {"at": at}, **keys
     )

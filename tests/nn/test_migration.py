@@ -1,4 +1,7 @@
-"""What stands in the place of AllenNLP's `elmo_token_embedder` gives its vectors and its penalty."""
+"""
+What stands in the place of AllenNLP's `elmo_token_embedder` gives its vectors and its
+penalty.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -86,7 +86,10 @@ def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> Non
 def as_archived(
     built: WordVectors, file: Path, vocab: Vocabulary, **keys: Any
 ) -> tuple[WordVectors, Vocabulary]:
-    """What AllenNLP makes of an archive: no `pretrained_file`, a copy of the vocabulary, the saved state."""
+    """
+    What AllenNLP makes of an archive: no `pretrained_file`, a copy of the vocabulary,
+    the saved state.
+    """
     copied = Vocabulary(counter={"tokens": {}})
     copied.extend_from_vocab(vocab)
     loaded = embedder(None, copied, lookup_file=str(file), **keys)

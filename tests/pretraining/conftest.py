@@ -17,7 +17,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shards(tmp_path: Path) -> list[Path]:
-    """120 sentences `s<k> w w ...` of one to six tokens, in two plain shards and one gzip shard; four blank lines."""
+    """
+    120 sentences `s<k> w w ...` of one to six tokens, in two plain shards and one gzip
+    shard; four blank lines.
+    """
     lengths = random.Random(5)
     lines = [" ".join([f"s{k}"] + ["w"] * lengths.randrange(6)) for k in range(120)]
     (tmp_path / "train.0.txt").write_text("\n".join(lines[:50]) + "\n\n  \n")

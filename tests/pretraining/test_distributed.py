@@ -17,7 +17,10 @@ pytestmark = pytest.mark.slow
 
 
 def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> None:
-    """The other tests fork, so that all modules are imported; here two processes import what the command names."""
+    """
+    The other tests fork, so that all modules are imported; here two processes import
+    what the command names.
+    """
     toy.write_corpus(tmp_path)
     overrides = toy.overrides(
         **{"model.dropout": 0.0, "model.negatives": 10, "trainer.num_epochs": 2}

@@ -1,4 +1,7 @@
-"""Perplexity: weighted by tokens, by file and over all files, independent of how the text is cut."""
+"""
+Perplexity: weighted by tokens, by file and over all files, independent of how the text
+is cut.
+"""
 
 import math
 from pathlib import Path

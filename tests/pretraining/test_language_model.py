@@ -81,7 +81,9 @@ def test_two_short_batches_equal_a_long_one(training: bool) -> None:
 
 
 def test_losses_match_the_bilms_representations() -> None:
-    """The loss of a sentence is that of the softmax on `BiLM`'s top layer, at every token."""
+    """
+    The loss of a sentence is that of the softmax on `BiLM`'s top layer, at every token.
+    """
     model = language_model().eval()
     sentence = ["a", "lamp", "kept", "burning"]
     words = ["<S>", *sentence, "</S>"]
@@ -133,7 +135,9 @@ class WatchedSoftmax(OutputSoftmax):
 
 
 def test_dropout_at_each_layer_input_and_before_the_softmax() -> None:
-    """Fractions of zeros among 20 x 50 x 6 values, with a standard error of at most 0.006."""
+    """
+    Fractions of zeros among 20 x 50 x 6 values, with a standard error of at most 0.006.
+    """
     model = language_model(dropout=0.3)
     shares: list[float] = []
 
@@ -150,8 +154,9 @@ def test_dropout_at_each_layer_input_and_before_the_softmax() -> None:
 
 def test_bfloat16_training_is_close_to_float32() -> None:
     """
-    Products have 8 significant bits: relative errors of 2^-9, of which about ten accumulate here. Below the token
-    encoder's maximum they are larger: if two windows nearly tie, rounding moves the gradient to the other one.
+    Products have 8 significant bits: relative errors of 2^-9, of which about ten
+    accumulate here. Below the token encoder's maximum they are larger: if two windows
+    nearly tie, rounding moves the gradient to the other one.
     """
     exact = language_model().train()
     batch = random_batch(steps=10, rows=20)

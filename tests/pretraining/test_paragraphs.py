@@ -1,4 +1,7 @@
-"""The paragraphs and sentences of raw text: the decision about wrapped lines, and long paragraphs."""
+"""
+The paragraphs and sentences of raw text: the decision about wrapped lines, and long
+paragraphs.
+"""
 
 import gzip
 import random
@@ -27,7 +30,9 @@ LETTERS = {ord("a") + n: 0x905 + n for n in range(26)}
 
 
 def wrapped(width: int, *, last: str | None = None) -> list[str]:
-    """The paragraphs in lines of at most so many characters, each with a `last` line."""
+    """
+    The paragraphs in lines of at most so many characters, each with a `last` line.
+    """
     lines = []
     for paragraph in PARAGRAPHS:
         lines += textwrap.wrap(paragraph, width)

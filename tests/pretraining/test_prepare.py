@@ -1,4 +1,7 @@
-"""Corpora in each format become the same text; held-out blocks; paragraphs; invalid corpora; interruptions."""
+"""
+Corpora in each format become the same text; held-out blocks; paragraphs; invalid
+corpora; interruptions.
+"""
 
 import gzip
 import json
@@ -248,7 +251,10 @@ def test_outputs_inside_the_input_folder_are_not_read(tmp_path: Path) -> None:
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> list[str]:
-    """Files of which the second has held-out text alone, the third both, the last JSON lines."""
+    """
+    Files of which the second has held-out text alone, the third both, the last JSON
+    lines.
+    """
     folder = tmp_path / "corpus"
     folder.mkdir()
     (folder / "a.txt").write_text("unus duo\ntres .\n")

@@ -53,7 +53,10 @@ def test_files_are_read_side_by_side(tmp_path: Path) -> None:
 
 
 def test_few_files_are_open_at_a_time(tmp_path: Path) -> None:
-    """Of forty that are longer than what is read at once, 32; each sentence is still read once."""
+    """
+    Of forty that are longer than what is read at once, 32; each sentence is still read
+    once.
+    """
     length = 200_000 // 32 + 100
     for number in range(40):
         (tmp_path / f"{number}").write_text(f"{number}\n" * length)

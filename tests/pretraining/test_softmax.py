@@ -111,7 +111,10 @@ def test_gradient_of_the_sampled_loss() -> None:
 
 
 def test_sampled_loss_in_several_blocks() -> None:
-    """Of logits, 2^21 at a time: losses and gradients are those of autograd for all at once."""
+    """
+    Of logits, 2^21 at a time: losses and gradients are those of autograd for all at
+    once.
+    """
     rows = 2**21 // NEGATIVES + 1000
     layer = sampled_softmax(torch.float64)
     hidden = hidden_states(rows, dtype=torch.float64)
@@ -177,8 +180,9 @@ def test_exact_nll_of_a_large_vocabulary() -> None:
 
 def test_inclusion_matches_the_expected_counts() -> None:
     """
-    100 of 1,000 words in 1,500 draws. The standard error of a frequency f is sqrt(f (1 - f) / 1500); 4.5 times that is
-    allowed, and half a percent more, since q treats the number of tries as given although it stops at a new word.
+    100 of 1,000 words in 1,500 draws. The standard error of a frequency f is sqrt(f (1
+    - f) / 1500); 4.5 times that is allowed, and half a percent more, since q treats the
+    number of tries as given although it stops at a new word.
     """
     sampler, rounds = LogUniformSampler(1000, 100), 1500
     included, expected = np.zeros(1000), np.zeros(1000)

@@ -19,7 +19,10 @@ THREE = [["a", "b", "c"], ["d"], ["e", "f", "g", "h"]]
 
 
 def predictions(batches: list[LmBatch], direction: str) -> Counter[tuple[bytes, int]]:
-    """How often each pair of input characters and target was predicted, without masked positions."""
+    """
+    How often each pair of input characters and target was predicted, without masked
+    positions.
+    """
     found: Counter[tuple[bytes, int]] = Counter()
     for batch in batches:
         side = DIRECTIONS.index(direction)
@@ -40,7 +43,8 @@ def test_a_batch_by_hand() -> None:
     )
     types = tokens_to_ids(["<S>", "a", "b", "c", "d", "e", "</S>", "h", "g", "f"])
     assert first.characters.tolist() == types.tolist()
-    # Columns are rows of text. Backward reads the third sentence first: `</S> h g f e <S>`.
+    # Columns are rows of text. Backward reads the third sentence first: `</S> h g f e
+    # <S>`.
     assert first.inputs.mT.tolist() == [
         [[0, 1, 2, 3], [0, 4, 0, 5]],
         [[6, 7, 8, 9], [6, 4, 6, 3]],

@@ -1,4 +1,7 @@
-"""Training by torchrun on two nodes, which are two agents on this machine; processes and a node are killed."""
+"""
+Training by torchrun on two nodes, which are two agents on this machine; processes and a
+node are killed.
+"""
 
 import json
 import os
@@ -29,7 +32,10 @@ pytestmark = pytest.mark.slow
 
 SECONDS = 240
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
-"""As docs/SCALE.md has it: otherwise a node that joins again waits in vain for the address of the first one."""
+"""
+As docs/SCALE.md has it: otherwise a node that joins again waits in vain for the address
+of the first one.
+"""
 
 
 class Cluster:
@@ -111,7 +117,10 @@ class Cluster:
 
 @contextmanager
 def cluster(corpus: Path, *folders: Path, restarts: int = 0) -> Iterator[Cluster]:
-    """A cluster that is killed at the end; both nodes have the last folder if there is one alone."""
+    """
+    A cluster that is killed at the end; both nodes have the last folder if there is one
+    alone.
+    """
     started = Cluster(corpus, (folders[0], folders[-1]), restarts=restarts)
     try:
         yield started
@@ -187,7 +196,10 @@ def test_nodes_that_differ(
 
 
 def test_each_node_reads_its_own_files(corpus: Path) -> None:
-    """Two nodes of two processes: a node's rows are divided, and each token of its files is read once per pass."""
+    """
+    Two nodes of two processes: a node's rows are divided, and each token of its files
+    is read once per pass.
+    """
     files = sorted((corpus / "lm").glob("train.*"))
     assert sorted(share_of_files(files, 0, 2) + share_of_files(files, 1, 2)) == files
     words = LmVocabulary.from_corpus([str(file) for file in files], min_count=1)

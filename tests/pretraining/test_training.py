@@ -1,4 +1,7 @@
-"""The language model in `elmo-tasks train`: it learns, reports its progress, and resumes exactly."""
+"""
+The language model in `elmo-tasks train`: it learns, reports its progress, and resumes
+exactly.
+"""
 
 import json
 import math

@@ -1,4 +1,7 @@
-"""Fine-tuning a biLM on a task's text: the text, the initial weights, and a run of the config."""
+"""
+Fine-tuning a biLM on a task's text: the text, the initial weights, and a run of the
+config.
+"""
 
 import json
 from pathlib import Path
@@ -114,7 +117,9 @@ def test_a_bilm_without_softmax_gets_a_new_one(
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One epoch of the config on a toy corpus, from a random biLM with the same words."""
+    """
+    One epoch of the config on a toy corpus, from a random biLM with the same words.
+    """
     folder = tmp_path_factory.mktemp("tuning")
     (folder / "ner").mkdir()
     for name, count in (("eng.train", 80), ("eng.testa", 20)):
@@ -154,7 +159,10 @@ def test_a_run_of_the_config(run: Path) -> None:
 
 
 def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
-    """Epochs 1 and 2: the softmax alone; epoch 3: everything, also after the run was resumed in between."""
+    """
+    Epochs 1 and 2: the softmax alone; epoch 3: everything, also after the run was
+    resumed in between.
+    """
     files = {
         f"{key}_file": str(run.parent / "bilm" / name) for key, name in FILES.items()
     }

@@ -11,7 +11,10 @@ from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> list[Path]:
-    """Counts: the 3, cat 2, dog 2, a 1, Straße 1, zoo 1; three sentences, one of them with literal specials."""
+    """
+    Counts: the 3, cat 2, dog 2, a 1, Straße 1, zoo 1; three sentences, one of them with
+    literal specials.
+    """
     plain, zipped = tmp_path / "a.txt", tmp_path / "b.txt.gz"
     plain.write_text("the cat the dog\n\n   \nzoo the dog cat\n", encoding="utf-8")
     zipped.write_bytes(gzip.compress("<S> a Straße <UNK> </S>\n".encode()))

@@ -1,4 +1,7 @@
-"""A toy language with agreement inside the sentence, and runs on it through AllenNLP's own command line."""
+"""
+A toy language with agreement inside the sentence, and runs on it through AllenNLP's own
+command line.
+"""
 
 import json
 import logging
@@ -62,7 +65,10 @@ WORDS = sorted({word for line in sentences(100, seed=1) for word in line.split()
 
 
 def write_configs(root: Path) -> None:
-    """Copies `training_config` beside a folder `fixtures`, in which mini finds the data of `root`."""
+    """
+    Copies `training_config` beside a folder `fixtures`, in which mini finds the data of
+    `root`.
+    """
     shutil.copytree(configs_root(), root / "training_config")
     (root / "fixtures").mkdir()
     (root / "fixtures" / "miniworld").symlink_to(root)

@@ -19,7 +19,10 @@ INDEX_SENSE = WSD / "index.sense"
 
 
 class KnownLayers(nn.Module):
-    """A source that gives token t of a sentence the L+1 vectors `vectors(words, t)` of width D."""
+    """
+    A source that gives token t of a sentence the L+1 vectors `vectors(words, t)` of
+    width D.
+    """
 
     state = "reset"
     precision = "float32"
@@ -50,7 +53,10 @@ def known(vectors: Callable[[list[str], int], list[list[float]]]) -> Layers:
 
 
 def write_wsd(file: Path, *sentences: str) -> Path:
-    """`The play%1:10:01:: ended`: words with sense keys, separated by `|`, are targets; `_` is a blank."""
+    """
+    `The play%1:10:01:: ended`: words with sense keys, separated by `|`, are targets;
+    `_` is a blank.
+    """
     body = []
     keys: list[str] = []
     for sentence in sentences:

@@ -1,4 +1,7 @@
-"""Nearest neighbors with known results: occurrences in a corpus, and words of a file of vectors."""
+"""
+Nearest neighbors with known results: occurrences in a corpus, and words of a file of
+vectors.
+"""
 
 import math
 from pathlib import Path
@@ -31,7 +34,9 @@ LINES = [
 
 
 def by_word_before(words: list[str], t: int) -> list[list[float]]:
-    """The top layer is the direction that the previous word names; layer 0 is constant."""
+    """
+    The top layer is the direction that the previous word names; layer 0 is constant.
+    """
     angle = math.radians(ANGLES.get(words[t - 1] if t else "", 270))
     return [[1.0, 1.0], [2 * math.cos(angle), 2 * math.sin(angle)]]
 
@@ -71,7 +76,10 @@ def test_missing_occurrences(index: CorpusIndex) -> None:
 
 
 def test_the_layer() -> None:
-    """Of all blocks, in the order of the text; a layer that the encoder does not have is an error."""
+    """
+    Of all blocks, in the order of the text; a layer that the encoder does not have is
+    an error.
+    """
 
     def place_and_length(words: list[str], t: int) -> list[list[float]]:
         return [[float(t)], [float(len(words))]]

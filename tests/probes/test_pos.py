@@ -1,4 +1,6 @@
-"""Parts of speech: accuracy by layer, on seen and unseen words, and overlapping files."""
+"""
+Parts of speech: accuracy by layer, on seen and unseen words, and overlapping files.
+"""
 
 from pathlib import Path
 
@@ -12,7 +14,10 @@ from tests.probes.samples import known
 
 
 def lengths(words: list[str], t: int) -> list[list[float]]:
-    """Layer 0 is constant, layer 1 the length of the word, layer 2 that of the previous word."""
+    """
+    Layer 0 is constant, layer 1 the length of the word, layer 2 that of the previous
+    word.
+    """
     return [[1.0], [float(len(words[t]))], [float(len(words[t - 1])) if t else 0.0]]
 
 
@@ -59,7 +64,10 @@ def test_accuracy(tmp_path: Path) -> None:
 
 
 def test_the_most_frequent_tag(tmp_path: Path) -> None:
-    """`ox` is most often S; of the words seen once, two are L and one is S, so that unseen words such as `Ox` are L."""
+    """
+    `ox` is most often S; of the words seen once, two are L and one is S, so that unseen
+    words such as `Ox` are L.
+    """
     report = probe(
         tmp_path, "ox/S ox/S ox/L harbour/L ferry/L a/S\n", "ox/L ox/S Ox/L it/S\n"
     )
@@ -77,7 +85,10 @@ def test_one_tag(tmp_path: Path) -> None:
 
 
 def test_discordant_items() -> None:
-    """Counts and p by hand: of six items that one alone gets right, five or more are one row's with p = 2 * 7/64."""
+    """
+    Counts and p by hand: of six items that one alone gets right, five or more are one
+    row's with p = 2 * 7/64.
+    """
     one, other = (
         np.array([1, 1, 1, 1, 1, 0, 1, 0], bool),
         np.array([0, 0, 0, 0, 0, 1, 1, 0], bool),

@@ -1,4 +1,6 @@
-"""Raganato et al.'s XML and keys, and WordNet's index.sense: valid and invalid files."""
+"""
+Raganato et al.'s XML and keys, and WordNet's index.sense: valid and invalid files.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

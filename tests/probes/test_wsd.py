@@ -1,4 +1,7 @@
-"""Word senses: nearest means with known results, the first-sense fallback, overlapping files."""
+"""
+Word senses: nearest means with known results, the first-sense fallback, overlapping
+files.
+"""
 
 import random
 from pathlib import Path
@@ -33,7 +36,10 @@ PLANE = {
     "new": [3.0, 0.0],
     "school": [0.0, 1.0],
 }
-"""A word's contribution to the next word's vector in layer 1; layer 0 is that rotated by 90 degrees."""
+"""
+A word's contribution to the next word's vector in layer 1; layer 0 is that rotated by
+90 degrees.
+"""
 
 
 def by_word_before(words: list[str], t: int) -> list[list[float]]:
@@ -57,8 +63,9 @@ def f1(report: WsdReport) -> dict[str, float]:
 
 def test_the_nearest_mean_by_cosine(tmp_path: Path) -> None:
     """
-    The drama is the mean of (1, 0) and (1, 1), the move that of (0, 1) and (0, 9): (1, 0.5) and (0, 5). To (0.9, 1)
-    their cosines are 0.93 and 0.74. The other test word, (0, 1), is the move's by cosine and the drama's by distance.
+    The drama is the mean of (1, 0) and (1, 1), the move that of (0, 1) and (0, 9): (1,
+    0.5) and (0, 5). To (0.9, 1) their cosines are 0.93 and 0.74. The other test word,
+    (0, 1), is the move's by cosine and the drama's by distance.
     """
     drama, move = "play%1:10:01::", "play%1:04:02::"
     train = [f"stage {drama}", f"actor {drama}", f"ball {move}", f"far {move}"]
@@ -134,7 +141,10 @@ def bilm() -> Layers:
 
 
 def test_means_against_a_loop(bilm: Layers) -> None:
-    """Of a text of several blocks: the same sentences again and again, which changes no mean."""
+    """
+    Of a text of several blocks: the same sentences again and again, which changes no
+    mean.
+    """
     corpus = SenseCorpus.of(SEMCOR)
     tokens = sum(len(sentence.words) for sentence in corpus.sentences)
     repeated = corpus._replace(
@@ -207,7 +217,10 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
 def official(
     gold: dict[str, set[str]], system: dict[str, set[str]]
 ) -> tuple[float, float, float]:
-    """As in the official scorer: right and wrong shares of each instance, P = right / (right + wrong)."""
+    """
+    As in the official scorer: right and wrong shares of each instance, P = right /
+    (right + wrong).
+    """
     right = wrong = 0.0
     for name, answers in system.items():
         if name in gold:

@@ -1,4 +1,7 @@
-"""ESIM, its metric and its predictor. Properties of all task models are in tests/tasks/test_task_models.py."""
+"""
+ESIM, its metric and its predictor. Properties of all task models are in
+tests/tasks/test_task_models.py.
+"""
 
 import pytest
 import torch

@@ -19,7 +19,10 @@ def corpus(name: str = "train-v1.1.json") -> list[Instance]:
 
 
 def build(folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> SquadModel:
-    """The model in evaluation mode, with GRU weights large enough for all inputs to have an effect."""
+    """
+    The model in evaluation mode, with GRU weights large enough for all inputs to have
+    an effect.
+    """
     model = make_model("squad", corpus(), folder, elmo, **keys)
     assert isinstance(model, SquadModel)
     for name, parameter in model.named_parameters():

@@ -35,7 +35,10 @@ def test_mean_is_over_questions() -> None:
 
 
 def official(predicted: str, gold: str) -> tuple[float, float]:
-    """The official script of v2.0, which differs from that of v1.1 for answers without words."""
+    """
+    The official script of v2.0, which differs from that of v1.1 for answers without
+    words.
+    """
     has_words = get_tokens(predicted) and get_tokens(gold)
     return compute_exact(gold, predicted), compute_f1(
         gold, predicted

@@ -1,4 +1,7 @@
-"""Arguments of several pieces and their scores, by hand; V is excluded from the overall score."""
+"""
+Arguments of several pieces and their scores, by hand; V is excluded from the overall
+score.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""The SRL tagger. Properties of all task models are in tests/tasks/test_task_models.py."""
+"""
+The SRL tagger. Properties of all task models are in tests/tasks/test_task_models.py.
+"""
 
 import math
 from itertools import product

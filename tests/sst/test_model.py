@@ -1,4 +1,7 @@
-"""The sentiment classifier. Properties of all task models are in tests/tasks/test_task_models.py."""
+"""
+The sentiment classifier. Properties of all task models are in
+tests/tasks/test_task_models.py.
+"""
 
 import pytest
 import torch

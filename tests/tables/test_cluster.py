@@ -51,7 +51,9 @@ keys = {"commit": "c", "device": "CPU", "epochs": 3, "peak_memory": 10**8, "seco
 result = {"row": plan["row"], "seed": plan["seed"], "hash": folder.name.rpartition("-")[2], **keys}
 (folder / "result.json").write_text(json.dumps(result | {"scores": {"f1": plan["seed"] / 7}}))
 """.replace("ROOT", repr(str(ROOT)))
-"""A run of three steps that continues where it was killed, and waits before the last one."""
+"""
+A run of three steps that continues where it was killed, and waits before the last one.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +120,10 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
 
 
 def test_failures(nodes: Any, tmp_path: Path) -> None:
-    """A run that needs a failed one is not executed; a run that another process executes is awaited."""
+    """
+    A run that needs a failed one is not executed; a run that another process executes
+    is awaited.
+    """
     ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
     first, *_, last = Session(
         str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path
@@ -160,7 +165,10 @@ def test_a_node_without_the_folder_or_the_package(
 
 
 def test_no_cluster(tmp_path: Path) -> None:
-    """In a separate process, since Ray keeps retrying. Ray is imported for this executor only."""
+    """
+    In a separate process, since Ray keeps retrying. Ray is imported for this executor
+    only.
+    """
     code = (
         "import sys; from elmo_tasks.cli.main import main; import elmo_tasks.cli.ablate;"
         " assert 'ray' not in sys.modules; main(sys.argv[1:])"
@@ -185,7 +193,10 @@ def test_memory_of_a_finished_seed(tmp_path: Path) -> None:
 
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
-    """Its run resumes on another, the run that needs it waits, and the table equals the local one to the byte."""
+    """
+    Its run resumes on another, the run that needs it waits, and the table equals the
+    local one to the byte.
+    """
     ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
     table = str(
         write_table(

@@ -26,7 +26,10 @@ Shown = Callable[..., str]
 
 
 class Untrained(Workers):
-    """Writes the results of runs without training, unless their rows are in `failing` or `interrupting`."""
+    """
+    Writes the results of runs without training, unless their rows are in `failing` or
+    `interrupting`.
+    """
 
     started: list[str] = []
     failing: set[str] = set()
@@ -268,7 +271,10 @@ def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) ->
 
 
 def test_join(ablate: Shown, tmp_path: Path) -> None:
-    """A call that leaves a run to another ends without an error, and the last call writes the whole table."""
+    """
+    A call that leaves a run to another ends without an error, and the last call writes
+    the whole table.
+    """
     table = str(tmp_path / "table.jsonnet")
     held = Session(table, tmp_path / "out", rows=["last"])
     (run,) = held.left

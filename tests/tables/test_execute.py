@@ -1,4 +1,7 @@
-"""Execute runs: training, an interruption after it, resuming, the result; and an ensemble of two runs."""
+"""
+Execute runs: training, an interruption after it, resuming, the result; and an ensemble
+of two runs.
+"""
 
 import json
 import shutil
@@ -55,7 +58,10 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planner:
 
 @pytest.fixture(scope="module")
 def runs(planned: Planner) -> list[Run]:
-    """Two finished runs; the first failed between its training and its result, for which there was no place."""
+    """
+    Two finished runs; the first failed between its training and its result, for which
+    there was no place.
+    """
     found = planned.runs([planned.table.row("elmo")], 2)
     run_dir.prepare_run_dir(found[0])
     result, trained = found[0].folder / run_dir.RESULT, found[0].folder / "model"
@@ -85,7 +91,10 @@ def record(run: Run) -> dict[str, Any]:
 
 
 def test_result(planned: Planner, runs: list[Run]) -> None:
-    """The scores are of the best epoch; the archive and the layer cache remain, checkpoints do not."""
+    """
+    The scores are of the best epoch; the archive and the layer cache remain,
+    checkpoints do not.
+    """
     found = record(runs[1])
     assert (found["row"], found["seed"], found["hash"], found["split"]) == (
         "elmo",
@@ -154,7 +163,10 @@ def test_a_moved_training_is_resumed_with_its_new_paths(
 
 @pytest.mark.slow
 def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) -> None:
-    """Each run is a process: it trains and evaluates with a reader from outside the project."""
+    """
+    Each run is a process: it trains and evaluates with a reader from outside the
+    project.
+    """
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "__init__.py").write_text(
         "from allennlp.data import DatasetReader\nfrom elmo_tasks.tasks.snli.reader import SnliReader\n"
@@ -207,7 +219,10 @@ def test_the_mean_of_probabilities_and_votes() -> None:
 
 
 def leaning(run: Run, label: str, by: float, folder: Path) -> Path:
-    """A copy of a run's model that answers with one label, the more surely the larger `by`."""
+    """
+    A copy of a run's model that answers with one label, the more surely the larger
+    `by`.
+    """
     copied = folder / label
     shutil.copytree(run.folder / "model", copied)
     with tarfile.open(copied / "model.tar.gz") as archive:
@@ -227,7 +242,10 @@ def leaning(run: Run, label: str, by: float, folder: Path) -> Path:
 
 
 def test_the_metric_sees_the_combined_scores(runs: list[Run], tmp_path: Path) -> None:
-    """Of a model that leans to one label, and of one that is sure of another; all pairs have the second."""
+    """
+    Of a model that leans to one label, and of one that is sure of another; all pairs
+    have the second.
+    """
     archives = [
         leaning(runs[0], "neutral", 6.0, tmp_path),
         leaning(runs[1], "contradiction", 60.0, tmp_path),

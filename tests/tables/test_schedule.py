@@ -46,7 +46,9 @@ sys.exit(config.get("code", 0))
 def run_all(
     runs: list[Run], *, workers: int, code: str = WORKER, join: bool = False
 ) -> Generator[ScheduledRun]:
-    """Runs that do what their config says, or other `code`, in processes without imports."""
+    """
+    Runs that do what their config says, or other `code`, in processes without imports.
+    """
     scheduler = Scheduler(
         runs,
         Processes(workers),
@@ -72,7 +74,10 @@ def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) 
 
 
 def events(runs: list[Run], *, workers: int, code: str = WORKER) -> list[str]:
-    """`+a` when the run a starts, then a file of this name appears; `-a` when it finishes, then a file `a`."""
+    """
+    `+a` when the run a starts, then a file of this name appears; `-a` when it finishes,
+    then a file `a`.
+    """
     found = []
     for event in run_all(runs, workers=workers, code=code):
         name = event.run.row.name
@@ -122,7 +127,10 @@ def test_failure(tmp_path: Path) -> None:
 
 
 def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
-    """Its result is read; if it has none, the run is taken over. So is one that was taken while it started."""
+    """
+    Its result is read; if it has none, the run is taken over. So is one that was taken
+    while it started.
+    """
     runs = [run(tmp_path, "a"), run(tmp_path, "b"), run(tmp_path, "c", taken=True)]
     for one in runs[:2]:
         run_dir.prepare_run_dir(one)
@@ -143,7 +151,10 @@ def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
 
 
 def test_join(tmp_path: Path) -> None:
-    """It waits for what a run needs, repeats no run that failed elsewhere, and leaves those that others execute."""
+    """
+    It waits for what a run needs, repeats no run that failed elsewhere, and leaves
+    those that others execute.
+    """
     needed, held, failing = (
         run(tmp_path, "needed"),
         run(tmp_path, "held"),

@@ -1,4 +1,6 @@
-"""Distributed training on CPU: two processes train as one with the doubled batch size."""
+"""
+Distributed training on CPU: two processes train as one with the doubled batch size.
+"""
 
 import json
 import os

@@ -29,7 +29,10 @@ def close(draw: st.DrawFn) -> list[tuple[str, str]]:
 @settings(deadline=None)
 @given(corpus=st.lists(PAIRED | close(), max_size=4))
 def test_equals_allennlps_spans(corpus: list[list[tuple[str, str]]]) -> None:
-    """AllenNLP's spans of illegal BIO sequences are those of conlleval, which reads U as B and L as I."""
+    """
+    AllenNLP's spans of illegal BIO sequences are those of conlleval, which reads U as B
+    and L as I.
+    """
     metric = EntityF1()
     counts = {"correct": 0, "predicted": 0, "gold": 0}
     for sentence in corpus:

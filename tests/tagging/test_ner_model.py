@@ -1,4 +1,7 @@
-"""The NER tagger: loss and decoding against enumeration, padding, unknown tags, gradients, ELMo."""
+"""
+The NER tagger: loss and decoding against enumeration, padding, unknown tags, gradients,
+ELMo.
+"""
 
 import math
 from collections.abc import Sequence
@@ -40,7 +43,10 @@ def build(*tagged: str) -> NerTagger:
 def best_and_all(
     model: NerTagger, logits: list[list[float]]
 ) -> tuple[list[str], float]:
-    """The best legal path of one sentence and the log-sum-exp over all paths, by enumeration."""
+    """
+    The best legal path of one sentence and the log-sum-exp over all paths, by
+    enumeration.
+    """
     everything = 0.0
     best: list[str] = []
     greatest = -math.inf

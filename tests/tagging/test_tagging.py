@@ -1,4 +1,7 @@
-"""The tagger for column data: which column is read, loss and decoding with and without a CRF, metrics."""
+"""
+The tagger for column data: which column is read, loss and decoding with and without a
+CRF, metrics.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,6 @@
-"""What a model says of an instance does not depend on the other instances of its batch."""
+"""
+What a model says of an instance does not depend on the other instances of its batch.
+"""
 
 import json
 from collections.abc import Callable
@@ -44,7 +46,10 @@ WORD_VECTORS = [(False, False), (False, True), (True, False), (True, True)]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a biLM, which reads more characters than the released one, and vectors."""
+    """
+    A folder with a biLM, which reads more characters than the released one, and
+    vectors.
+    """
     folder = tmp_path_factory.mktemp("files")
     bilm_files(folder, max_characters_per_token=100)
     words = IN_FILE + known_words("sst")[:3] + known_words("snli")[:3]
@@ -76,7 +81,10 @@ def model(
     keep: bool = False,
     unknown: str = "mean",
 ) -> Model:
-    """A tiny model in evaluation mode; one that looks vectors up is as AllenNLP loads it from an archive."""
+    """
+    A tiny model in evaluation mode; one that looks vectors up is as AllenNLP loads it
+    from an archive.
+    """
     words = {
         "type": "elmo_tasks_word_vectors",
         "embedding_dim": SIZES["embedding_dim"],
@@ -182,7 +190,9 @@ DRAWN: dict[str, Callable[..., tuple[dict[str, Any], Instance]]] = {
     "ner": ner,
     "tagger": tagger,
 }
-"""For each task an input of the predictor, and the instance of the same with gold answers."""
+"""
+For each task an input of the predictor, and the instance of the same with gold answers.
+"""
 
 for_all_tasks = pytest.mark.parametrize("task", DRAWN)
 
@@ -205,8 +215,8 @@ def same(found: Any, expected: Any) -> None:
 
 def scored(built: Model, batches: list[list[Instance]]) -> tuple[Any, dict[str, float]]:
     """
-    The outputs of all instances, in a pass over these batches, and its metrics with the mean loss; no metrics where
-    there is no gold answer.
+    The outputs of all instances, in a pass over these batches, and its metrics with the
+    mean loss; no metrics where there is no gold answer.
     """
     outputs: list[dict[str, Any]] = []
     with loss_of_pass(built) as losses:
@@ -296,7 +306,9 @@ def test_looked_up_words_have_the_vectors_of_the_whole_file(
 
 
 def words_in(value: Any) -> list[Any]:
-    """All values of an input: words where it has lists of them, raw texts, and numbers."""
+    """
+    All values of an input: words where it has lists of them, raw texts, and numbers.
+    """
     if isinstance(value, dict):
         return words_in(list(value.values()))
     if not isinstance(value, list):
@@ -309,8 +321,8 @@ def words_in(value: Any) -> list[Any]:
 
 def scored_file(task: str, folder: Path) -> Path:
     """
-    The sample of a task, of which the tests' models know only the first instance; of SNLI, pairs with known and unknown
-    words in each place.
+    The sample of a task, of which the tests' models know only the first instance; of
+    SNLI, pairs with known and unknown words in each place.
     """
     if task != "snli":
         return SAMPLES[task]
@@ -330,7 +342,8 @@ def scored_file(task: str, folder: Path) -> Path:
 
 def partly_known(task: str, folder: Path) -> Model:
     """
-    A tiny model whose vocabulary has the words of the first instance of the sample, and which looks up others.
+    A tiny model whose vocabulary has the words of the first instance of the sample, and
+    which looks up others.
     """
     config = tiny_model(task)
     vocab = Vocabulary.from_instances(corpus(task)[:1])
@@ -361,7 +374,10 @@ def test_scores_do_not_depend_on_the_batch_size(
 
 
 def validated(built: Model, task: str, file: Path, folder: Path) -> dict[str, float]:
-    """The scores of the validation in a training that changes nothing, with batches of three."""
+    """
+    The scores of the validation in a training that changes nothing, with batches of
+    three.
+    """
 
     def loader(batch_size: int) -> DataLoader:
         params = Params({"batch_size": batch_size})

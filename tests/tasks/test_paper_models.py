@@ -1,4 +1,7 @@
-"""The models of the configs at scale `paper`: where they have dropout, what is trained and what is frozen."""
+"""
+The models of the configs at scale `paper`: where they have dropout, what is trained and
+what is frozen.
+"""
 
 import inspect
 from collections import Counter
@@ -25,7 +28,9 @@ RECURRENT = "of an LSTM's state"
 """Kinds of dropout: of the same units at all tokens; of single numbers."""
 
 Places = dict[str, tuple[str, float, int]]
-"""The module, the kind of its dropout, the rate, and how often it is applied to a batch."""
+"""
+The module, the kind of its dropout, the rate, and how often it is applied to a batch.
+"""
 
 DOCUMENTS = 3
 """In the sample for coreference."""
@@ -106,7 +111,9 @@ FIXED: dict[str, list[str]] = {
     "sst": ["tokens.weight"],
     "sst_allennlp": ["tokens.weight"],
 }
-"""The ends of the names of parameters that are not trained; word vectors are elsewhere."""
+"""
+The ends of the names of parameters that are not trained; word vectors are elsewhere.
+"""
 
 Built = tuple[Model, Callable[[], Tensor]]
 """A model, and its loss for the same batch at each call."""
@@ -137,7 +144,9 @@ def model_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Built]
 
 
 def rates(model: Model) -> dict[str, tuple[nn.Module, str]]:
-    """The modules with dropout, each with the name of the attribute that has the rate."""
+    """
+    The modules with dropout, each with the name of the attribute that has the rate.
+    """
     found = {}
     for name, module in model.named_modules():
         for key, value in vars(module).items():
@@ -231,7 +240,10 @@ def test_a_step_moves_what_is_trained(
 
 
 def tensors_of(model: Model) -> dict[str, Tensor]:
-    """Parameters, buffers, and the weights of ELMo's source, which are no part of the state."""
+    """
+    Parameters, buffers, and the weights of ELMo's source, which are no part of the
+    state.
+    """
     found = dict(model.state_dict())
     elmo = model.input_encoder.elmo
     if elmo is not None:

@@ -23,7 +23,9 @@ def test_the_page_has_the_drawing_and_the_predictor_the_fields(task: str) -> Non
 
 
 def test_scores_of_the_paper() -> None:
-    """Table 1, without and with ELMo (NAACL version; a mean and a deviation of five runs)."""
+    """
+    Table 1, without and with ELMo (NAACL version; a mean and a deviation of five runs).
+    """
     assert {name: record.paper for name, record in TASKS.items()} == {
         "squad": (81.1, 85.8),
         "snli": (88.0, {"mean": 88.7, "deviation": 0.17}),

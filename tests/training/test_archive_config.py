@@ -1,4 +1,7 @@
-"""The config of an archive, with its overrides: the keys that `evaluate` reads are checked as those of a training."""
+"""
+The config of an archive, with its overrides: the keys that `evaluate` reads are checked
+as those of a training.
+"""
 
 import copy
 import json

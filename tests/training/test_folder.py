@@ -1,4 +1,6 @@
-"""Who may train in a folder, and what `--recover` and `--force` find and remove there."""
+"""
+Who may train in a folder, and what `--recover` and `--force` find and remove there.
+"""
 
 import json
 import os
@@ -124,7 +126,10 @@ def test_folder_of_something_else(tmp_path: Path) -> None:
 
 
 def train_until_killed(run: Path, ready: Connection) -> None:
-    """In another process, with a worker that outlives it; sends the worker's id when the run has started."""
+    """
+    In another process, with a worker that outlives it; sends the worker's id when the
+    run has started.
+    """
     with exclusive(run):
         prepare(run, Params(dict(CONFIG)), recover=False, force=False)
         if worker := os.fork():

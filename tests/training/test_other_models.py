@@ -1,4 +1,6 @@
-"""`elmo-tasks` with a model and a trainer of AllenNLP, which know nothing of the paper."""
+"""
+`elmo-tasks` with a model and a trainer of AllenNLP, which know nothing of the paper.
+"""
 
 import contextlib
 import io
@@ -31,7 +33,10 @@ class Run(NamedTuple):
 
 
 def tagger(folder: Path) -> dict[str, Any]:
-    """The config of a tagger with ELMo; its trainer is the default one, AllenNLP's `gradient_descent`."""
+    """
+    The config of a tagger with ELMo; its trainer is the default one, AllenNLP's
+    `gradient_descent`.
+    """
     elmo = {"type": "elmo_tasks", **bilm_files(folder / "bilm")}
     reader = {
         "type": "conll2003",

@@ -18,7 +18,8 @@ BEST = "best_validation_"
 
 def tiny_config(file: Path, folder: Path) -> dict[str, Any]:
     """
-    A config with a tiny model with ELMo at both places, and a moving average that stays far behind the weights.
+    A config with a tiny model with ELMo at both places, and a moving average that stays
+    far behind the weights.
     """
     config: dict[str, Any] = read_config(file).as_dict(quiet=True)
     config["model"] = tiny_model(file.stem)

@@ -1,4 +1,7 @@
-"""`--force` and `--recover` in folders of any kind: what no run has written stays, byte for byte, and is named."""
+"""
+`--force` and `--recover` in folders of any kind: what no run has written stays, byte
+for byte, and is named.
+"""
 
 import json
 import logging
@@ -80,7 +83,10 @@ def make_run(
 
 
 def state(folder: Path) -> dict[str, bytes | str]:
-    """The content of each file and the target of each link below a folder, but for the lock."""
+    """
+    The content of each file and the target of each link below a folder, but for the
+    lock.
+    """
     found: dict[str, bytes | str] = {}
     for parent, folders, files in os.walk(folder):
         for name in [*folders, *files]:
@@ -286,7 +292,10 @@ LINKED += ("log/mine", "vocabulary/mine.txt", "data", "exported/options.json")
 def test_links_are_not_followed(
     name: str, config: dict[str, Any], tmp_path: Path
 ) -> None:
-    """A link of a run's name is removed, since the next run would write through it; others stay."""
+    """
+    A link of a run's name is removed, since the next run would write through it; others
+    stay.
+    """
     run, outside = tmp_path / "run", tmp_path / "outside"
     make_run(run, config)
     write(run, "exported/options.json", "options.json")

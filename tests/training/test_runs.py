@@ -1,4 +1,7 @@
-"""A run killed with SIGKILL and resumed with `--recover` equals an uninterrupted one, in one process and in two."""
+"""
+A run killed with SIGKILL and resumed with `--recover` equals an uninterrupted one, in
+one process and in two.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""Exact resumption: runs interrupted anywhere, with everything that an epoch sums up."""
+"""
+Exact resumption: runs interrupted anywhere, with everything that an epoch sums up.
+"""
 
 import json
 import random
@@ -35,7 +37,9 @@ class Interrupted(BaseException):
 
 
 class Noisy(Model):
-    """A penalized regression with dropout, with a metric that only the first epoch has."""
+    """
+    A penalized regression with dropout, with a metric that only the first epoch has.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -65,7 +69,9 @@ class Noisy(Model):
 
 
 class Reading(Noisy):
-    """One whose state names a file, as that of a model with a frozen source of layers."""
+    """
+    One whose state names a file, as that of a model with a frozen source of layers.
+    """
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -86,8 +92,8 @@ def trainer_in(
     **options: Any,
 ) -> Trainer:
     """
-    A trainer from a config, with one of the `LOADERS`, of a model that reads a file. It is interrupted at a forward
-    pass of this number, counting those in validation.
+    A trainer from a config, with one of the `LOADERS`, of a model that reads a file. It
+    is interrupted at a forward pass of this number, counting those in validation.
     """
     folder.mkdir(exist_ok=True)
     random.seed(3)
@@ -236,7 +242,10 @@ def test_a_full_disk_does_not_stop_the_training(tmp_path: Path) -> None:
 def test_a_finished_run_is_not_trained_further(
     tmp_path: Path, ending: dict[str, Any]
 ) -> None:
-    """By the number of epochs or by early stopping; it was interrupted before metrics and archive were written."""
+    """
+    By the number of epochs or by early stopping; it was interrupted before metrics and
+    archive were written.
+    """
     train(tmp_path / "whole", **ending)
     train(tmp_path / "again", **ending)
     for name in ("metrics.json", "returned.th"):
@@ -247,7 +256,10 @@ def test_a_finished_run_is_not_trained_further(
 
 
 def test_damaged_best_weights(tmp_path: Path) -> None:
-    """They are written again if they are those of the checkpoint, and reported if they are needed."""
+    """
+    They are written again if they are those of the checkpoint, and reported if they are
+    needed.
+    """
     train(tmp_path / "last", num_epochs=1)
     best = tmp_path / "last" / "best.th"
     whole = best.read_bytes()

@@ -27,7 +27,9 @@ class Server(NamedTuple):
     def send(
         self, path: str, body: Any = None, method: str | None = None, **headers: str
     ) -> Reply:
-        """GET, or POST with a body: bytes, an iterator (chunked) or what is sent as JSON."""
+        """
+        GET, or POST with a body: bytes, an iterator (chunked) or what is sent as JSON.
+        """
         verb = "GET"
         if body is not None:
             verb = "POST"

@@ -48,7 +48,10 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def show(server: Server, browser: Any) -> Iterator[Show]:
-    """Opens a link in a new window. In the end: requests went to this server only, no cookies, no script failed."""
+    """
+    Opens a link in a new window. In the end: requests went to this server only, no
+    cookies, no script failed.
+    """
     base = f"http://127.0.0.1:{server.port}/"
     requests: list[str] = []
     problems: list[Any] = []

@@ -1,4 +1,7 @@
-"""`elmo-tasks serve` under requests of all kinds: each is answered, in time, and memory stays."""
+"""
+`elmo-tasks serve` under requests of all kinds: each is answered, in time, and memory
+stays.
+"""
 
 import json
 import os
@@ -59,7 +62,10 @@ def test_requests_of_all_kinds(seed: int, server: Server) -> None:
 @ON_LINUX
 @pytest.mark.parametrize("task", INPUTS)
 def test_the_largest_inputs_take_little_memory(task: str, server: Server) -> None:
-    """As many words as permitted, 20,000 bytes without blanks, and one word: answered, or said what is too large."""
+    """
+    As many words as permitted, 20,000 bytes without blanks, and one word: answered, or
+    said what is too large.
+    """
     drawn = random.Random(1)
     most = TASKS[task].page.limits["words"]
     bodies = [traffic.dumped(traffic.of_words(task, most, drawn))]
@@ -74,7 +80,10 @@ def test_the_largest_inputs_take_little_memory(task: str, server: Server) -> Non
 
 @ON_LINUX
 def test_texts_of_many_lengths_leave_no_memory_behind(server: Server) -> None:
-    """Each length makes oneDNN compile code for an LSTM, which it must not keep; else the process is replaced."""
+    """
+    Each length makes oneDNN compile code for an LSTM, which it must not keep; else the
+    process is replaced.
+    """
     before = traffic.children(traffic.children({server.process.pid}))
     for length in range(1, 41):
         assert server.send("/api/predict/sst", {"tokens": ["a"] * length}).status == 200
@@ -123,7 +132,10 @@ def test_numbers_that_json_does_not_have(number: str, server: Server) -> None:
 
 
 def test_work_whose_client_is_gone_is_not_begun(server: Server) -> None:
-    """Twenty of the slowest inputs, all left at once: the next answer comes after the first of them."""
+    """
+    Twenty of the slowest inputs, all left at once: the next answer comes after the
+    first of them.
+    """
     request = traffic.post("ner", traffic.dumped(SLOWEST))
     began = time.monotonic()
     server.send("/api/predict/ner", SLOWEST)
@@ -192,7 +204,10 @@ def test_slow_bodies_and_silent_clients_are_closed(impatient: Server) -> None:
 
 
 def test_sigterm_whatever_runs() -> None:
-    """Models that compute, requests that wait, bodies that are incomplete, clients that do not read."""
+    """
+    Models that compute, requests that wait, bodies that are incomplete, clients that do
+    not read.
+    """
     with ExitStack() as stack:
         running = stack.enter_context(serving(*ARCHIVES[:2], "--timeout", 600))
         for task in ("ner", "ner", "ner", "snli", "snli"):

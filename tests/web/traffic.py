@@ -1,4 +1,7 @@
-"""Requests of every kind that a server meets, valid and invalid, and what must hold for each answer."""
+"""
+Requests of every kind that a server meets, valid and invalid, and what must hold for
+each answer.
+"""
 
 import http.client
 import io
@@ -33,7 +36,10 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer that has been checked; 0 is the status of a connection that was closed without one."""
+    """
+    An answer that has been checked; 0 is the status of a connection that was closed
+    without one.
+    """
 
     kind: str
     status: int
@@ -99,7 +105,9 @@ def fills_other_limits(task: str, drawn: random.Random) -> bytes:
 
 
 def fills_bytes(task: str, drawn: random.Random) -> bytes:
-    """A text of as many bytes as a body may have: of one letter, with and without blanks."""
+    """
+    A text of as many bytes as a body may have: of one letter, with and without blanks.
+    """
     letter = drawn.choice(LETTERS) + drawn.choice(["", "", " ", "\n", ". "])
     keys = INPUTS[task].keys() - {"id"}
     if task in ("ner", "srl", "sst"):
@@ -126,7 +134,9 @@ def one_word(task: str, drawn: random.Random) -> bytes:
 
 
 def changed(task: str, drawn: random.Random) -> bytes:
-    """A valid body with bytes replaced, removed or repeated: often not UTF-8, or not JSON."""
+    """
+    A valid body with bytes replaced, removed or repeated: often not UTF-8, or not JSON.
+    """
     body = bytearray(dumped(INPUTS[task]))
     for _ in range(drawn.randrange(1, 4)):
         at = drawn.randrange(len(body))
@@ -136,7 +146,10 @@ def changed(task: str, drawn: random.Random) -> bytes:
 
 
 def odd_value(task: str, drawn: random.Random) -> bytes:
-    """A valid body with a key of another type, too deep, too large or not a number of JSON."""
+    """
+    A valid body with a key of another type, too deep, too large or not a number of
+    JSON.
+    """
     depth = drawn.choice([10, 400, 990, 5000])
     values = ["NaN", "-Infinity", "1e999", "-1e999", "1" * 4000, "1" * 9000, "null"]
     values += ["[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth]
@@ -179,7 +192,10 @@ CONNECTIONS = {
 
 
 def draw(drawn: random.Random, *, heavy: bool = True) -> Request:
-    """A request for one of the models of `tests/archives`; without `heavy` ones that reach no limit."""
+    """
+    A request for one of the models of `tests/archives`; without `heavy` ones that reach
+    no limit.
+    """
     bodies = {
         kind: share
         for kind, (share, _) in BODIES.items()
@@ -241,7 +257,10 @@ def odd_http(task: str, drawn: random.Random) -> bytes:
 
 
 def exchange(port: int, request: Request, *, limit: float) -> list[Answer]:
-    """Sends a request; returns its answers. Raises `AssertionError` for one that breaks a promise."""
+    """
+    Sends a request; returns its answers. Raises `AssertionError` for one that breaks a
+    promise.
+    """
     address = ("127.0.0.1", port)
     began = time.monotonic()
     answers = []
@@ -272,7 +291,10 @@ def _send(connection: socket.socket, request: Request) -> None:
 
 
 class _Stream(io.BufferedReader):
-    """What a server sends: several answers, as `HTTPResponse` wants them, which would close it after the first."""
+    """
+    What a server sends: several answers, as `HTTPResponse` wants them, which would
+    close it after the first.
+    """
 
     def makefile(self, mode: str) -> "_Stream":
         return self
@@ -318,7 +340,10 @@ def children(pids: Collection[int]) -> set[int]:
 
 
 def memory(pid: int) -> int:
-    """The resident bytes of a server, of the process that starts those of its models, and of these, on Linux."""
+    """
+    The resident bytes of a server, of the process that starts those of its models, and
+    of these, on Linux.
+    """
     require_path("/proc/self/status")
     starter = children({pid})
     size = 0

@@ -1,1 +1,4 @@
-"""The paper's ablations: a table's data file -> rows -> runs -> results -> the table, its figures and a report."""
+"""
+The paper's ablations: a table's data file -> rows -> runs -> results -> the table, its
+figures and a report.
+"""

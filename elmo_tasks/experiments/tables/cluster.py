@@ -19,11 +19,13 @@ PROBE_SECONDS = 10.0
 
 def open_workers(ray: Any, home: Path, slots: int | None = None) -> RayWorkers:
     """
-    Workers on a cluster, see `ray_cluster.connected`; by default as many as its nodes have cores for. A run takes
-    `OMP_NUM_THREADS` cores (default 1), and a GPU if the cluster has any.
+    Workers on a cluster, see `ray_cluster.connected`; by default as many as its nodes
+    have cores for. A run takes `OMP_NUM_THREADS` cores (default 1), and a GPU if the
+    cluster has any.
 
-    Raises `InputError` if no node has these cores, and within seconds if none answers, or one does not share the folder
-    `home` of the runs or has another version of this package.
+    Raises `InputError` if no node has these cores, and within seconds if none answers,
+    or one does not share the folder `home` of the runs or has another version of this
+    package.
     """
     limit = os.environ.get("OMP_NUM_THREADS", "")
     cores = max(1, int(limit)) if limit.isdecimal() else 1
@@ -54,7 +56,9 @@ def _check_nodes(ray: Any, nodes: list[dict[str, Any]], home: Path) -> None:
 
 @contextmanager
 def _token(home: Path) -> Iterator[Path]:
-    """A file in the folder of the runs, by which a node sees whether it shares the folder."""
+    """
+    A file in the folder of the runs, by which a node sees whether it shares the folder.
+    """
     with run_dir.lock_to_write(home):
         token = home / f".ray-{secrets.token_hex(8)}"
         token.touch()
@@ -67,7 +71,10 @@ def _token(home: Path) -> Iterator[Path]:
 def _ask(
     ray: Any, nodes: list[dict[str, Any]], function: Callable[[], str | None]
 ) -> dict[str, str | None]:
-    """What a function returns on each node, by its name. A node that does not answer may be lost, and is left out."""
+    """
+    What a function returns on each node, by its name. A node that does not answer may
+    be lost, and is left out.
+    """
     strategies = importlib.import_module("ray.util.scheduling_strategies")
     remote = ray.remote(num_cpus=0, max_retries=0)(function)
     asked = {}
@@ -80,7 +87,10 @@ def _ask(
 
 
 def missing_on_node(token: str) -> Callable[[], str | None]:
-    """A function that says what a node lacks. It is sent by value, and so runs without this package."""
+    """
+    A function that says what a node lacks. It is sent by value, and so runs without
+    this package.
+    """
     version = elmo_tasks.__version__
 
     def missing() -> str | None:

@@ -1,6 +1,7 @@
 """
-Scores an ensemble: several archives of one model, combined by the mean of their probabilities or of their votes (paper,
-A.3 and A.4). The first model decodes the combined scores and computes the metric.
+Scores an ensemble: several archives of one model, combined by the mean of their
+probabilities or of their votes (paper, A.3 and A.4). The first model decodes the
+combined scores and computes the metric.
 """
 
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ _TIE = 1e-4
 
 def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str, Any]:
     """
-    The metrics of the model on the data, for archives of runs that differ only in their seed; `how` is `probabilities`
-    or `votes`.
+    The metrics of the model on the data, for archives of runs that differ only in their
+    seed; `how` is `probabilities` or `votes`.
     """
     device = 0 if torch.cuda.is_available() else -1
     members = [load_archive(path, cuda_device=device) for path in archives]
@@ -39,7 +40,10 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
 
 
 def combine(scores: Sequence[Scores], *, how: str) -> Scores:
-    """The members' scores as one: the first's, with the log of their mean probabilities, or mean votes, as logits."""
+    """
+    The members' scores as one: the first's, with the log of their mean probabilities,
+    or mean votes, as logits.
+    """
     combined = dict(scores[0])
     for name in combined:
         if name.endswith("logits"):
@@ -49,7 +53,10 @@ def combine(scores: Sequence[Scores], *, how: str) -> Scores:
 
 
 def _mean(logits: list[Tensor], *, how: str) -> Tensor:
-    """The mean over M members of the probabilities or votes of their logits [.., K], each; [.., K]."""
+    """
+    The mean over M members of the probabilities or votes of their logits [.., K], each;
+    [.., K].
+    """
     members = [member.float().softmax(-1) for member in logits]
     probabilities = torch.stack(members)  # [M, .., K]
     if how == VOTES:

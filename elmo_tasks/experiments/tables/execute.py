@@ -46,10 +46,11 @@ def execute(
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
-    Execute the plan in a run's folder and write the result. A finished run is skipped, an interrupted training resumes
-    from its last checkpoint. With `parent`, a process id, it exits when that process does. `report` gets the line of
-    `training.run.train`. Raises `InputError` if the folder has no plan, and `Held` if another process executes it.
-    Other errors are recorded and re-raised.
+    Execute the plan in a run's folder and write the result. A finished run is skipped,
+    an interrupted training resumes from its last checkpoint. With `parent`, a process
+    id, it exits when that process does. `report` gets the line of `training.run.train`.
+    Raises `InputError` if the folder has no plan, and `Held` if another process
+    executes it. Other errors are recorded and re-raised.
     """
     path = Path(folder).absolute()
     plan = run_dir.read_json(path / run_dir.PLAN)
@@ -142,7 +143,10 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _system() -> dict[str, Any]:
-    """Code, versions, device and peak memory in bytes: this process and its largest child; on the GPU, torch's."""
+    """
+    Code, versions, device and peak memory in bytes: this process and its largest child;
+    on the GPU, torch's.
+    """
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     of_children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     unit = 1 if sys.platform == "darwin" else 1024
@@ -169,7 +173,10 @@ def device() -> str:
 
 
 def commit() -> str:
-    """The commit of the source tree, with a `+` if files have changed; without a repository the package's version."""
+    """
+    The commit of the source tree, with a `+` if files have changed; without a
+    repository the package's version.
+    """
     root = str(Path(elmo_tasks.__file__).resolve().parents[1])
     command = ["git", "-C", root, *_DESCRIBE]
     try:

@@ -1,4 +1,7 @@
-"""The figures of a table: scores over shares (the paper's Figure 1) and layer weights (Figure 2)."""
+"""
+The figures of a table: scores over shares (the paper's Figure 1) and layer weights
+(Figure 2).
+"""
 
 import re
 from collections.abc import Iterator
@@ -61,7 +64,9 @@ def draw(summary: Summary) -> list[Drawing]:
 
 
 def save_figures(summary: Summary, folder: Path) -> None:
-    """Write each figure as PNG and SVG. Raises `InputError` if a file cannot be written."""
+    """
+    Write each figure as PNG and SVG. Raises `InputError` if a file cannot be written.
+    """
     for drawing in draw(summary):
         for kind in ("png", "svg"):
             with atomic_write(folder / f"{drawing.name}.{kind}") as aside:
@@ -81,7 +86,10 @@ def _drawing(axes: Any, kind: str, of: str, caption: str) -> Drawing:
 
 
 def _share_charts(summary: Summary) -> Iterator[Drawing]:
-    """Figure 1: for each task the scores over the fraction of the training data, in percent."""
+    """
+    Figure 1: for each task the scores over the fraction of the training data, in
+    percent.
+    """
     if summary.table.figure != "share":
         return
     charts: dict[str, Axes] = {}
@@ -101,7 +109,10 @@ def _share_charts(summary: Summary) -> Iterator[Drawing]:
 
 
 def _share_points(summary: Summary, row_label: str) -> list[tuple[float, float, float]]:
-    """By ascending share of the training data, in percent: share, mean score and standard deviation over seeds."""
+    """
+    By ascending share of the training data, in percent: share, mean score and standard
+    deviation over seeds.
+    """
     points = []
     for row in summary.table.rows:
         if row.row_label != row_label or row.fraction is None:
@@ -113,7 +124,10 @@ def _share_points(summary: Summary, row_label: str) -> list[tuple[float, float, 
 
 
 def _weight_chart(summary: Summary) -> Iterator[Drawing]:
-    """Figure 2: the layer weights of each row that learned any, means over seeds, first at the input."""
+    """
+    Figure 2: the layer weights of each row that learned any, means over seeds, first at
+    the input.
+    """
     bars: dict[str, list[float]] = {}
     for place in ("input", "output"):
         for row in summary.table.rows:
@@ -137,7 +151,10 @@ def _weight_chart(summary: Summary) -> Iterator[Drawing]:
 
 
 def _draw_layer(axes: Axes, bars: dict[str, list[float]], layer: int) -> None:
-    """The part of each bar that is the weight of a layer, to the right of those of the lower layers."""
+    """
+    The part of each bar that is the weight of a layer, to the right of those of the
+    lower layers.
+    """
     widths = [sum(weights[layer : layer + 1]) for weights in bars.values()]
     starts = [sum(weights[:layer]) for weights in bars.values()]
     drawn = axes.barh(
@@ -154,7 +171,10 @@ def _draw_layer(axes: Axes, bars: dict[str, list[float]], layer: int) -> None:
 
 
 def _mean_weights(summary: Summary, row: Row, place: str) -> list[float]:
-    """The weights of a row's runs from layer 0 on, means over seeds; empty if none has learned any."""
+    """
+    The weights of a row's runs from layer 0 on, means over seeds; empty if none has
+    learned any.
+    """
     weights = []
     for record in summary.records[row.name].values():
         of_run = _weights(record, place)

@@ -1,4 +1,7 @@
-"""The process of a run, on this machine or on a node of a Ray cluster. Imports neither torch nor AllenNLP."""
+"""
+The process of a run, on this machine or on a node of a Ray cluster. Imports neither
+torch nor AllenNLP.
+"""
 
 import os
 import signal
@@ -18,7 +21,10 @@ HELD = 75
 """The exit code of a run that another process executes."""
 
 NODE = "node.json"
-"""In a run's folder while a worker executes it: `process`, the worker's id, and `node`, see `node_name`."""
+"""
+In a run's folder while a worker executes it: `process`, the worker's id, and `node`,
+see `node_name`.
+"""
 
 COMMAND = ("-m", "elmo_tasks", "ablate-run")
 """The arguments of Python before the folder of the run that it is to execute."""
@@ -28,8 +34,9 @@ def execute(
     command: tuple[str, ...], folder: Path, cwd: str, variables: dict[str, str]
 ) -> int:
     """
-    In a worker: execute the run in a folder by a process of its own, and return the exit code. The process, with all
-    that it starts, ends when the worker does; its output is appended to the run's log.
+    In a worker: execute the run in a folder by a process of its own, and return the
+    exit code. The process, with all that it starts, ends when the worker does; its
+    output is appended to the run's log.
     """
     if not (folder / run_dir.PLAN).is_file():
         raise InputError("the folder is not shared with this node", file=folder)

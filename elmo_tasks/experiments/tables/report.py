@@ -1,4 +1,7 @@
-"""Step 5: a self-contained page with the table, what its rows change, figures, and how to reproduce it."""
+"""
+Step 5: a self-contained page with the table, what its rows change, figures, and how to
+reproduce it.
+"""
 
 import os
 from base64 import b64encode
@@ -20,7 +23,9 @@ SCORES = (
     "Mean ± standard deviation (n−1) over n seeds; f1, accuracy and em are in percent."
 )
 MAX_LABELS = 12
-"""How many gold labels, the most frequent ones, stand in the confusion of labels by name."""
+"""
+How many gold labels, the most frequent ones, stand in the confusion of labels by name.
+"""
 
 OTHERS = "others"
 
@@ -105,7 +110,10 @@ def _relative(text: str) -> str:
 def _confusion(
     summary: Summary, row: Row
 ) -> tuple[str, list[str], list[list[Any]]] | None:
-    """The row's name, header and lines, a line for each gold label: how often each label was predicted, over seeds."""
+    """
+    The row's name, header and lines, a line for each gold label: how often each label
+    was predicted, over seeds.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     totals: Counter[str] = Counter()
     for record in summary.records[row.name].values():
@@ -129,7 +137,10 @@ def _confusion(
 
 
 class _Names:
-    """The names under which labels are counted: their own for the most frequent gold labels, `OTHERS` for others."""
+    """
+    The names under which labels are counted: their own for the most frequent gold
+    labels, `OTHERS` for others.
+    """
 
     def __init__(self, totals: Counter[str]) -> None:
         self.labels = sorted(label for label, _ in totals.most_common(MAX_LABELS))

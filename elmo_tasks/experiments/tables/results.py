@@ -19,8 +19,8 @@ Record = dict[str, Any]
 @dataclass(frozen=True)
 class CellResult:
     """
-    The score of each seed, whether scores are in percent, the paper's score, why scores are missing and runs failed,
-    and whether a run failed.
+    The score of each seed, whether scores are in percent, the paper's score, why scores
+    are missing and runs failed, and whether a run failed.
     """
 
     values: list[float]
@@ -41,7 +41,10 @@ class CellResult:
 
 
 class Gain(NamedTuple):
-    """An increase: absolute, and relative to the error of the lower score, in percent (Table 1)."""
+    """
+    An increase: absolute, and relative to the error of the lower score, in percent
+    (Table 1).
+    """
 
     absolute: float
     relative: float
@@ -57,8 +60,8 @@ class Gains(NamedTuple):
 @dataclass(frozen=True)
 class TableRow:
     """
-    A row label, and for each column of the table its cell and the increase over the base column; None where the table
-    has none.
+    A row label, and for each column of the table its cell and the increase over the
+    base column; None where the table has none.
     """
 
     label: str
@@ -68,8 +71,8 @@ class TableRow:
 
 class Summary:
     """
-    All results of a table so far: by row and seed the `records` of finished runs, and the reasons of `failures`.
-    `seeds` is the number of seeds that this call asked for.
+    All results of a table so far: by row and seed the `records` of finished runs, and
+    the reasons of `failures`. `seeds` is the number of seeds that this call asked for.
     """
 
     def __init__(self, planner: Planner, *, seeds: int) -> None:
@@ -133,7 +136,9 @@ class Summary:
         )
 
     def all_records(self) -> list[Record]:
-        """The results of all rows and seeds; failed runs as `row`, `seed` and `failed`."""
+        """
+        The results of all rows and seeds; failed runs as `row`, `seed` and `failed`.
+        """
         found: list[Record] = []
         for name, records in self.records.items():
             found += records.values()
@@ -194,7 +199,9 @@ def score(record: Record, cell: Cell) -> float | None:
 
 
 def gain(high: float | None, low: float | None) -> Gain | None:
-    """The increase of one score over another, both in percent; None if one is missing."""
+    """
+    The increase of one score over another, both in percent; None if one is missing.
+    """
     if high is None or low is None:
         return None
     if low >= 100:
@@ -211,7 +218,10 @@ def curve_metric(table: Table, row: Row) -> str:
 
 
 def first_better(record: Record, other: Record, metric: str) -> float | None:
-    """The first epoch in which a run's score is above the best of another run; None if there is none."""
+    """
+    The first epoch in which a run's score is above the best of another run; None if
+    there is none.
+    """
     known = [point[metric] for point in other["curve"] if metric in point]
     best = max(known, default=math.inf)
     for point in record["curve"]:

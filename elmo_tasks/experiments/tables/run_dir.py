@@ -1,4 +1,7 @@
-"""The folder of a run: plan, log, model, result. Files are written atomically, one process at a time holds the lock."""
+"""
+The folder of a run: plan, log, model, result. Files are written atomically, one process
+at a time holds the lock.
+"""
 
 import json
 import math
@@ -22,7 +25,10 @@ RESULT = "result.json"
 FAILURE = "failure.json"
 LOG = "log.txt"
 LOCK = ".lock"
-"""In the folder of a run, which the process that executes it holds; and in a folder of several, to write."""
+"""
+In the folder of a run, which the process that executes it holds; and in a folder of
+several, to write.
+"""
 
 RESULT_KEYS = {
     "row",
@@ -46,8 +52,9 @@ class Held(InputError):
 
 def prepare_run_dir(run: "Run") -> None:
     """
-    Write the plan of a run and delete the failure of an earlier attempt. Two tables that start a shared run at the same
-    time use one folder. Raises `InputError` if it cannot write.
+    Write the plan of a run and delete the failure of an earlier attempt. Two tables
+    that start a shared run at the same time use one folder. Raises `InputError` if it
+    cannot write.
     """
     about = {
         "row": run.row.name,
@@ -64,7 +71,10 @@ def prepare_run_dir(run: "Run") -> None:
 
 @contextmanager
 def lock_to_write(folder: Path) -> Iterator[None]:
-    """Lock a folder of several runs or tables, which is made if missing. Raises `InputError` if it cannot write."""
+    """
+    Lock a folder of several runs or tables, which is made if missing. Raises
+    `InputError` if it cannot write.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / LOCK):
@@ -90,7 +100,10 @@ def write_json(file: Path, value: dict[str, Any]) -> None:
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:
-    """The result of the run that the folder is named after; None if the run is not finished."""
+    """
+    The result of the run that the folder is named after; None if the run is not
+    finished.
+    """
     found = read_json(folder / RESULT)
     if found is None or not found.keys() >= RESULT_KEYS:
         return None
@@ -107,7 +120,10 @@ def write_failure(folder: Path, reason: str) -> None:
 
 
 def failed_at(folder: Path) -> int | None:
-    """When the last attempt failed, in nanoseconds; None if none has failed since the run was last started."""
+    """
+    When the last attempt failed, in nanoseconds; None if none has failed since the run
+    was last started.
+    """
     try:
         return (folder / FAILURE).stat().st_mtime_ns
     except OSError:
@@ -115,7 +131,10 @@ def failed_at(folder: Path) -> int | None:
 
 
 def failure_of(folder: Path, code: int) -> str | None:
-    """Why the run, whose process ended with this exit code, failed; None if it has a result."""
+    """
+    Why the run, whose process ended with this exit code, failed; None if it has a
+    result.
+    """
     if read_result(folder) is not None:
         return None
     recorded = read_json(folder / FAILURE)
@@ -129,7 +148,10 @@ def failure_of(folder: Path, code: int) -> str | None:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Lock a run. Raises `Held` if another process holds it. The system releases the lock of a killed process."""
+    """
+    Lock a run. Raises `Held` if another process holds it. The system releases the lock
+    of a killed process.
+    """
     try:
         with FileLock(folder / LOCK, timeout=LOCK_TIMEOUT):
             yield
@@ -153,7 +175,10 @@ def is_held(folder: Path) -> bool:
 
 
 def curve(folder: Path) -> list[dict[str, float]]:
-    """For each epoch so far the training loss and the validation scores, without scores of single classes."""
+    """
+    For each epoch so far the training loss and the validation scores, without scores of
+    single classes.
+    """
     points = []
     files = epoch_metrics(folder / MODEL).values()
     for epoch, file in enumerate(files, start=1):

@@ -1,4 +1,7 @@
-"""Step 2: rows -> runs. A run is a row with a seed; its folder is named after the hash of everything it depends on."""
+"""
+Step 2: rows -> runs. A run is a row with a seed; its folder is named after the hash of
+everything it depends on.
+"""
 
 import copy
 import hashlib
@@ -28,10 +31,12 @@ HASH_DIGITS = 12
 @dataclass(frozen=True)
 class Run:
     """
-    A row with a seed, and its plan, which is everything that decides the result: `config`, resolved and seeded;
-    `cached`, whether the biLM's layers are cached on disk (rounded to float16); `file`, evaluated instead of the
-    validation data; `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with `members` and
-    `how`. `home` contains its folder; `packages` are imported before it is executed.
+    A row with a seed, and its plan, which is everything that decides the result:
+    `config`, resolved and seeded; `cached`, whether the biLM's layers are cached on
+    disk (rounded to float16); `file`, evaluated instead of the validation data;
+    `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with
+    `members` and `how`. `home` contains its folder; `packages` are imported before it
+    is executed.
     """
 
     row: Row
@@ -48,7 +53,10 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """The folder of the run with this hash, if another table has begun it; else named after the row."""
+        """
+        The folder of the run with this hash, if another table has begun it; else named
+        after the row.
+        """
         found = find_folder(self.home, self.digest)
         if found is not None:
             return found
@@ -86,12 +94,12 @@ class Planner:
     # Parameters
 
     - `home`: the folder of the runs' folders. Tables that share it share runs.
-    - `cached`: whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no
-      `cache_dir`.
+    - `cached`: whether rows with ELMo cache the biLM's layers on disk, if their config
+      allows it and names no `cache_dir`.
     - `packages`: imported by the runs, which use what these register.
 
-    Raises `InputError` if a row's config cannot be read, or its changes or seeds are invalid. Rows with missing
-    files are not checked.
+    Raises `InputError` if a row's config cannot be read, or its changes or seeds are
+    invalid. Rows with missing files are not checked.
     """
 
     def __init__(
@@ -119,8 +127,8 @@ class Planner:
 
     def runs(self, rows: Iterable[Row], seeds: int) -> list[Run]:
         """
-        The runs of these rows with the seeds 1 to `seeds`, each once and after the runs that it needs. Rows with
-        missing files have none.
+        The runs of these rows with the seeds 1 to `seeds`, each once and after the runs
+        that it needs. Rows with missing files have none.
         """
         found: dict[str, Run] = {}
         for row in rows:
@@ -211,7 +219,9 @@ class Planner:
 
 
 def _require_no_new_problems(base: dict[str, Any], config: dict[str, Any]) -> None:
-    """Raises `InputError` if a config has problems in other keys than its base config."""
+    """
+    Raises `InputError` if a config has problems in other keys than its base config.
+    """
     found = shape_problems(config)
     if not found:
         return
@@ -231,7 +241,10 @@ def _seeded(config: dict[str, Any], row: Row, seed: int) -> dict[str, Any]:
 
 
 def _spread(config: dict[str, Any]) -> dict[str, Any]:
-    """The config with AllenNLP's three keys in place of `seed`, as `config.json` of a training has them."""
+    """
+    The config with AllenNLP's three keys in place of `seed`, as `config.json` of a
+    training has them.
+    """
     params = Params(copy.deepcopy(config))
     spread_seed(params)
     return params.as_dict(quiet=True)
@@ -249,7 +262,10 @@ def digest_of(plan: dict[str, Any]) -> str:
 
 
 def find_folder(home: Path, digest: str) -> Path | None:
-    """The folder of the run with this hash; another table may have another name for its row."""
+    """
+    The folder of the run with this hash; another table may have another name for its
+    row.
+    """
     folders = sorted(home.glob(f"*-{digest}"))
     for folder in folders:
         if (folder / run_dir.RESULT).is_file():
@@ -265,7 +281,10 @@ def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def is_cacheable(config: dict[str, Any]) -> bool:
-    """Whether the layers of the config's biLM can be cached on disk, see `ElmoTokenEmbedder`."""
+    """
+    Whether the layers of the config's biLM can be cached on disk, see
+    `ElmoTokenEmbedder`.
+    """
     elmo = elmo_of(config)
     if elmo is None or elmo.get("cache_dir") is not None:
         return False
@@ -276,7 +295,10 @@ def is_cacheable(config: dict[str, Any]) -> bool:
 
 
 def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
-    """A plan's config with the paths of the layer cache and of the tuned biLM, which are not part of the hash."""
+    """
+    A plan's config with the paths of the layer cache and of the tuned biLM, which are
+    not part of the hash.
+    """
     paths = {}
     if plan["cached"]:
         paths["cache_dir"] = str(home / "layers")

@@ -1,4 +1,6 @@
-"""Step 3: have workers execute the runs of a table, and follow the state of each run."""
+"""
+Step 3: have workers execute the runs of a table, and follow the state of each run.
+"""
 
 import os
 import random
@@ -35,11 +37,13 @@ ENDED = (State.FINISHED, State.FAILED, State.SKIPPED)
 @dataclass(eq=False)
 class ScheduledRun:
     """
-    A run and its `state`. `failure` says why it has failed or was skipped, `node` where in a cluster it runs.
-    `failed_before` is when an earlier attempt failed, see `run_dir.failed_at`.
+    A run and its `state`. `failure` says why it has failed or was skipped, `node` where
+    in a cluster it runs. `failed_before` is when an earlier attempt failed, see
+    `run_dir.failed_at`.
 
-    While a worker has it, `call` is the future of `process.execute`, `slot` the number of the worker's share of the
-    machine, and `place` what the worker has told of its start.
+    While a worker has it, `call` is the future of `process.execute`, `slot` the number
+    of the worker's share of the machine, and `place` what the worker has told of its
+    start.
     """
 
     run: Run
@@ -54,11 +58,13 @@ class ScheduledRun:
 
 class Scheduler:
     """
-    Executes runs, each in a process of its own, as many at a time as `workers` has slots.
+    Executes runs, each in a process of its own, as many at a time as `workers` has
+    slots.
 
-    They start in the given order, but each after the runs that it needs, and those that other processes execute last: a
-    run that another process finishes, or that meanwhile fails there, is not repeated. With `join`, the order is random,
-    so that calls that start together differ, and it ends when others execute all that is left.
+    They start in the given order, but each after the runs that it needs, and those that
+    other processes execute last: a run that another process finishes, or that meanwhile
+    fails there, is not repeated. With `join`, the order is random, so that calls that
+    start together differ, and it ends when others execute all that is left.
 
     `command` is what Python executes in the folder of a run, see `process.COMMAND`.
     """
@@ -82,8 +88,9 @@ class Scheduler:
 
     def changes(self) -> Iterator[ScheduledRun]:
         """
-        Executes all, and yields a run whenever it is held, starts on a worker or has ended. At the end, or when this is
-        closed, the workers are closed, which stops what they execute.
+        Executes all, and yields a run whenever it is held, starts on a worker or has
+        ended. At the end, or when this is closed, the workers are closed, which stops
+        what they execute.
         """
         try:
             while self._unended():
@@ -153,8 +160,8 @@ class Scheduler:
 
     def _wait(self) -> list[tuple[ScheduledRun, Future[int]]]:
         """
-        Wait until a worker has ended a run, but not for long: starts, and what other processes do, are in files.
-        Returns the runs that have ended, with their calls.
+        Wait until a worker has ended a run, but not for long: starts, and what other
+        processes do, are in files. Returns the runs that have ended, with their calls.
         """
         calls = {}
         for one in self._executed():
@@ -201,7 +208,10 @@ class Scheduler:
 
 
 def _ended_elsewhere(one: ScheduledRun) -> bool:
-    """Whether another process has finished the run, or has failed to since this call began."""
+    """
+    Whether another process has finished the run, or has failed to since this call
+    began.
+    """
     failed_at = run_dir.failed_at(one.run.folder)
     if failed_at is not None and failed_at != one.failed_before:
         return True
@@ -218,7 +228,10 @@ def _end(one: ScheduledRun, *, code: int) -> None:
 
 
 def _exit_code(run: Run, call: Future[int]) -> int:
-    """That of the run's process; 1, and the failure is recorded, if the worker was lost before there was a result."""
+    """
+    That of the run's process; 1, and the failure is recorded, if the worker was lost
+    before there was a result.
+    """
     try:
         return call.result()
     except InputError as error:
@@ -228,7 +241,10 @@ def _exit_code(run: Run, call: Future[int]) -> int:
 
 
 def _own_variables() -> dict[str, str]:
-    """What a run on another machine gets of this environment: the data root and the location of the code."""
+    """
+    What a run on another machine gets of this environment: the data root and the
+    location of the code.
+    """
     found = {}
     for name, value in os.environ.items():
         if name.startswith(("ELMO_TASKS_", "PYTHONPATH")):
@@ -237,7 +253,9 @@ def _own_variables() -> dict[str, str]:
 
 
 def peak_memory(run: Run) -> int:
-    """The largest memory in bytes of a finished run of the same row; 0 if there is none."""
+    """
+    The largest memory in bytes of a finished run of the same row; 0 if there is none.
+    """
     peak = 0
     for file in run.home.glob(f"*/{run_dir.RESULT}"):
         result = run_dir.read_result(file.parent)

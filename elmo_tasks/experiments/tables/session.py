@@ -1,4 +1,7 @@
-"""One call of `elmo-tasks ablate`: plan the runs, execute those that are left, write the results."""
+"""
+One call of `elmo-tasks ablate`: plan the runs, execute those that are left, write the
+results.
+"""
 
 import json
 import shlex
@@ -22,11 +25,12 @@ from elmo_tasks.workers import Processes, Workers
 
 class Session:
     """
-    The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
-    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`). `workers` (default: a
-    process of this machine) execute the runs, which import `packages`; for `join` and `command` see `Scheduler`. Raises
-    `InputError` if the table is invalid, a pattern matches nothing, a number is below 1, or the folder has other files
-    of these names.
+    The runs of the rows that match one of the patterns `rows`, with the seeds 1 to
+    `seeds`. `table.md`, `results.jsonl` and `report.html` are written to `folder`, the
+    runs to `runs` (default: `folder / "runs"`). `workers` (default: a process of this
+    machine) execute the runs, which import `packages`; for `join` and `command` see
+    `Scheduler`. Raises `InputError` if the table is invalid, a pattern matches nothing,
+    a number is below 1, or the folder has other files of these names.
     """
 
     @checked
@@ -70,7 +74,10 @@ class Session:
         self.failed = 0
 
     def run_all(self) -> Iterator[str]:
-        """Execute the runs that are left, and yield a line for each start and end. Writes the files after each run."""
+        """
+        Execute the runs that are left, and yield a line for each start and end. Writes
+        the files after each run.
+        """
         done = len(self._all) - len(self.left)
         data = self._data_root or resources.fixtures_root() / "miniworld"
         yield f"scale {self.table.scale}: data in {data}; the paper's configs: {resources.configs_root() / 'paper'}"
@@ -97,7 +104,10 @@ class Session:
             yield f"other processes execute the runs that are left: {len(self.left)}"
 
     def time_left(self) -> str:
-        """The rows' `minutes` of the runs that are left: `12 min`; `unknown` if a row has none."""
+        """
+        The rows' `minutes` of the runs that are left: `12 min`; `unknown` if a row has
+        none.
+        """
         seconds = []
         for run in self.left:
             if run.row.minutes is None:
@@ -115,7 +125,10 @@ class Session:
         return total
 
     def write(self) -> Summary:
-        """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
+        """
+        Write the three files from the results so far. Raises `InputError` if they
+        cannot be written.
+        """
         # The last of several calls has read all results.
         with run_dir.lock_to_write(self.folder):
             summary = Summary(self.planner, seeds=self.seeds)
@@ -163,7 +176,10 @@ def _json_lines(records: list[Record]) -> str:
 
 
 def _require_own(folder: Path) -> None:
-    """Raises `InputError` if a file has the name of one of a table's, and not the contents."""
+    """
+    Raises `InputError` if a file has the name of one of a table's, and not the
+    contents.
+    """
     for name, is_own in WRITTEN.items():
         file = folder / name
         if not file.exists():

@@ -1,4 +1,7 @@
-"""Step 1: read a table's Jsonnet file, which training_config/tables/rows.libsonnet describes, and check it."""
+"""
+Step 1: read a table's Jsonnet file, which training_config/tables/rows.libsonnet
+describes, and check it.
+"""
 
 import json
 import os
@@ -23,7 +26,10 @@ from elmo_tasks.training.seeds import SEEDS
 
 VOTES = "votes"
 PASSES = "passes"
-"""The metric of a cell that shows the first epoch in which a row is better than the best epoch of another row."""
+"""
+The metric of a cell that shows the first epoch in which a row is better than the best
+epoch of another row.
+"""
 PERCENT = ("f1", "accuracy", "em")
 """Metrics between 0 and 1 that tables show in percent."""
 
@@ -31,7 +37,9 @@ Split = Literal["dev", "test"]
 
 
 class Strict(BaseModel):
-    """Rejects unknown keys and does not convert types; `null` is the same as no value."""
+    """
+    Rejects unknown keys and does not convert types; `null` is the same as no value.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -44,7 +52,10 @@ class Strict(BaseModel):
 
 
 class Paper(Strict):
-    """The paper's result in a cell: a number with an optional deviation, or words. A plain number is its mean."""
+    """
+    The paper's result in a cell: a number with an optional deviation, or words. A plain
+    number is its mean.
+    """
 
     mean: float | None = None
     deviation: float | None = None
@@ -59,7 +70,9 @@ class Paper(Strict):
 
 
 class Ensemble(Strict):
-    """The runs of the row `of` with the seeds 1 to `members`, and how they are combined."""
+    """
+    The runs of the row `of` with the seeds 1 to `members`, and how they are combined.
+    """
 
     of: str
     members: Annotated[int, Range(at_least=2)]
@@ -73,8 +86,9 @@ class Ensemble(Strict):
 
 class Cell(Strict):
     """
-    One cell of the table. Its metric is a score of the row's runs, or `passes`: the first epoch in which the row's run
-    is better than the best epoch of the row `over`, compared seed by seed.
+    One cell of the table. Its metric is a score of the row's runs, or `passes`: the
+    first epoch in which the row's run is better than the best epoch of the row `over`,
+    compared seed by seed.
     """
 
     column: str
@@ -99,7 +113,9 @@ def _is_name(text: str) -> str | None:
 
 
 class Row(Strict):
-    """A base config, the keys that a row changes, and the cells that show its scores."""
+    """
+    A base config, the keys that a row changes, and the cells that show its scores.
+    """
 
     name: Annotated[str, _is_name]
     config: Path = Field(strict=False)
@@ -168,14 +184,20 @@ class Row(Strict):
 
 
 class Increase(Strict):
-    """Show the increase over the column `over`: of the column `of`, or of each other column."""
+    """
+    Show the increase over the column `over`: of the column `of`, or of each other
+    column.
+    """
 
     over: str
     of: str | None = None
 
 
 class Table(Strict):
-    """A whole table at a scale; the figure `share` has its scores over the fraction of the training data."""
+    """
+    A whole table at a scale; the figure `share` has its scores over the fraction of the
+    training data.
+    """
 
     title: str
     scale: Literal["mini", "small", "paper"]
@@ -215,9 +237,10 @@ class Table(Strict):
 
 def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     """
-    Read and check a table: a file, or the name of one of ours. A row's `config` is a path from the table's or the
-    current folder, or the name of a config of the scale beside the table or in the package. Raises `InputError` if the
-    file cannot be read or is not a valid table. The message lists all problems.
+    Read and check a table: a file, or the name of one of ours. A row's `config` is a
+    path from the table's or the current folder, or the name of a config of the scale
+    beside the table or in the package. Raises `InputError` if the file cannot be read
+    or is not a valid table. The message lists all problems.
     """
     path = Path(file)
     if not path.is_file() and not path.suffix:
@@ -242,7 +265,10 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
 
 
 def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
-    """The rows that match a pattern, such as `snli-*`; all without patterns. `InputError` if one matches no row."""
+    """
+    The rows that match a pattern, such as `snli-*`; all without patterns. `InputError`
+    if one matches no row.
+    """
     if not patterns:
         return table.rows
     names = [row.name for row in table.rows]
@@ -291,8 +317,9 @@ def _tasks() -> str:
 
 def _imports(table: Path, scale: str) -> str:
     """
-    The Jsonnet object `{ "NAME": import "CONFIG", ... }` with the config of each task, for the variable `configs` of a
-    table. Jsonnet evaluates those that the table uses; it cannot import a file whose name is computed.
+    The Jsonnet object `{ "NAME": import "CONFIG", ... }` with the config of each task,
+    for the variable `configs` of a table. Jsonnet evaluates those that the table uses;
+    it cannot import a file whose name is computed.
     """
     fields = []
     for name in TASKS:
@@ -302,7 +329,9 @@ def _imports(table: Path, scale: str) -> str:
 
 
 def _configs(table: Path, name: str, scale: str) -> list[Path]:
-    """Where the config of this name is looked up: beside the table and in the package."""
+    """
+    Where the config of this name is looked up: beside the table and in the package.
+    """
     file = f"{name}.jsonnet"
     beside = table.parent.parent / scale / file
     embedded = configs_root() / scale / file
@@ -318,7 +347,10 @@ def _first_file(candidates: list[Path]) -> Path | None:
 
 
 def _with_config(table: Path, row: Row, scale: str) -> Row:
-    """The row with the first config that exists. One that does not is reported with the row's other problems."""
+    """
+    The row with the first config that exists. One that does not is reported with the
+    row's other problems.
+    """
     candidates = [(table.parent / row.config).absolute(), row.config.absolute()]
     candidates += _configs(table, str(row.config), scale)
     config = _first_file(candidates) or candidates[0]

@@ -19,7 +19,10 @@ FAILED = "failed"
 
 
 def ours(cell: CellResult | None) -> str:
-    """Our score in a cell, if there is one: `84.6 ± 0.2 (n=3)`; `missing` or `failed` without a score."""
+    """
+    Our score in a cell, if there is one: `84.6 ± 0.2 (n=3)`; `missing` or `failed`
+    without a score.
+    """
     if cell is None:
         return ""
     if cell.mean is None:
@@ -34,7 +37,9 @@ def ours(cell: CellResult | None) -> str:
 
 
 def papers(cell: CellResult | None) -> str:
-    """The paper's score in a cell, if there is one, with the digits that the paper gives."""
+    """
+    The paper's score in a cell, if there is one, with the digits that the paper gives.
+    """
     if cell is None:
         return ""
     if cell.paper is None:
@@ -77,8 +82,8 @@ def run_scores(row: Row, record: Record) -> str:
 
 def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
     """
-    Header and lines. Each row label has a line with our scores, then, unless they are empty, lines with the paper's
-    scores, and the increases.
+    Header and lines. Each row label has a line with our scores, then, unless they are
+    empty, lines with the paper's scores, and the increases.
     """
     header = ["", ""] + summary.table.columns
     if summary.table.increase is not None and summary.table.increase.of is not None:
@@ -139,7 +144,10 @@ def _absolute(gain: Gain | None) -> str:
 
 
 def remarks(summary: Summary) -> list[str]:
-    """Notes below the table: what is missing or failed, and what is not comparable, with the rows concerned."""
+    """
+    Notes below the table: what is missing or failed, and what is not comparable, with
+    the rows concerned.
+    """
     count = len(summary.table.rows)
     lines = []
     for remark, names in _rows_of_remarks(summary).items():

@@ -1,4 +1,7 @@
-"""Coreference (paper, appendix A.6; Lee et al., 2017): documents -> spans -> antecedents -> clusters."""
+"""
+Coreference (paper, appendix A.6; Lee et al., 2017): documents -> spans -> antecedents
+-> clusters.
+"""
 
 from elmo_tasks.tasks.task import Page, Task
 

@@ -1,4 +1,7 @@
-"""Top spans -> a score for each pair of a span and an antecedent -> clusters (Lee et al., 2017, sections 3 to 5)."""
+"""
+Top spans -> a score for each pair of a span and an antecedent -> clusters (Lee et al.,
+2017, sections 3 to 5).
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -32,8 +35,9 @@ class AntecedentScorer(nn.Module):
         s(i, j) = s_m(i) + s_m(j) + s_a(i, j)
         s_a(i, j) = network([g_i; g_j; g_i * g_j; same speaker; genre; distance])
 
-    Pairs are scored in blocks of `ROWS_AT_ONCE` spans i and the spans before them, without building the vectors of
-    pairs. Within a block, `W (g_i * g_j)` is computed as one matrix product, `(W * g_i) g_j`.
+    Pairs are scored in blocks of `ROWS_AT_ONCE` spans i and the spans before them,
+    without building the vectors of pairs. Within a block, `W (g_i * g_j)` is computed
+    as one matrix product, `(W * g_i) g_j`.
 
     # Parameters
 
@@ -70,8 +74,9 @@ class AntecedentScorer(nn.Module):
 
     def forward(self, spans: TopSpans) -> Iterator[tuple[Tensor, slice, slice]]:
         """
-        The scores of all pairs, block by block: those [R, C] of the spans in the first slice with the spans before them
-        in the second one, minus infinity where there is no pair. The score of no antecedent is 0.
+        The scores of all pairs, block by block: those [R, C] of the spans in the first
+        slice with the spans before them in the second one, minus infinity where there
+        is no pair. The score of no antecedent is 0.
         """
         weights = self.score.weights()
         own = spans.vectors @ weights[0].t()  # [K, F]
@@ -96,7 +101,10 @@ class AntecedentScorer(nn.Module):
     def _features(
         self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice
     ) -> Tensor:
-        """Embeddings of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""
+        """
+        Embeddings of speakers, genre and distance of each pair, after dropout: [R, C, 3
+        E].
+        """
         same = spans.speakers[rows, None] == spans.speakers[None, columns]  # [R, C]
         speakers = self.same_speaker(same.long())  # [R, C, E]
         buckets = torch.bucketize(distance, self.boundaries, right=True)
@@ -106,7 +114,9 @@ class AntecedentScorer(nn.Module):
 
 
 def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
-    """`W (g_i * g_j)` for all pairs: spans [R, G] and [C, G], weight [F, G] -> [R, C, F]."""
+    """
+    `W (g_i * g_j)` for all pairs: spans [R, G] and [C, G], weight [F, G] -> [R, C, F].
+    """
     weighed = rows[:, None] * weight  # [R, F, G]
     flat = weighed.flatten(0, 1) @ columns.t()  # [R F, C]
     return flat.view(len(rows), len(weight), len(columns)).transpose(1, 2)
@@ -114,8 +124,8 @@ def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
 
 def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
     """
-    The negative log-likelihood [R] of each span's gold antecedents, or of none if it has
-    none (Lee et al., 2017, section 6):
+    The negative log-likelihood [R] of each span's gold antecedents, or of none if it
+    has none (Lee et al., 2017, section 6):
 
         log sum_j exp(s(i, j)) - log sum_(j gold) exp(s(i, j))
 
@@ -132,8 +142,9 @@ def clusters_from_antecedents(
     mentions: Sequence[Mention], antecedents: Sequence[int]
 ) -> list[Cluster]:
     """
-    Links each of M mentions, in the order of the text, with its antecedent: the index of an earlier one, or -1. Returns
-    the clusters of two or more mentions, sorted by their first mention.
+    Links each of M mentions, in the order of the text, with its antecedent: the index
+    of an earlier one, or -1. Returns the clusters of two or more mentions, sorted by
+    their first mention.
     """
     clusters: list[Cluster] = []
     cluster_of: dict[int, Cluster] = {}

@@ -1,4 +1,7 @@
-"""`elmo-tasks evaluate --predictions-output-file`: writes response and key for the official scorer."""
+"""
+`elmo-tasks evaluate --predictions-output-file`: writes response and key for the
+official scorer.
+"""
 
 from typing import Any
 
@@ -14,9 +17,10 @@ EMPTY_COLUMNS = ["-"] * 7
 @Evaluator.register("elmo_tasks_coref")
 class CorefEvaluator(OfficialEvaluator):
     """
-    Writes the response to `FILE` and the key to `FILE.key`, so that `perl scorer.pl all FILE.key FILE` scores them.
-    Both have the columns of CoNLL-2012: document, part, number and word, and the clusters in the last one; the others
-    are empty. See `OfficialEvaluator`.
+    Writes the response to `FILE` and the key to `FILE.key`, so that `perl scorer.pl all
+    FILE.key FILE` scores them. Both have the columns of CoNLL-2012: document, part,
+    number and word, and the clusters in the last one; the others are empty. See
+    `OfficialEvaluator`.
     """
 
     answers = "clusters"

@@ -1,6 +1,7 @@
 """
-Coreference scores: MUC, B-cubed and CEAF-e as in the official scorer of CoNLL-2012 (version 8.01), and the mean of
-their F1 (Pradhan et al., 2014, "Scoring Coreference Partitions of Predicted Mentions").
+Coreference scores: MUC, B-cubed and CEAF-e as in the official scorer of CoNLL-2012
+(version 8.01), and the mean of their F1 (Pradhan et al., 2014, "Scoring Coreference
+Partitions of Predicted Mentions").
 
 Each is a ratio of sums over all documents. With key clusters K and response clusters R:
 
@@ -10,14 +11,18 @@ Each is a ratio of sums over all documents. With key clusters K and response clu
 | B-cubed (Bagga, 1998) | sum of `|K and R|^2 / |K|` | mentions of K | sum of `|K and R|^2 / |R|` | mentions of R |
 | CEAF-e (Luo, 2005) | best one-to-one sum of `2 |K and R| / (|K| + |R|)` | number of K | the same | number of R |
 
-Singletons in the input count. A mention may be repeated in a cluster, or stand in several:
+Singletons in the input count. A mention may be repeated in a cluster, or stand in
+several:
 
-- The scorer reads clusters in the order in which they begin in the text, whatever their order here. Clusters of the
-  key that begin with the same mention keep their order; those of the response are sorted by their other mentions.
-- In the key every mention counts as often as it stands there. Where a mention of the response is looked up in the key
-  (MUC, B-cubed), it belongs to the last of its clusters.
-- In the response a mention that the key has counts only where it is read first, and clusters without any other mention
-  are dropped. A mention that the key has not counts each time.
+- The scorer reads clusters in the order in which they begin in the text, whatever their
+  order here. Clusters of the key that begin with the same mention keep their order;
+  those of the response are sorted by their other mentions.
+- In the key every mention counts as often as it stands there. Where a mention of the
+  response is looked up in the key (MUC, B-cubed), it belongs to the last of its
+  clusters.
+- In the response a mention that the key has counts only where it is read first, and
+  clusters without any other mention are dropped. A mention that the key has not counts
+  each time.
 
 The scorer refuses a response with more than ten repeated mentions; here it has a score.
 """
@@ -43,8 +48,8 @@ _Clusters = Sequence[Sequence[Mention]]
 @Metric.register("elmo_tasks_coref")
 class CorefScores(Metric):
     """
-    Accumulates the scores over documents. In distributed runs the counts of all processes are summed; each process must
-    call it equally often.
+    Accumulates the scores over documents. In distributed runs the counts of all
+    processes are summed; each process must call it equally often.
     """
 
     supports_distributed = True
@@ -62,8 +67,8 @@ class CorefScores(Metric):
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
-        Values between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and those of each
-        metric, such as `ceaf_e_f1`. A ratio over 0 is 0.
+        Values between 0 and 1: `precision`, `recall` and `f1`, the means over the three
+        metrics, and those of each metric, such as `ceaf_e_f1`. A ratio over 0 is 0.
         """
         numerators = self._counts[:, ::2]  # [3, 2], of recall and precision
         denominators = self._counts[:, 1::2]  # [3, 2]
@@ -85,7 +90,10 @@ class CorefScores(Metric):
 
 
 def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
-    """For each of `METRICS` the numerators and denominators of recall and precision of one document: [3, 4]."""
+    """
+    For each of `METRICS` the numerators and denominators of recall and precision of one
+    document: [3, 4].
+    """
     key_read = sorted(_sorted_mentions(key), key=_first_place)
     homes: dict[Mention, list[int]] = {}
     for place, cluster in enumerate(key_read):
@@ -103,7 +111,10 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
 
 
 class _Overlap(NamedTuple):
-    """How many mentions a cluster of the response has of each cluster of the key, by the place of the latter."""
+    """
+    How many mentions a cluster of the response has of each cluster of the key, by the
+    place of the latter.
+    """
 
     owned: Counter[int]  # mentions that are looked up there
     distinct: Counter[int]
@@ -177,7 +188,10 @@ def _places(cluster: Cluster) -> list[tuple[int, bool, int]]:
 def _without_repetitions(
     clusters: Sequence[Cluster], *, among: Mapping[Mention, object]
 ) -> list[Cluster]:
-    """The clusters without repetitions of the mentions in `among`; those that have no other mention are dropped."""
+    """
+    The clusters without repetitions of the mentions in `among`; those that have no
+    other mention are dropped.
+    """
     seen: set[Mention] = set()
     kept: list[Cluster] = []
     for cluster in clusters:

@@ -1,4 +1,7 @@
-"""Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
+"""
+Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee
+et al., 2017).
+"""
 
 from typing import Any, Literal, NamedTuple
 
@@ -41,21 +44,25 @@ class CorefModel(TaskModel):
     """
     The end-to-end span model.
 
-    The loss of a document is the sum over its top spans of the negative log-likelihood of their gold antecedents; the
-    loss of a batch is the sum over its documents. Sentences are encoded independently. During training, a long document
-    is cut to a random window in each pass. In the original code, input and output dropout are not variational
-    (`variational_dropout`).
+    The loss of a document is the sum over its top spans of the negative log-likelihood
+    of their gold antecedents; the loss of a batch is the sum over its documents.
+    Sentences are encoded independently. During training, a long document is cut to a
+    random window in each pass. In the original code, input and output dropout are not
+    variational (`variational_dropout`).
 
     # Parameters
 
     - `hidden_size`: units of each hidden layer of the mention and pair scorers.
-    - `feature_size`: width of the embeddings of span widths, distances, speakers and genres.
+    - `feature_size`: width of the embeddings of span widths, distances, speakers and
+      genres.
     - `dropout`: on those hidden layers and embeddings.
     - `max_span_width`: words of the longest span.
     - `spans_per_word`: number of top spans per word of the document.
-    - `max_antecedents`: number of preceding top spans that are candidates for the antecedent of a span.
+    - `max_antecedents`: number of preceding top spans that are candidates for the
+      antecedent of a span.
     - `max_training_sentences`: sentences of a window.
-    - `head_values`: the inputs of span heads: `embeddings`, or `input`, which includes ELMo's vectors.
+    - `head_values`: the inputs of span heads: `embeddings`, or `input`, which includes
+      ELMo's vectors.
     - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if there are no embeddings for `head_values`.
@@ -117,10 +124,12 @@ class CorefModel(TaskModel):
         - `text`: B documents of S sentences of T words.
         - `speakers`, [B, N]: ids of the speakers of each document's words.
         - `genre`, [B]: ids of the genres, -1 if unknown.
-        - `metadata`: for each document its `sentences`, and its gold `clusters` or None.
+        - `metadata`: for each document its `sentences`, and its gold `clusters` or
+          None.
 
-        Returns `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
-        `losses` [B], which are finite if all scores are; if documents have gold clusters their `loss`, a scalar.
+        Returns `sentences`, `key` and `part` of each document; except during training
+        its predicted `clusters`, and `losses` [B], which are finite if all scores are;
+        if documents have gold clusters their `loss`, a scalar.
         """
         for known in metadata:
             self.require_gold(known["clusters"])
@@ -158,17 +167,20 @@ class CorefModel(TaskModel):
 
     @overrides(check_signature=False)
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Removes the loss of each document, after checking it with `require_finite`."""
+        """
+        Removes the loss of each document, after checking it with `require_finite`.
+        """
         self.require_finite(output_dict.pop("losses"))
         return output_dict
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Except during training `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e. At the end of a
-        pass (`reset`) also those of each metric, such as `muc_f1`, the number of documents without a score,
-        `documents_skipped`, and ELMo's learned weights. Raises `InputError` at the end of an evaluation in which no
-        document had gold clusters.
+        Except during training `precision`, `recall` and `f1`, the means over MUC,
+        B-cubed and CEAF-e. At the end of a pass (`reset`) also those of each metric,
+        such as `muc_f1`, the number of documents without a score, `documents_skipped`,
+        and ELMo's learned weights. Raises `InputError` at the end of an evaluation in
+        which no document had gold clusters.
         """
         if reset and not self.training and not self._scores.documents:
             problem = "nothing to score: no document has gold clusters"
@@ -209,7 +221,10 @@ class CorefModel(TaskModel):
         return loss, clusters_from_antecedents(mentions, antecedents.tolist())
 
     def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
-        """h and the head values of all words, in the order of the text, and the sentences' lengths."""
+        """
+        h and the head values of all words, in the order of the text, and the sentences'
+        lengths.
+        """
         h, x, mask = self.input_encoder(document.text)
         words = mask.flatten().nonzero().squeeze(1)  # [N]
         values = x[..., : self._value_size]
@@ -237,7 +252,10 @@ class CorefModel(TaskModel):
         return window(document, start, start + self._max_training_sentences)
 
     def _width_of(self, head_values: str) -> int:
-        """The width of the first part of x that heads are made of; the embeddings come first."""
+        """
+        The width of the first part of x that heads are made of; the embeddings come
+        first.
+        """
         if head_values == "input":
             return self.input_encoder.get_input_dim()
         embedder = self.input_encoder.embedder
@@ -271,7 +289,9 @@ def window(document: Document, start: int, stop: int) -> Document:
 
 
 def cluster_labels(clusters: list[Cluster], shape: tuple[int, ...]) -> Tensor:
-    """For each span of a grid [N, W] the number of its gold cluster, from 1; 0 for none."""
+    """
+    For each span of a grid [N, W] the number of its gold cluster, from 1; 0 for none.
+    """
     labels = torch.zeros(shape, dtype=torch.long)
     for number, cluster in enumerate(clusters, start=1):
         for start, end in cluster:

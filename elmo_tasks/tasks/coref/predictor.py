@@ -27,12 +27,13 @@ _SENTENCES = TypeAdapter(Annotated[list[Annotated[list[Text], not_empty]], not_e
 @Predictor.register("elmo_tasks_coref")
 class CorefPredictor(JsonLinesPredictor):
     """
-    Input: `{"text": "raw text"}`, or `{"sentences": [[...], ...]}`; optionally with `speakers` of each word of each
-    sentence, and a `genre`, such as `nw`. Output:
+    Input: `{"text": "raw text"}`, or `{"sentences": [[...], ...]}`; optionally with
+    `speakers` of each word of each sentence, and a `genre`, such as `nw`. Output:
 
     - `sentences`, the words of each;
-    - `clusters`, each a list of mentions with `text`, `token_start`, `token_end` (within the document) and, for raw
-      text, `start` and `end`. Ends are exclusive: `text[start:end]` is the mention's text;
+    - `clusters`, each a list of mentions with `text`, `token_start`, `token_end`
+      (within the document) and, for raw text, `start` and `end`. Ends are exclusive:
+      `text[start:end]` is the mention's text;
     - `key` and `part`, for a document of a file.
     """
 
@@ -45,7 +46,10 @@ class CorefPredictor(JsonLinesPredictor):
         self._nlp = sentence_pipeline("en")
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
-        """`words`, `sentences`, and `sentences times words of the longest`, to which all sentences are padded."""
+        """
+        `words`, `sentences`, and `sentences times words of the longest`, to which all
+        sentences are padded.
+        """
         self._require_keys(json_dict)
         sentences = metadata_of(self._json_to_instance(json_dict))["sentences"]
         lengths = [len(words) for words in sentences]
@@ -106,7 +110,10 @@ class CorefPredictor(JsonLinesPredictor):
 
 
 def split_sentences(doc: "Doc") -> "list[list[SpacyToken]]":
-    """The sentences of a text, none of which is empty. White space is not a token; a blank line ends a sentence."""
+    """
+    The sentences of a text, none of which is empty. White space is not a token; a blank
+    line ends a sentence.
+    """
     sentences: list[list[SpacyToken]] = [[]]
     for token in doc:
         if token.is_sent_start or (token.is_space and token.text.count("\n") > 1):

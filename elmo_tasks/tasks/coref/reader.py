@@ -1,4 +1,7 @@
-"""Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
+"""
+Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix
+A.6).
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -40,7 +43,10 @@ _ESCAPED = {"/.": ".", "/?": "?"}
 
 
 class GenreField(LabelField):
-    """A genre; its id is `UNKNOWN_LABEL` if the vocabulary does not have it, as is always so for `UNKNOWN_GENRE`."""
+    """
+    A genre; its id is `UNKNOWN_LABEL` if the vocabulary does not have it, as is always
+    so for `UNKNOWN_GENRE`.
+    """
 
     @overrides
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
@@ -56,12 +62,14 @@ class GenreField(LabelField):
 @DatasetReader.register("elmo_tasks_coref")
 class CorefReader(DocumentReader):
     """
-    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, or one file.
-    Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
-    Data without any mention are read for predictions.
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder,
+    recursively, or one file. Each part of a document makes an instance. Mentions may be
+    nested, crossing, or duplicated; singletons are dropped. Data without any mention
+    are read for predictions.
 
-    A document whose brackets are invalid is skipped with a warning, and counted in the metrics. Mentions may cross the
-    end of a sentence; no model can find these, but they count. `kwargs`: see `TaskReader`.
+    A document whose brackets are invalid is skipped with a warning, and counted in the
+    metrics. Mentions may cross the end of a sentence; no model can find these, but they
+    count. `kwargs`: see `TaskReader`.
     """
 
     characters = FirstCharacters()
@@ -114,13 +122,17 @@ class CorefReader(DocumentReader):
         skipped: int = 0,
     ) -> Instance:
         """
-        S sentences of words, N in all, and if known the speaker of each word (by default all have the same one), the
-        genre, such as `nw`, and the gold clusters, of which singletons are dropped; the others name and locate the
-        document, and `skipped` is the number of documents of the file that were left out and are counted here.
+        S sentences of words, N in all, and if known the speaker of each word (by
+        default all have the same one), the genre, such as `nw`, and the gold clusters,
+        of which singletons are dropped; the others name and locate the document, and
+        `skipped` is the number of documents of the file that were left out and are
+        counted here.
 
-        Returns an instance with the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`,
-        a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown, and `skipped`.
-        Raises `InputError` if a sentence or the document is empty, or the speakers do not match the words.
+        Returns an instance with the fields `text` (S sentences), `speakers` (ids of N
+        words), `genre`, and `metadata`, a dictionary of `sentences`, `clusters`, `key`,
+        `part`, `file` and `line`, None where unknown, and `skipped`. Raises
+        `InputError` if a sentence or the document is empty, or the speakers do not
+        match the words.
         """
         words = []
         for sentence in sentences:
@@ -169,8 +181,9 @@ def _numbers(speakers: Sequence[Sequence[str]]) -> torch.Tensor:
 
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     """
-    The gold clusters of a document, including singletons and repeated mentions, in the order in which the official
-    scorer reads them (`place_in_text`). Raises `InputError` if brackets do not match.
+    The gold clusters of a document, including singletons and repeated mentions, in the
+    order in which the official scorer reads them (`place_in_text`). Raises `InputError`
+    if brackets do not match.
     """
     found: dict[str, Cluster] = {}
     for start, end, label in sorted(document.mentions(), key=_place):
@@ -183,7 +196,10 @@ def _place(span: Span) -> tuple[int, bool, int]:
 
 
 def genre_of(key: str) -> str:
-    """The genre in the key of a document: `bc` of `bc/cctv/00/cctv_0000`, `academic` of `GUM_academic_exposure`."""
+    """
+    The genre in the key of a document: `bc` of `bc/cctv/00/cctv_0000`, `academic` of
+    `GUM_academic_exposure`.
+    """
     before, slash, _ = key.partition("/")
     if slash:
         return before

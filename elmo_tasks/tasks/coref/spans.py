@@ -1,9 +1,9 @@
 """
-Words -> all spans up to a width, their vectors and their mention scores, and the best of them (Lee et al., 2017,
-sections 3 to 5).
+Words -> all spans up to a width, their vectors and their mention scores, and the best
+of them (Lee et al., 2017, sections 3 to 5).
 
-A grid [N, W] holds the spans of words n to n + w, inclusive, of a document of N words; spans that exceed their sentence
-are masked.
+A grid [N, W] holds the spans of words n to n + w, inclusive, of a document of N words;
+spans that exceed their sentence are masked.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,14 @@ class FactorizedScorer(nn.Module):
     """
     `[a; b; ...] -> score` through two hidden layers with ReLU and dropout.
 
-    The first layer's weight is split into one block per part, and the products are added:
+    The first layer's weight is split into one block per part, and the products are
+    added:
 
         W [a; b; ...] = W_a a + W_b b + ...
 
     So a part of many concatenations, such as a word in the spans around it or a span in
-    its pairs, is multiplied once. `parts` are the widths of the parts, `hidden_size` the
-    units F of each layer.
+    its pairs, is multiplied once. `parts` are the widths of the parts, `hidden_size`
+    the units F of each layer.
     """
 
     def __init__(
@@ -51,7 +52,10 @@ class FactorizedScorer(nn.Module):
         return self.first.weight.split(self._parts, 1)
 
     def forward(self, products: Tensor) -> Tensor:
-        """Scores [...], at least float32, from the sum [..., F] of the products of all parts with their weights."""
+        """
+        Scores [...], at least float32, from the sum [..., F] of the products of all
+        parts with their weights.
+        """
         return at_least_float32(self.rest(products + self.first.bias).squeeze(-1))
 
 
@@ -64,11 +68,13 @@ def tf_glorot_init_(module: nn.Module) -> None:
 
 def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     """
-    Takes spans in the order of their scores, skips those that cross a span already taken, and stops at `limit`. Two
-    spans cross if they overlap and neither contains the other.
+    Takes spans in the order of their scores, skips those that cross a span already
+    taken, and stops at `limit`. Two spans cross if they overlap and neither contains
+    the other.
 
-    Scores and mask [N, W] are of the spans of words n to n + w, inclusive; valid spans lie within a sentence, and ties
-    are broken by position. Returns [K, 2], on the CPU: n and w of the spans taken, in the order of the text.
+    Scores and mask [N, W] are of the spans of words n to n + w, inclusive; valid spans
+    lie within a sentence, and ties are broken by position. Returns [K, 2], on the CPU:
+    n and w of the spans taken, in the order of the text.
     """
     count, widths = scores.shape
     valid = torch.where(mask, scores.detach(), -torch.inf)
@@ -146,8 +152,8 @@ class SpanScorer(nn.Module):
 
     def forward(self, encoded: Tensor, values: Tensor, lengths: Tensor) -> SpanGrid:
         """
-        h [N, D] and x [N, V] of all words of a document, and the lengths [S] of its sentences, which add up to N -> the
-        grid of its spans.
+        h [N, D] and x [N, V] of all words of a document, and the lengths [S] of its
+        sentences, which add up to N -> the grid of its spans.
         """
         mask = span_mask(lengths, self.max_width, words=len(encoded))
         attention = self._attention(encoded)
@@ -165,8 +171,8 @@ class SpanScorer(nn.Module):
         self, grid: SpanGrid, encoded: Tensor, values: Tensor, places: Tensor
     ) -> Tensor:
         """
-        The vectors [K, `output_size`] of some spans, whose n and w are `places` [K, 2], from the output and the inputs
-        of `forward`.
+        The vectors [K, `output_size`] of some spans, whose n and w are `places` [K, 2],
+        from the output and the inputs of `forward`.
         """
         first, width = places.unbind(1)  # [K] each
         weights = grid.attention[first, width]  # [K, W]
@@ -176,7 +182,9 @@ class SpanScorer(nn.Module):
         return torch.cat(ends + [grid.widths[first, width], heads], 1)
 
     def _attention(self, encoded: Tensor) -> Tensor:
-        """For each span the softmax over its words' scores: [N, W, W], zero after its end."""
+        """
+        For each span the softmax over its words' scores: [N, W, W], zero after its end.
+        """
         width = self.max_width
         scores = _windows(self.attention(encoded), width)[:, None, :, 0]  # [N, 1, W]
         within = torch.ones(width, width, dtype=torch.bool, device=encoded.device)
@@ -186,8 +194,8 @@ class SpanScorer(nn.Module):
 
 def span_mask(lengths: Tensor, max_width: int, *, words: int | None = None) -> Tensor:
     """
-    The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and W = `max_width`. Where N is
-    given as `words`, a GPU is not waited for.
+    The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and
+    W = `max_width`. Where N is given as `words`, a GPU is not waited for.
     """
     ends = lengths.cumsum(0)  # [S]
     ends = ends.repeat_interleave(lengths, output_size=words)  # [N], of each word
@@ -196,6 +204,9 @@ def span_mask(lengths: Tensor, max_width: int, *, words: int | None = None) -> T
 
 
 def _windows(vectors: Tensor, width: int) -> Tensor:
-    """The vectors [N, V] of words n, n + 1, ... for each n, zero after the last word: [N, W, V], a view."""
+    """
+    The vectors [N, V] of words n, n + 1, ... for each n, zero after the last word: [N,
+    W, V], a view.
+    """
     padded = functional.pad(vectors, (0, 0, 0, width - 1))
     return padded.unfold(0, width, 1).transpose(1, 2)

@@ -1,4 +1,6 @@
-"""Textual entailment: SNLI pairs, the ESIM sequence model, accuracy (paper, appendix A.3)."""
+"""
+Textual entailment: SNLI pairs, the ESIM sequence model, accuracy (paper, appendix A.3).
+"""
 
 from elmo_tasks.tasks.task import Page, Task
 

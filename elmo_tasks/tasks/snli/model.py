@@ -1,4 +1,7 @@
-"""SNLI model: the ESIM sequence model, premise and hypothesis -> three scores (paper, appendix A.3)."""
+"""
+SNLI model: the ESIM sequence model, premise and hypothesis -> three scores (paper,
+appendix A.3).
+"""
 
 from typing import Any
 
@@ -34,20 +37,21 @@ class EntailmentModel(Classifier):
     All layers up to the pooling process premises and hypotheses as one batch of 2B
     sentences, the B premises first.
 
-    The loss of a batch is the mean cross-entropy of its pairs. As in the paper, ELMo comes with dropout after the
-    attention, and with an L2 penalty on weight matrices, which the trainer adds as `reg_loss`.
+    The loss of a batch is the mean cross-entropy of its pairs. As in the paper, ELMo
+    comes with dropout after the attention, and with an L2 penalty on weight matrices,
+    which the trainer adds as `reg_loss`.
 
     # Parameters
 
     - `vocab`: missing labels are added.
-    - `hidden_size`: H, the width of the hidden layer and of the projection of the compared sentences, which have four
-      times the width of h.
+    - `hidden_size`: H, the width of the hidden layer and of the projection of the
+      compared sentences, which have four times the width of h.
     - `composition`: reads the projected sentences.
     - `dropout`: at the input of each of the two last layers.
-    - `attention_dropout`: on the enhanced vectors, before the projection. It belongs to ELMo: without `elmo` it has no
-      effect.
-    - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers. It
-      belongs to ELMo, too.
+    - `attention_dropout`: on the enhanced vectors, before the projection. It belongs to
+      ELMo: without `elmo` it has no effect.
+    - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent
+      and feed-forward layers. It belongs to ELMo, too.
     - `kwargs`: see `TaskModel`.
     """
 
@@ -89,8 +93,8 @@ class EntailmentModel(Classifier):
         self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any
     ) -> dict[str, Tensor]:
         """
-        `logits` [B, 3] of B sentences each, and `attention` [2B, T, T] of each word over the words of the other
-        sentence, premises first.
+        `logits` [B, 3] of B sentences each, and `attention` [2B, T, T] of each word
+        over the words of the other sentence, premises first.
         """
         h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
@@ -105,8 +109,9 @@ class EntailmentModel(Classifier):
     @overrides
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        See `Classifier`; removes padding from the attention: `premise_attention` has a row of weights over the
-        hypothesis for each word of the premise, `hypothesis_attention` the reverse.
+        See `Classifier`; removes padding from the attention: `premise_attention` has a
+        row of weights over the hypothesis for each word of the premise,
+        `hypothesis_attention` the reverse.
         """
         over_hypothesis, over_premise = output_dict.pop("attention").chunk(2)
         premises = output_dict["premise"]
@@ -137,7 +142,10 @@ class EntailmentModel(Classifier):
         return penalty + configured
 
     def weight_matrices(self) -> list[nn.Parameter]:
-        """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
+        """
+        All weight matrices of the recurrent and feed-forward layers: no biases,
+        embeddings or parts of ELMo.
+        """
         layers = (
             self.input_encoder.encoder,
             self.projection,
@@ -153,7 +161,10 @@ class EntailmentModel(Classifier):
 
 
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
-    """One text field of 2B sentences, padded to the longest: the B premises, then the B hypotheses."""
+    """
+    One text field of 2B sentences, padded to the longest: the B premises, then the B
+    hypotheses.
+    """
     stacked: TextFieldTensors = {}
     for key, tensors in premise.items():
         stacked[key] = {}
@@ -186,9 +197,10 @@ def _fill(rows: Tensor, tensor: Tensor) -> None:
 
 def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Dot-product attention of each word to the other sentence (Chen et al. 2017, equations 11 to 13). h [2B, T, D] and
-    its mask [2B, T] are of B sentences, then of the B sentences paired with them. Returns the weighted sums [2B, T, D]
-    and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
+    Dot-product attention of each word to the other sentence (Chen et al. 2017,
+    equations 11 to 13). h [2B, T, D] and its mask [2B, T] are of B sentences, then of
+    the B sentences paired with them. Returns the weighted sums [2B, T, D] and the
+    weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
     """
     half = len(h) // 2
     other = h.roll(half, 0)  # [2B, T, D]: the two halves swapped
@@ -201,8 +213,9 @@ def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
     """
-    Averages and maxima over the words of both sentences (Chen et al. 2017, equations 18 to 20): [2B, T, D] and its mask
-    [2B, T] -> [B, 4D], the premise's average and maximum, then the hypothesis's.
+    Averages and maxima over the words of both sentences (Chen et al. 2017, equations 18
+    to 20): [2B, T, D] and its mask [2B, T] -> [B, 4D], the premise's average and
+    maximum, then the hypothesis's.
     """
     words = mask[:, :, None]
     mean = masked_mean(composed, words, 1)  # [2B, D], at least float32

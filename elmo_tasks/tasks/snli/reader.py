@@ -37,13 +37,13 @@ _LABEL: TypeAdapter[Any] = TypeAdapter(Optional[Literal[Label, "-"]])
 @DatasetReader.register("elmo_tasks_snli")
 class SnliReader(TaskReader):
     """
-    Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are dropped; for predictions, a file
-    needs no `gold_label` in any pair.
+    Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are
+    dropped; for predictions, a file needs no `gold_label` in any pair.
 
     # Parameters
 
-    - `tokenization`: `sentence` (spaCy's rules for English on the raw sentences, as at prediction) or `parse` (the
-      leaves of the binary parses in the official files).
+    - `tokenization`: `sentence` (spaCy's rules for English on the raw sentences, as at
+      prediction) or `parse` (the leaves of the binary parses in the official files).
     - `kwargs`: see `TaskReader`.
     """
 
@@ -59,7 +59,10 @@ class SnliReader(TaskReader):
 
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """Raises `InputError` with file and line, if a line is invalid, and if there is no pair."""
+        """
+        Raises `InputError` with file and line, if a line is invalid, and if there is no
+        pair.
+        """
         file = str(file_path)
         pairs = not_empty(
             _pairs(file),
@@ -88,9 +91,10 @@ class SnliReader(TaskReader):
         line: int | None = None,
     ) -> Instance:
         """
-        An instance with the fields `premise`, `hypothesis`, `label` (if given: `entailment`, `neutral` or
-        `contradiction`), and `metadata`, a dictionary of `premise`, `hypothesis` (words), `label`, and `file` and
-        `line` of the pair, None where unknown. Raises `InputError` if a sentence is empty.
+        An instance with the fields `premise`, `hypothesis`, `label` (if given:
+        `entailment`, `neutral` or `contradiction`), and `metadata`, a dictionary of
+        `premise`, `hypothesis` (words), `label`, and `file` and `line` of the pair,
+        None where unknown. Raises `InputError` if a sentence is empty.
         """
         sentences = {
             "premise": list(map(intern, premise)),
@@ -118,8 +122,8 @@ def leaves(parse: str) -> list[str]:
 
 def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """
-    The pairs of a file but those without consensus, and their lines. Raises `InputError`
-    if only some have a label.
+    The pairs of a file but those without consensus, and their lines. Raises
+    `InputError` if only some have a label.
     """
     first: tuple[int, bool] | None = None  # a pair's line, and whether it has a label
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):

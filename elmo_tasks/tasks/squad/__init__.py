@@ -1,4 +1,7 @@
-"""Question answering: SQuAD v1.1, bidirectional attention and self-attention, EM and F1 (paper, appendix A.4)."""
+"""
+Question answering: SQuAD v1.1, bidirectional attention and self-attention, EM and F1
+(paper, appendix A.4).
+"""
 
 from elmo_tasks.tasks.task import Page, Task
 

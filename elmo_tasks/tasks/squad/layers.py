@@ -1,4 +1,6 @@
-"""Parts of the SQuAD model: residual self-attention, chained pointers, and the best spans."""
+"""
+Parts of the SQuAD model: residual self-attention, chained pointers, and the best spans.
+"""
 
 from typing import NamedTuple
 
@@ -20,8 +22,8 @@ class ResidualSelfAttention(nn.Module):
         a = self-attention of g
         y = x + ReLU(W [a; g; a * g] + b)
 
-    The GRU has `size` units per direction, x and y twice as many; variational `dropout` is
-    before and after it.
+    The GRU has `size` units per direction, x and y twice as many; variational `dropout`
+    is before and after it.
     """
 
     def __init__(self, *, size: int, dropout: float) -> None:
@@ -40,9 +42,10 @@ class ResidualSelfAttention(nn.Module):
 
 class ChainedPointers(nn.Module):
     """
-    Logits of the answer's first and last token: a GRU over x for the start, another over x and the first GRU's output
-    for the end (Clark and Gardner 2017; the paper mentions only the linear layers). Both have `size` units per
-    direction, x has twice as many.
+    Logits of the answer's first and last token: a GRU over x for the start, another
+    over x and the first GRU's output for the end (Clark and Gardner 2017; the paper
+    mentions only the linear layers). Both have `size` units per direction, x has twice
+    as many.
     """
 
     def __init__(self, *, size: int) -> None:
@@ -54,7 +57,9 @@ class ChainedPointers(nn.Module):
         self.end = glorot(nn.Linear(2 * size, 1, bias=False))
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """x [B, T, D] and its mask [B, T], bool -> start and end logits, [B, T] each."""
+        """
+        x [B, T, D] and its mask [B, T], bool -> start and end logits, [B, T] each.
+        """
         starts = self.start_gru(x, mask)  # [B, T, D]
         ends = self.end_gru(torch.cat([x, starts], -1), mask)  # [B, T, D]
         return self.start(starts).squeeze(-1), self.end(ends).squeeze(-1)
@@ -70,7 +75,8 @@ class Spans(NamedTuple):
 
     starts: Tensor  # [B, N], the first token of each span
     ends: Tensor  # [B, N], the last token, inclusive
-    scores: Tensor  # [B, N], the sum of both logits; -inf if a passage has fewer than N spans
+    # [B, N], the sum of both logits; -inf if a passage has fewer than N spans
+    scores: Tensor
     probabilities: Tensor  # [B, N], the softmax over the scores of all spans
 
 
@@ -83,8 +89,9 @@ def best_spans(
     count: int = 1,
 ) -> Spans:
     """
-    The `count` best spans of at most `max_length` tokens, from start and end logits [B, T] and the mask [B, T] of
-    tokens, which padding follows. The softmax is over the spans within that length.
+    The `count` best spans of at most `max_length` tokens, from start and end logits [B,
+    T] and the mask [B, T] of tokens, which padding follows. The softmax is over the
+    spans within that length.
     """
     length = start_logits.shape[1]
     max_length = min(max_length, length)  # a longer span takes memory and fits nowhere

@@ -1,5 +1,6 @@
 """
-Exact match and F1 of the official SQuAD v1.1 script (Rajpurkar et al. 2016, section 6.1), as values between 0 and 1.
+Exact match and F1 of the official SQuAD v1.1 script (Rajpurkar et al. 2016, section
+6.1), as values between 0 and 1.
 """
 
 import re
@@ -18,7 +19,8 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 @Metric.register("elmo_tasks_squad")
 class SquadEmAndF1(Metric):
     """
-    The mean over all questions of the maximum over their gold answers, for EM and F1 separately.
+    The mean over all questions of the maximum over their gold answers, for EM and F1
+    separately.
 
     In distributed runs the sums of each call are summed over the processes.
     """
@@ -33,8 +35,9 @@ class SquadEmAndF1(Metric):
         self, predictions: Sequence[str], gold_labels: Sequence[Sequence[str]]
     ) -> None:
         """
-        Adds a batch of B answers, and for each question one or more gold answers. Raises `ValueError` if the numbers
-        differ or a question has no gold answer; nothing is counted then.
+        Adds a batch of B answers, and for each question one or more gold answers.
+        Raises `ValueError` if the numbers differ or a question has no gold answer;
+        nothing is counted then.
         """
         exact = 0.0
         overlap = 0.0
@@ -62,7 +65,10 @@ class SquadEmAndF1(Metric):
 
 
 def normalize(answer: str) -> str:
-    """Lower-cases, removes ASCII punctuation and the articles a, an, the, and normalises white space."""
+    """
+    Lower-cases, removes ASCII punctuation and the articles a, an, the, and normalises
+    white space.
+    """
     bare = answer.lower().translate(_WITHOUT_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
@@ -73,7 +79,10 @@ def exact_match(predicted: str, gold: str) -> float:
 
 
 def f1(predicted: str, gold: str) -> float:
-    """The F1 of the normalised words of both; 0 without a common word, also if both are empty."""
+    """
+    The F1 of the normalised words of both; 0 without a common word, also if both are
+    empty.
+    """
     predicted_words = normalize(predicted).split()
     gold_words = normalize(gold).split()
     common = (Counter(predicted_words) & Counter(gold_words)).total()
@@ -87,5 +96,7 @@ def f1(predicted: str, gold: str) -> float:
 def best(
     score: Callable[[str, str], float], predicted: str, golds: Sequence[str]
 ) -> float:
-    """The highest score over the gold answers. Raises `ValueError` if there are none."""
+    """
+    The highest score over the gold answers. Raises `ValueError` if there are none.
+    """
     return max(score(predicted, gold) for gold in golds)

@@ -1,6 +1,6 @@
 """
-Passage and question -> h -> bidirectional attention -> self-attention -> first and last token of the answer (paper,
-appendix A.4; a simplified form of Clark and Gardner 2017).
+Passage and question -> h -> bidirectional attention -> self-attention -> first and last
+token of the answer (paper, appendix A.4; a simplified form of Clark and Gardner 2017).
 """
 
 from typing import Any
@@ -39,12 +39,14 @@ class SquadModel(SoftmaxModel):
     """
     Bidirectional attention flow with residual self-attention.
 
-    The loss is the sum of the cross-entropies of the first and the last token, averaged over questions. All layers have
-    the output size of the lowest encoder, GRUs half of it per direction.
+    The loss is the sum of the cross-entropies of the first and the last token, averaged
+    over questions. All layers have the output size of the lowest encoder, GRUs half of
+    it per direction.
 
     # Parameters
 
-    - `dropout`: variational dropout before and after the GRU of the self-attention, and before those of the pointers.
+    - `dropout`: variational dropout before and after the GRU of the self-attention, and
+      before those of the pointers.
     - `max_span_length`: the maximum number of tokens of an answer.
     - `n_best`: the number of answers for each question.
     - `kwargs`: see `TaskModel`; passage and question share the input encoder.
@@ -93,12 +95,15 @@ class SquadModel(SoftmaxModel):
 
         - `passage`, `question`: B texts of T and U tokens.
         - `metadata`: see `SquadReader.text_to_instance`.
-        - `span_start`, `span_end`, [B, 1]: the first and last token of the answer, or `NO_SPAN`.
+        - `span_start`, `span_end`, [B, 1]: the first and last token of the answer, or
+          `NO_SPAN`.
 
-        Returns `start_logits` and `end_logits`, shape [B, T], the lowest number at padding; `id` and `question`; in
-        evaluation mode `spans`, the `n_best` answers of each question, best first, as dictionaries of `text`, `start`,
-        `end`, `token_start`, `token_end`, `score` and `probability`; with gold spans the `loss`, a scalar. Questions
-        with gold answers count in the metric, also with `NO_SPAN`.
+        Returns `start_logits` and `end_logits`, shape [B, T], the lowest number at
+        padding; `id` and `question`; in evaluation mode `spans`, the `n_best` answers
+        of each question, best first, as dictionaries of `text`, `start`, `end`,
+        `token_start`, `token_end`, `score` and `probability`; with gold spans the
+        `loss`, a scalar. Questions with gold answers count in the metric, also with
+        `NO_SPAN`.
         """
         self.require_gold(span_start)
         scores = self.score(passage, question)
@@ -170,7 +175,8 @@ class SquadModel(SoftmaxModel):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns `em` and `f1`, between 0 and 1, in evaluation mode; with `reset` also the parameters of ELMo's mix.
+        Returns `em` and `f1`, between 0 and 1, in evaluation mode; with `reset` also
+        the parameters of ELMo's mix.
         """
         scores: dict[str, float] = {}
         if not self.training:
@@ -182,8 +188,8 @@ class SquadModel(SoftmaxModel):
 
 def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     """
-    The mean cross-entropy of the gold tokens [B, 1], indices or `NO_SPAN`, under logits [B, T]; 0 if no question has
-    one.
+    The mean cross-entropy of the gold tokens [B, 1], indices or `NO_SPAN`, under logits
+    [B, T]; 0 if no question has one.
     """
     gold = gold.squeeze(-1)  # [B]
     known = gold >= 0  # [B]
@@ -193,7 +199,10 @@ def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
 
 
 def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
-    """The spans of each question: fewer than `n_best` in a short passage, none if scores are NaN."""
+    """
+    The spans of each question: fewer than `n_best` in a short passage, none if scores
+    are NaN.
+    """
     starts = best.starts.tolist()
     ends = best.ends.tolist()
     scores = best.scores.tolist()

@@ -1,4 +1,6 @@
-"""The official SQuAD files: questions from a data file, answers into a predictions file."""
+"""
+The official SQuAD files: questions from a data file, answers into a predictions file.
+"""
 
 import json
 from collections.abc import Iterator
@@ -63,9 +65,9 @@ _FILE = TypeAdapter(_File)
 
 def read_questions(file: str | Path) -> Iterator[Question]:
     """
-    All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip. Raises `InputError` as `open_text` does;
-    if the file is not JSON; with the path of the value, if one is missing or invalid; if an id occurs twice, or there
-    is no question.
+    All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip. Raises
+    `InputError` as `open_text` does; if the file is not JSON; with the path of the
+    value, if one is missing or invalid; if an id occurs twice, or there is no question.
     """
     seen: set[str] = set()
     text = StringIO()  # takes less memory than a list of lines
@@ -101,7 +103,10 @@ def best_text(spans: list[dict[str, Any]]) -> str:
 
 @Evaluator.register("elmo_tasks_squad")
 class SquadEvaluator(OfficialEvaluator):
-    """Writes the file that the official script scores, one object from id to text; see `OfficialEvaluator`."""
+    """
+    Writes the file that the official script scores, one object from id to text; see
+    `OfficialEvaluator`.
+    """
 
     answers = "spans"
 

@@ -15,8 +15,9 @@ class SquadPredictor(JsonLinesPredictor):
     Takes `{"passage": "raw text", "question": "raw text"}` and returns
 
     - `question`, and for instances of the reader their `id`;
-    - the best span: `text`, `start` and `end` in characters, `token_start` and `token_end` in tokens, `score` (the sum
-      of two logits) and `probability` (among all spans within the length limit);
+    - the best span: `text`, `start` and `end` in characters, `token_start` and
+      `token_end` in tokens, `score` (the sum of two logits) and `probability` (among
+      all spans within the length limit);
     - `n_best`: the same for the model's `n_best` best spans, best first.
 
     Ends are exclusive: `passage[start:end]` is `text`.

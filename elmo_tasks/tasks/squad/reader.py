@@ -25,7 +25,10 @@ NO_SPAN = -1
 
 
 class Passage(TextField):
-    """The tokens of a passage and their `offsets`, which all its questions share, and which are indexed once."""
+    """
+    The tokens of a passage and their `offsets`, which all its questions share, and
+    which are indexed once.
+    """
 
     __slots__ = ["offsets"]
 
@@ -42,11 +45,12 @@ class Passage(TextField):
 @DatasetReader.register("elmo_tasks_squad")
 class SquadReader(TaskReader):
     """
-    Reads files in the format of SQuAD v1.1, plain or gzip; each question is an instance with its whole paragraph.
+    Reads files in the format of SQuAD v1.1, plain or gzip; each question is an instance
+    with its whole paragraph.
 
-    The gold span is the first gold answer that aligns with tokens. A question without one is ignored by the loss and
-    scored like any other, by the texts of all gold answers; the reader logs how many there are. `kwargs`: see
-    `TaskReader`.
+    The gold span is the first gold answer that aligns with tokens. A question without
+    one is ignored by the loss and scored like any other, by the texts of all gold
+    answers; the reader logs how many there are. `kwargs`: see `TaskReader`.
     """
 
     characters = FirstCharacters(limit=14)  # as in Clark and Gardner (2017)
@@ -57,7 +61,10 @@ class SquadReader(TaskReader):
 
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """Raises `InputError` as `read_questions` does, and for a question without an answer."""
+        """
+        Raises `InputError` as `read_questions` does, and for a question without an
+        answer.
+        """
         file = str(file_path)
         read = 0
         lost: list[str] = []  # the ids of the questions
@@ -102,11 +109,13 @@ class SquadReader(TaskReader):
         passage_field: Passage | None = None,
     ) -> Instance:
         """
-        An instance with the fields `passage` (T tokens), `question`, `metadata` and, if there are answers, `span_start`
-        and `span_end`: the first and last token of the answer, both `NO_SPAN` if it does not align. The metadata is a
-        dictionary of `id`, `passage` and `question` (raw texts), `offsets` (see `offsets_of`) and `answers` (the gold
-        texts, or None). `passage_field` has the passage's tokens, by default they are computed. Raises `InputError` if
-        one of the texts has no token.
+        An instance with the fields `passage` (T tokens), `question`, `metadata` and, if
+        there are answers, `span_start` and `span_end`: the first and last token of the
+        answer, both `NO_SPAN` if it does not align. The metadata is a dictionary of
+        `id`, `passage` and `question` (raw texts), `offsets` (see `offsets_of`) and
+        `answers` (the gold texts, or None). `passage_field` has the passage's tokens,
+        by default they are computed. Raises `InputError` if one of the texts has no
+        token.
         """
         text = passage_field or Passage(self._tokenizer.tokenize(passage))
         asked = text_field(self._tokenizer.tokenize(question), "question")
@@ -147,13 +156,15 @@ def align(
     answer: GoldAnswer, passage: str, offsets: Sequence[tuple[int, int]]
 ) -> tuple[int, int] | None:
     """
-    The first and last token that overlap the answer, for the passage's offsets (see `offsets_of`); None if its text is
-    not at its position in the passage, or no token is.
+    The first and last token that overlap the answer, for the passage's offsets (see
+    `offsets_of`); None if its text is not at its position in the passage, or no token
+    is.
     """
     end = answer.start + len(answer.text)
     if answer.start < 0 or passage[answer.start : end] != answer.text:
         return None
-    # The first token that ends after the answer's start, the last that begins before its end.
+    # The first token that ends after the answer's start, the last that begins before
+    # its end.
     first = bisect_right(offsets, answer.start, key=itemgetter(1))
     last = bisect_left(offsets, end, key=itemgetter(0)) - 1
     if first > last:

@@ -1,7 +1,8 @@
 """
-Tokenization after Clark and Gardner (2017), on whose model appendix A.4 builds: words are also split at dashes,
-slashes, quotation marks, currency signs and the like, so that an answer rarely ends inside a token. Their code also
-splits contractions at the apostrophe (`n ' t`); here they stay whole, because word vectors have them.
+Tokenization after Clark and Gardner (2017), on whose model appendix A.4 builds: words
+are also split at dashes, slashes, quotation marks, currency signs and the like, so that
+an answer rarely ends inside a token. Their code also splits contractions at the
+apostrophe (`n ' t`); here they stay whole, because word vectors have them.
 """
 
 import re
@@ -20,9 +21,10 @@ _REPLACED = {"\u2212": "-", "\u2014": "\u2013"}
 @Tokenizer.register("elmo_tasks_squad")
 class SquadTokenizer(Tokenizer):
     """
-    spaCy's rules for English, and splits around `- £ € ¥ ¢ ₹ − — – / ~ " ' ’ ” ‘ °` and inside `a_b`; contractions such
-    as `'s` and `n't` are one token. A minus sign is replaced by a hyphen, an em dash by an en dash; offsets refer to
-    the original text: `text[token.idx : token.idx_end]`.
+    spaCy's rules for English, and splits around `- £ € ¥ ¢ ₹ − — – / ~ " ' ’ ” ‘ °` and
+    inside `a_b`; contractions such as `'s` and `n't` are one token. A minus sign is
+    replaced by a hyphen, an em dash by an en dash; offsets refer to the original text:
+    `text[token.idx : token.idx_end]`.
     """
 
     def __init__(self) -> None:

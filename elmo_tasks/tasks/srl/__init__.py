@@ -1,4 +1,7 @@
-"""Semantic role labeling: CoNLL-2012 columns, the deep highway biLSTM, srl-eval.pl's F1 (paper, appendix A.5)."""
+"""
+Semantic role labeling: CoNLL-2012 columns, the deep highway biLSTM, srl-eval.pl's F1
+(paper, appendix A.5).
+"""
 
 from elmo_tasks.tasks.task import Page, Task
 

@@ -1,7 +1,8 @@
 """
-`elmo-tasks evaluate --predictions-output-file`: writes predicted and gold propositions for srl-eval.pl. Its format has
-one line per word, with the lemma of a predicate (else `-`) in the first column and one column of brackets per
-predicate, and an empty line after each sentence.
+`elmo-tasks evaluate --predictions-output-file`: writes predicted and gold propositions
+for srl-eval.pl. Its format has one line per word, with the lemma of a predicate (else
+`-`) in the first column and one column of brackets per predicate, and an empty line
+after each sentence.
 """
 
 from itertools import groupby
@@ -20,8 +21,8 @@ _UNKNOWN = "?"
 @Evaluator.register("elmo_tasks_srl")
 class SrlEvaluator(OfficialEvaluator):
     """
-    Writes the predicted propositions to `FILE` and the gold ones to `FILE.gold`, so that
-    `perl srl-eval.pl FILE.gold FILE` scores them. See `OfficialEvaluator`.
+    Writes the predicted propositions to `FILE` and the gold ones to `FILE.gold`, so
+    that `perl srl-eval.pl FILE.gold FILE` scores them. See `OfficialEvaluator`.
     """
 
     answers = "tags"

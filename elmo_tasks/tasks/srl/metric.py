@@ -1,8 +1,9 @@
 """
-Precision, recall and F1 of arguments as srl-eval.pl computes them: an argument is correct if its label and all its
-spans are. Values are between 0 and 1.
+Precision, recall and F1 of arguments as srl-eval.pl computes them: an argument is
+correct if its label and all its spans are. Values are between 0 and 1.
 
-Source: the scorer of the CoNLL-2004 and 2005 shared tasks (Carreras and Màrquez), also used for CoNLL-2012.
+Source: the scorer of the CoNLL-2004 and 2005 shared tasks (Carreras and Màrquez), also
+used for CoNLL-2012.
 """
 
 from collections.abc import Sequence
@@ -29,8 +30,9 @@ def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
     """
     The arguments of a sequence of BIO tags; an I that continues nothing begins a span.
 
-    Each span `C-X` joins the last argument X before it, or starts an argument X if there is none. Adjacent spans stay
-    separate: such an argument differs from one that covers the same words in one span. `R-X` is an ordinary label.
+    Each span `C-X` joins the last argument X before it, or starts an argument X if
+    there is none. Adjacent spans stay separate: such an argument differs from one that
+    covers the same words in one span. `R-X` is an ordinary label.
 
     Raises `ValueError` if a tag is invalid.
     """
@@ -49,8 +51,9 @@ def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
 @Metric.register("elmo_tasks_srl_f1")
 class SrlF1(LabelledF1):
     """
-    Micro-averaged argument scores, overall and per label; see `LabelledF1`. The predicate (V, with C-V) has a score per
-    label but is excluded from the overall score.
+    Micro-averaged argument scores, overall and per label; see `LabelledF1`. The
+    predicate (V, with C-V) has a score per label but is excluded from the overall
+    score.
     """
 
     excluded = VERB

@@ -1,4 +1,7 @@
-"""SRL model: words and predicate -> h -> a distribution over tags -> Viterbi -> BIO tags (paper, appendix A.5)."""
+"""
+SRL model: words and predicate -> h -> a distribution over tags -> Viterbi -> BIO tags
+(paper, appendix A.5).
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +26,8 @@ from elmo_tasks.training.pass_loss import loss_sums
 
 class BioViterbi:
     """
-    Finds the legal BIO sequence with the greatest sum of scores: each I-X follows B-X or I-X.
+    Finds the legal BIO sequence with the greatest sum of scores: each I-X follows B-X
+    or I-X.
 
     With `best_t(k)` the greatest sum of a legal sequence that ends in tag k at word t:
 
@@ -48,7 +52,10 @@ class BioViterbi:
         self._begin = torch.tensor(begin)  # [K], ids
 
     def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
-        """The ids of each row's best tags, from scores [B, T, K] and the mask [B, T], words first."""
+        """
+        The ids of each row's best tags, from scores [B, T, K] and the mask [B, T],
+        words first.
+        """
         scores = scores.detach().cpu()
         mask = mask.cpu()
         best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]
@@ -66,7 +73,10 @@ class BioViterbi:
         return [path[:end] for path, end in zip(whole, lengths, strict=True)]
 
     def _move(self, best: Tensor) -> tuple[Tensor, Tensor]:
-        """For each tag the best score of a sequence that it may follow, and the last tag of that: both [B, K]."""
+        """
+        For each tag the best score of a sequence that it may follow, and the last tag
+        of that: both [B, K].
+        """
         greatest, where = best.max(1, keepdim=True)  # [B, 1]
         begun = best[:, self._begin]  # [B, K]
         inner = torch.where(begun > best, self._begin, self._own)
@@ -78,17 +88,18 @@ class BioViterbi:
 @Model.register("elmo_tasks_srl")
 class SrlTagger(Tagger, SoftmaxModel):
     """
-    One dense layer with softmax on the encoder's output. The predicate indicator is embedded like the words, under the
-    text field's key `predicate`.
+    One dense layer with softmax on the encoder's output. The predicate indicator is
+    embedded like the words, under the text field's key `predicate`.
 
-    The loss of a batch is the mean over its sentences of the gold tags' negative log-likelihood. At test time, Viterbi
-    decoding finds the most probable legal BIO sequence.
+    The loss of a batch is the mean over its sentences of the gold tags' negative
+    log-likelihood. At test time, Viterbi decoding finds the most probable legal BIO
+    sequence.
 
     # Parameters
 
-    - `sum_token_losses`: whether the loss of a sentence is the sum over its tokens, as in He et al.'s code, or the
-      mean, as in AllenNLP. With the sum, clip the norm of the gradient (`grad_norm`): with `grad_clipping`, Adadelta
-      diverges.
+    - `sum_token_losses`: whether the loss of a sentence is the sum over its tokens, as
+      in He et al.'s code, or the mean, as in AllenNLP. With the sum, clip the norm of
+      the gradient (`grad_norm`): with `grad_clipping`, Adadelta diverges.
     - `kwargs`: see `TaskModel`.
     """
 
@@ -128,8 +139,8 @@ class SrlTagger(Tagger, SoftmaxModel):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        The scores of a `Tagger`, and at the end of an evaluation `sentences_skipped`, the number of those without a
-        score.
+        The scores of a `Tagger`, and at the end of an evaluation `sentences_skipped`,
+        the number of those without a score.
         """
         scores = super().get_metrics(reset)
         if reset and not self.training:
@@ -155,7 +166,10 @@ class SrlTagger(Tagger, SoftmaxModel):
         return losses.where(known, 0.0).sum(1).mean()
 
     def sums(self, loss: Tensor, tags: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        """Those of sentences; the mean over tokens leaves out a sentence without any known tag."""
+        """
+        Those of sentences; the mean over tokens leaves out a sentence without any known
+        tag.
+        """
         has_loss = self.known(tags, mask).any(1)  # [B]
         if self._sum_token_losses:
             has_loss = torch.ones_like(has_loss)

@@ -15,7 +15,10 @@ from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 from elmo_tasks.tasks.srl.reader import PREDICATES
 
 MAX_TOKENS = 8192
-"""The largest number of words in a batch, counted once per frame: a line may have any number of frames."""
+"""
+The largest number of words in a batch, counted once per frame: a line may have any
+number of frames.
+"""
 
 _PREDICATES = TypeAdapter(list[int])
 
@@ -23,23 +26,28 @@ _PREDICATES = TypeAdapter(list[int])
 @Predictor.register("elmo_tasks_srl")
 class SrlPredictor(SentencePredictor):
     """
-    Input: `{"sentence": "raw text"}` or `{"tokens": [...]}`, and optionally `"predicates": [...]`, the indices of the
-    predicates among the tokens. Output:
+    Input: `{"sentence": "raw text"}` or `{"tokens": [...]}`, and optionally
+    `"predicates": [...]`, the indices of the predicates among the tokens. Output:
 
     - `tokens`, T words;
-    - `frames`, one for each predicate in their order, each with `predicate` (its index), `verb` (its word), `tags` (T
-      tags in BIO) and `arguments`: `label`, `text`, `token_start`, `token_end`, and, for raw text, `start` and `end`.
-      Ends are exclusive. `C-ARG1` continues the argument `ARG1` before it.
+    - `frames`, one for each predicate in their order, each with `predicate` (its
+      index), `verb` (its word), `tags` (T tags in BIO) and `arguments`: `label`,
+      `text`, `token_start`, `token_end`, and, for raw text, `start` and `end`. Ends are
+      exclusive. `C-ARG1` continues the argument `ARG1` before it.
 
-    Without `predicates`, every word that is a predicate somewhere in the training data counts as one, ignoring case.
-    This look-up takes the noun `plan` for the verb, and misses verbs that are not in the training data.
+    Without `predicates`, every word that is a predicate somewhere in the training data
+    counts as one, ignoring case. This look-up takes the noun `plan` for the verb, and
+    misses verbs that are not in the training data.
     """
 
     keys = SentencePredictor.keys + ("predicates",)
     gold_fields = ("tags",)
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
-        """`words`, and `words times predicates`: each predicate is another pass of the model over the words."""
+        """
+        `words`, and `words times predicates`: each predicate is another pass of the
+        model over the words.
+        """
         self._require_keys(json_dict)
         sentence = self.read(json_dict)
         words = len(sentence.words)
@@ -47,7 +55,10 @@ class SrlPredictor(SentencePredictor):
         return {"words": words, "words times predicates": words * len(predicates)}
 
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        """The frames of several inputs. Raises `InputError` if a predicate is not one of the tokens."""
+        """
+        The frames of several inputs. Raises `InputError` if a predicate is not one of
+        the tokens.
+        """
         pairs = []
         counts = []  # of the predicates of each input
         found: list[JsonDict] = []
@@ -63,7 +74,9 @@ class SrlPredictor(SentencePredictor):
         return found
 
     def _frames(self, pairs: Sequence[tuple[Sentence, int]]) -> list[JsonDict]:
-        """The frame of each sentence and predicate, in batches of sentences of a length."""
+        """
+        The frame of each sentence and predicate, in batches of sentences of a length.
+        """
         lengths = [len(sentence.words) for sentence, _ in pairs]
         frames: dict[int, JsonDict] = {}
         for numbers in batches_by_length(lengths, max_tokens=MAX_TOKENS):

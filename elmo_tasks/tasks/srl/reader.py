@@ -1,4 +1,7 @@
-"""SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked predicate (paper, appendix A.5)."""
+"""
+SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked predicate
+(paper, appendix A.5).
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -22,15 +25,19 @@ from elmo_tasks.tasks.reader import tagged_fields
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 
 PREDICATES = "predicates"
-"""The vocabulary namespace of the lower-cased words that are predicates in the training data."""
+"""
+The vocabulary namespace of the lower-cased words that are predicates in the training
+data.
+"""
 
 
 @TokenIndexer.register("elmo_tasks_predicate")
 class PredicateIndexer(TokenIndexer):
     """
-    Assigns 2 to the predicate, whose `type_id` is 1, and 1 to the other tokens, so that 0 is padding. With an embedding
-    of three vectors, of which the first is unused, this is the paper's binary feature. It also collects the predicates'
-    words in the vocabulary, from which the predictor guesses predicates.
+    Assigns 2 to the predicate, whose `type_id` is 1, and 1 to the other tokens, so that
+    0 is padding. With an embedding of three vectors, of which the first is unused, this
+    is the paper's binary feature. It also collects the predicates' words in the
+    vocabulary, from which the predictor guesses predicates.
     """
 
     @checked
@@ -58,13 +65,15 @@ class PredicateIndexer(TokenIndexer):
 @DatasetReader.register("elmo_tasks_srl")
 class SrlReader(DocumentReader):
     """
-    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, or one file.
-    Each predicate of a sentence makes an instance, whose text field also has the key `predicate`, its indicator. A
-    sentence whose framesets or brackets are invalid is skipped with a warning, and counted in the metrics.
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder,
+    recursively, or one file. Each predicate of a sentence makes an instance, whose text
+    field also has the key `predicate`, its indicator. A sentence whose framesets or
+    brackets are invalid is skipped with a warning, and counted in the metrics.
 
     # Parameters
 
-    - `verbs_only`: whether to keep only predicates whose part of speech begins with V. He et al. and AllenNLP keep all.
+    - `verbs_only`: whether to keep only predicates whose part of speech begins with V.
+      He et al. and AllenNLP keep all.
     - `kwargs`: see `TaskReader`.
     """
 
@@ -78,7 +87,10 @@ class SrlReader(DocumentReader):
 
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """Raises `InputError` with file and line, if a file is invalid or no sentence has a predicate."""
+        """
+        Raises `InputError` with file and line, if a file is invalid or no sentence has
+        a predicate.
+        """
         for sentence, frame, skipped in self.shard_iterable(
             self._frames(str(file_path))
         ):
@@ -93,7 +105,10 @@ class SrlReader(DocumentReader):
             )
 
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame, int]]:
-        """The predicates of a file, each with the number of sentences that it counts as left out."""
+        """
+        The predicates of a file, each with the number of sentences that it counts as
+        left out.
+        """
         found = []
         skipped = []
         for document in self.documents(path):
@@ -133,12 +148,14 @@ class SrlReader(DocumentReader):
         skipped: int = 0,
     ) -> Instance:
         """
-        An instance with the fields `tokens` (T tokens), `tags` (T labels in BIO, if given; they need not be in the
-        vocabulary), and `metadata`, a dictionary of `words`, `predicate` (its index), `lemma` (by default its word in
-        lower case), `tags`, `file` and `line` of the sentence, None where unknown, and `skipped`, the number of
-        sentences of the file that were left out and are counted here.
+        An instance with the fields `tokens` (T tokens), `tags` (T labels in BIO, if
+        given; they need not be in the vocabulary), and `metadata`, a dictionary of
+        `words`, `predicate` (its index), `lemma` (by default its word in lower case),
+        `tags`, `file` and `line` of the sentence, None where unknown, and `skipped`,
+        the number of sentences of the file that were left out and are counted here.
 
-        Raises `InputError` if there is no token, `predicate` is out of range, or there is not one tag for each token.
+        Raises `InputError` if there is no token, `predicate` is out of range, or there
+        is not one tag for each token.
         """
         words = list(tokens)
         if not 0 <= predicate < len(words):
@@ -162,8 +179,9 @@ def _is_argument(span: Span) -> bool:
 
 def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
     """
-    Spans as BIO tags of `length` tokens. BIO cannot represent overlapping spans: of these,
-    the predicate's are kept, also those inside one of its arguments, else the first one.
+    Spans as BIO tags of `length` tokens. BIO cannot represent overlapping spans: of
+    these, the predicate's are kept, also those inside one of its arguments, else the
+    first one.
     """
     tags = [OUTSIDE] * length
     for start, end, label in sorted(spans, key=_is_argument):

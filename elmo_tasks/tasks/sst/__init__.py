@@ -1,4 +1,7 @@
-"""Sentiment: Stanford Sentiment Treebank, biattentive classification network, accuracy (paper, appendix A.8)."""
+"""
+Sentiment: Stanford Sentiment Treebank, biattentive classification network, accuracy
+(paper, appendix A.8).
+"""
 
 from elmo_tasks.tasks.task import Page, Task
 

@@ -1,4 +1,7 @@
-"""Biattention, pooling and output of the biattentive classification network (McCann et al. 2017; appendix A.8)."""
+"""
+Biattention, pooling and output of the biattentive classification network (McCann et al.
+2017; appendix A.8).
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -23,8 +26,9 @@ from elmo_tasks.settings import (
 
 def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
     """
-    `C = softmax(X X^T) X`, each token's summary of its text: with one text as both inputs, both sides of the
-    biattention are equal. X [B, T, D] and its mask [B, T] -> [B, T, D], undefined at padding.
+    `C = softmax(X X^T) X`, each token's summary of its text: with one text as both
+    inputs, both sides of the biattention are equal. X [B, T, D] and its mask [B, T] ->
+    [B, T, D], undefined at padding.
     """
     affinity = inputs @ inputs.transpose(1, 2)  # [B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
@@ -34,13 +38,13 @@ def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
 
 class MultiPooling(nn.Module):
     """
-    A text's vector from those of its tokens `x_t`, of width D (McCann et al. 2017, section
-    4):
+    A text's vector from those of its tokens `x_t`, of width D (McCann et al. 2017,
+    section 4):
 
         [max_t x_t; min_t x_t; mean_t x_t; sum_t softmax_t(w . x_t + b) x_t]
 
-    Unlike in AllenNLP's model, the values of padding have no effect. `dropout` is on that
-    vector.
+    Unlike in AllenNLP's model, the values of padding have no effect. `dropout` is on
+    that vector.
     """
 
     def __init__(self, input_dim: int, dropout: float = 0.0) -> None:
@@ -68,8 +72,8 @@ class MultiPooling(nn.Module):
 
 class Head(nn.Module, Registrable):
     """
-    Base class; initializes all linear layers with `glorot`. The model sets `input_dim`, the width of the text's vector
-    (D), and `classes`, the number of labels (K).
+    Base class; initializes all linear layers with `glorot`. The model sets `input_dim`,
+    the width of the text's vector (D), and `classes`, the number of labels (K).
     """
 
     default_implementation = "elmo_tasks_relu"
@@ -96,11 +100,13 @@ def a_dropout_per_layer(values: Mapping[str, Any]) -> Iterator[Wrong]:
 @Head.register("elmo_tasks_relu")
 class ReluHead(Head):
     """
-    ReLU layers, each followed by dropout, and a linear layer, as in the paper (appendix A.8).
+    ReLU layers, each followed by dropout, and a linear layer, as in the paper (appendix
+    A.8).
 
     # Parameters
 
-    - `hidden_sizes`: units of each ReLU layer. The paper has two layers and does not report their sizes.
+    - `hidden_sizes`: units of each ReLU layer. The paper has two layers and does not
+      report their sizes.
     - `dropout`: dropout after each ReLU layer.
     """
 
@@ -123,7 +129,8 @@ class ReluHead(Head):
 @Head.register("elmo_tasks_maxout")
 class MaxoutHead(Head):
     """
-    Maxout layers with dropout between them, as in McCann et al. (2017), without batch normalization.
+    Maxout layers with dropout between them, as in McCann et al. (2017), without batch
+    normalization.
 
     # Parameters
 

@@ -1,4 +1,7 @@
-"""SST model: tokens -> h -> biattention -> integrator -> pooling -> a score per label (paper, appendix A.8)."""
+"""
+SST model: tokens -> h -> biattention -> integrator -> pooling -> a score per label
+(paper, appendix A.8).
+"""
 
 from typing import Any
 
@@ -20,13 +23,14 @@ from elmo_tasks.tasks.sst.layers import Head, MultiPooling, biattend
 @Model.register("elmo_tasks_sst")
 class SentimentClassifier(Classifier):
     """
-    The biattentive classification network of McCann et al. (2017) with the text as both inputs. The loss of a batch is
-    the mean cross-entropy of its texts.
+    The biattentive classification network of McCann et al. (2017) with the text as both
+    inputs. The loss of a batch is the mean cross-entropy of its texts.
 
     # Parameters
 
     - `vocab`: missing labels of the five are added.
-    - `input_encoder`: its `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
+    - `input_encoder`: its `elmo_output_encoder` is the paper's second biLSTM, for ELMo
+      at the output.
     - `integrator`: reads h and the output of biattention, three times the width of h.
     - `head`: the layers after pooling, ReLU or maxout, with five classes.
     - `pooled_dropout`: dropout after pooling.

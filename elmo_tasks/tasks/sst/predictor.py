@@ -15,10 +15,12 @@ class SstPredictor(SentencePredictor):
     Input: `{"sentence": "raw text"}` or `{"tokens": [...]}`. Output:
 
     - `tokens`, T words;
-    - `label`, the most probable one: `very negative`, `negative`, `neutral`, `positive` or `very positive`;
+    - `label`, the most probable one: `very negative`, `negative`, `neutral`, `positive`
+      or `very positive`;
     - `probabilities`, by these names, from the most negative to the most positive.
 
-    Tokens should follow the Penn Treebank; raw text is tokenized by nearly the same rules.
+    Tokens should follow the Penn Treebank; raw text is tokenized by nearly the same
+    rules.
     """
 
     gold_fields = ("label",)

@@ -21,12 +21,14 @@ class SstReader(TaskReader):
     """
     Reads the treebank's files, `train.txt`, `dev.txt` and `test.txt`, plain or gzip.
 
-    By default each sentence is an instance, as dev and test are scored. With `min_phrase_length`, for training, each
-    phrase of at least so many words is one; duplicates are kept.
+    By default each sentence is an instance, as dev and test are scored. With
+    `min_phrase_length`, for training, each phrase of at least so many words is one;
+    duplicates are kept.
 
     # Parameters
 
-    - `min_phrase_length`: read phrases of at least so many words instead of sentences. The paper trains with 4.
+    - `min_phrase_length`: read phrases of at least so many words instead of sentences.
+      The paper trains with 4.
     - `kwargs`: see `TaskReader`.
     """
 
@@ -39,7 +41,9 @@ class SstReader(TaskReader):
 
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """Raises `InputError` with file and line, if a file is invalid or has no instance."""
+        """
+        Raises `InputError` with file and line, if a file is invalid or has no instance.
+        """
         file = str(file_path)
         problem = f"expected phrases of {self._min_phrase_length} words, got none"
         chosen = not_empty(self._phrases(file), problem, file)
@@ -67,9 +71,10 @@ class SstReader(TaskReader):
         line: int | None = None,
     ) -> Instance:
         """
-        An instance with the fields `tokens` (T tokens), `label` (if given: `0` to `4`), and `metadata`, a dictionary of
-        `words`, `label`, and `file` and `line` of the tree, None where unknown. Raises `InputError` if there is no
-        token, or the label is invalid.
+        An instance with the fields `tokens` (T tokens), `label` (if given: `0` to `4`),
+        and `metadata`, a dictionary of `words`, `label`, and `file` and `line` of the
+        tree, None where unknown. Raises `InputError` if there is no token, or the label
+        is invalid.
         """
         metadata = {"words": list(tokens), "label": label, "file": file, "line": line}
         text = text_field(list(map(shared_token, tokens)), "text", file=file, line=line)

@@ -1,4 +1,7 @@
-"""A tagger for your own column data, any language, any tags, and NER, its preset (paper, appendix A.7)."""
+"""
+A tagger for your own column data, any language, any tags, and NER, its preset (paper,
+appendix A.7).
+"""
 
 from elmo_tasks.tasks.task import Page, Task
 

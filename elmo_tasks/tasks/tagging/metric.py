@@ -1,4 +1,6 @@
-"""Precision, recall and F1 of tags and of the spans that they encode, between 0 and 1."""
+"""
+Precision, recall and F1 of tags and of the spans that they encode, between 0 and 1.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,8 +14,9 @@ from elmo_tasks.tasks.labelled_f1 import LabelledF1
 @Metric.register("elmo_tasks_entity_f1")
 class EntityF1(LabelledF1):
     """
-    Micro-averaged entity scores, overall and per type, as in conlleval, the scorer of the CoNLL-2000 to 2003 shared
-    tasks: an entity is correct if its boundaries and type are. BIOUL and BIOES tags are converted to BIO.
+    Micro-averaged entity scores, overall and per type, as in conlleval, the scorer of
+    the CoNLL-2000 to 2003 shared tasks: an entity is correct if its boundaries and type
+    are. BIOUL and BIOES tags are converted to BIO.
     """
 
     def spelled(self, tags: Sequence[str]) -> list[Span]:
@@ -21,7 +24,10 @@ class EntityF1(LabelledF1):
 
 
 class TagF1(LabelledF1):
-    """F1 of each tag. A word has one tag, so the overall precision, recall and F1 are the accuracy."""
+    """
+    F1 of each tag. A word has one tag, so the overall precision, recall and F1 are the
+    accuracy.
+    """
 
     def spelled(self, tags: Sequence[str]) -> Iterable[Span]:
         """The words of a sentence with their tags."""
@@ -29,7 +35,10 @@ class TagF1(LabelledF1):
 
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """`accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on for each tag."""
+        """
+        `accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on
+        for each tag.
+        """
         scores = super().get_metric(reset)
         by_tag = {}
         for name, value in scores.items():

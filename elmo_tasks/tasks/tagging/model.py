@@ -1,4 +1,7 @@
-"""Tokens -> h -> tag scores -> softmax or conditional random field -> tags; NER is a preset (paper, appendix A.7)."""
+"""
+Tokens -> h -> tag scores -> softmax or conditional random field -> tags; NER is a
+preset (paper, appendix A.7).
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -31,18 +34,21 @@ def legal_needs_both(values: Mapping[str, Any]) -> Iterator[Wrong]:
 @Model.register("elmo_tasks_tagger")
 class ColumnTagger(Tagger):
     """
-    A tagger for any tags. The loss is the mean negative log-likelihood per word (with a CRF, of the sentence's tags
-    divided by its words).
+    A tagger for any tags. The loss is the mean negative log-likelihood per word (with a
+    CRF, of the sentence's tags divided by its words).
 
     # Parameters
 
-    - `crf`: whether a conditional random field scores pairs of tags, instead of a softmax for each word alone.
-    - `spans`: whether the tags encode spans (the reader's `spans`). The metrics are then precision, recall and F1.
-    - `legal`: whether the CRF's decoding, but not its loss, is restricted to legal BIOUL sequences. It has no start and
-      end transitions then, and tags of known types that are missing in the vocabulary are added, so that every sentence
-      has a legal sequence. Only with `crf` and `spans`.
-    - `sum_losses`: whether the loss is the sum over the batches of all processes, to which `elmo.l2` is relative then,
-      as in AllenNLP's model of NER.
+    - `crf`: whether a conditional random field scores pairs of tags, instead of a
+      softmax for each word alone.
+    - `spans`: whether the tags encode spans (the reader's `spans`). The metrics are
+      then precision, recall and F1.
+    - `legal`: whether the CRF's decoding, but not its loss, is restricted to legal
+      BIOUL sequences. It has no start and end transitions then, and tags of known types
+      that are missing in the vocabulary are added, so that every sentence has a legal
+      sequence. Only with `crf` and `spans`.
+    - `sum_losses`: whether the loss is the sum over the batches of all processes, to
+      which `elmo.l2` is relative then, as in AllenNLP's model of NER.
     - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if `legal` is set without `crf` and `spans`.
@@ -91,7 +97,9 @@ class ColumnTagger(Tagger):
         return decoded
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """Without words whose tag is unknown; with a CRF, without sentences that have one."""
+        """
+        Without words whose tag is unknown; with a CRF, without sentences that have one.
+        """
         known = self.known(tags, mask)  # [B, T]
         if self.crf is None:
             kept = known.flatten().nonzero().squeeze(1)  # of B T

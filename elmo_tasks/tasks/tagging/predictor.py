@@ -19,17 +19,22 @@ class TaggerPredictor(SentencePredictor):
 
     - `tokens`, T words, and `tags`, T tags;
     - for raw text `offsets`, T pairs such that `sentence[start:end]` is the word;
-    - where the reader's `spans` is true, `entities`, each with `text`, `type`, `token_start`, `token_end`, and for raw
-      text `start` and `end`. Ends are exclusive: `sentence[start:end]` is `text`.
+    - where the reader's `spans` is true, `entities`, each with `text`, `type`,
+      `token_start`, `token_end`, and for raw text `start` and `end`. Ends are
+      exclusive: `sentence[start:end]` is `text`.
 
-    The model may be another whose output contains `tags`, such as AllenNLP's `simple_tagger`, with a reader whose
-    `text_to_instance` takes a list of `Token`s for the field `tokens` and makes a field `metadata`.
+    The model may be another whose output contains `tags`, such as AllenNLP's
+    `simple_tagger`, with a reader whose `text_to_instance` takes a list of `Token`s for
+    the field `tokens` and makes a field `metadata`.
     """
 
     gold_fields = ("tags",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns."""
+        """
+        The words and their tags, without the padding's, which AllenNLP's
+        `simple_tagger` returns.
+        """
         field = cast(TextField, instance["tokens"])
         words = [token.ensure_text() for token in field.tokens]
         sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(words)

@@ -39,18 +39,23 @@ class ColumnReader(TaskReader):
 
     # Parameters
 
-    - `tag`: for CoNLL-U `upos`, `xpos`, `lemma`, `deprel` or a feature such as `feats:Case` (`_` where a word has
-      none). For files with other columns the number of the tags' column, counted from 0, or from the last one with -1.
-    - `word`: the number of the words' column, for files with other columns than CoNLL-U.
-    - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL, BIOES or BMES, with or without types. The
-      scheme is detected from the whole file, regardless of `max_instances`. The tags become BIOUL.
-    - `comments`: whether lines that begin with `#` before a sentence are comments, for files with other columns than
-      CoNLL-U. By default those are that cannot be tokens, and a line that may be either is an error.
+    - `tag`: for CoNLL-U `upos`, `xpos`, `lemma`, `deprel` or a feature such as
+      `feats:Case` (`_` where a word has none). For files with other columns the number
+      of the tags' column, counted from 0, or from the last one with -1.
+    - `word`: the number of the words' column, for files with other columns than
+      CoNLL-U.
+    - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL, BIOES or
+      BMES, with or without types. The scheme is detected from the whole file,
+      regardless of `max_instances`. The tags become BIOUL.
+    - `comments`: whether lines that begin with `#` before a sentence are comments, for
+      files with other columns than CoNLL-U. By default those are that cannot be tokens,
+      and a line that may be either is an error.
     - `language`: of the rules that split raw text in predictions; see `blank_pipeline`.
     - `kwargs`: see `TaskReader`.
 
-    Raises `InputError` if `spans` is true or `comments` is set for CoNLL-U. While reading: whatever `read_tagged`,
-    `read_columns` or `detect_scheme` raises; if a line has no such column.
+    Raises `InputError` if `spans` is true or `comments` is set for CoNLL-U. While
+    reading: whatever `read_tagged`, `read_columns` or `detect_scheme` raises; if a line
+    has no such column.
     """
 
     characters = FirstCharacters(marked=True)
@@ -123,11 +128,13 @@ class ColumnReader(TaskReader):
         line: int | None = None,
     ) -> Instance:
         """
-        T words and, if known, T gold tags, of spans in BIOUL; `file` and `line` locate the sentence.
+        T words and, if known, T gold tags, of spans in BIOUL; `file` and `line` locate
+        the sentence.
 
-        Returns an instance with the fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the
-        vocabulary), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given. Raises
-        `InputError` if there is no token, or not one tag for each.
+        Returns an instance with the fields `tokens` (T tokens), `tags` (T labels, if
+        given, which need not be in the vocabulary), and `metadata`, a dictionary of
+        `words`, `tags`, `file` and `line`, None if not given. Raises `InputError` if
+        there is no token, or not one tag for each.
         """
         made = []
         for word in tokens:
@@ -140,7 +147,10 @@ class ColumnReader(TaskReader):
 
 @DatasetReader.register("elmo_tasks_ner")
 class NerReader(ColumnReader):
-    """`ColumnReader` with other defaults: the word first, its tag last, and the tags encode spans."""
+    """
+    `ColumnReader` with other defaults: the word first, its tag last, and the tags
+    encode spans.
+    """
 
     corpus_hint = (
         "CoNLL-2003 has its annotation from https://www.clips.uantwerpen.be/conll2003/ner/ "

@@ -1,6 +1,7 @@
 """
-An empty torchvision. AllenNLP imports it at its start and uses it on images alone; PyPI's cannot be imported beside a
-CPU build of torch ("operator torchvision::nms does not exist"). Nothing else can import this one.
+An empty torchvision. AllenNLP imports it at its start and uses it on images alone;
+PyPI's cannot be imported beside a CPU build of torch ("operator torchvision::nms does
+not exist"). Nothing else can import this one.
 """
 
 import sys

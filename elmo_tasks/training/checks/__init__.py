@@ -1,4 +1,5 @@
 """
-Checks of a config before training: `schema` (keys, types, names; `arguments` and `ranges` say what constructors take),
-`regexes`, `files` (and devices), `libraries`, and `sample` (a dry run on the `first_instances`). `training` calls them.
+Checks of a config before training: `schema` (keys, types, names; `arguments` and
+`ranges` say what constructors take), `regexes`, `files` (and devices), `libraries`, and
+`sample` (a dry run on the `first_instances`). `training` calls them.
 """

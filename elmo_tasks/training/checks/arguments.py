@@ -1,4 +1,6 @@
-"""The arguments of a constructor that a config can set, and what is known about them."""
+"""
+The arguments of a constructor that a config can set, and what is known about them.
+"""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -22,8 +24,9 @@ VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
 
 def may_be_null(parameter: Parameter, constructor: Any) -> bool:
     """
-    Whether a constructor takes null. AllenNLP passes it on whatever the annotation says; its own classes take it for
-    false, and those of users may do so wherever an argument is optional.
+    Whether a constructor takes null. AllenNLP passes it on whatever the annotation
+    says; its own classes take it for false, and those of users may do so wherever an
+    argument is optional.
     """
     if parameter.default is None or parameter.annotation in (Any, Parameter.empty):
         return True
@@ -35,7 +38,9 @@ def may_be_null(parameter: Parameter, constructor: Any) -> bool:
 
 
 def rules_of(cls: Any, constructor: Callable[..., Any]) -> Iterator[Rule]:
-    """The rules of a constructor, and of those of the base classes that get its `kwargs`."""
+    """
+    The rules of a constructor, and of those of the base classes that get its `kwargs`.
+    """
     constructors: list[Any] = [constructor]
     if inspect.isfunction(constructor) and from_params.takes_kwargs(constructor):
         constructors += [vars(base).get("__init__") for base in cls.__mro__[1:]]
@@ -52,8 +57,8 @@ def arguments_of(
     cls: Any, constructor: Callable[..., Any]
 ) -> dict[str, Parameter] | None:
     """
-    The arguments that a config can set, as AllenNLP infers them; those of `inlined` arguments stand in their place.
-    `None` if the class reads its config in its own way.
+    The arguments that a config can set, as AllenNLP infers them; those of `inlined`
+    arguments stand in their place. `None` if the class reads its config in its own way.
     """
     if not hasattr(cls, "from_params"):
         return _untyped_arguments(cls)
@@ -76,7 +81,10 @@ def arguments_of(
 
 
 def _untyped_arguments(cls: Any) -> dict[str, Parameter] | None:
-    """Of a class of PyTorch, to which AllenNLP passes the values as they are; `None` if it has no signature."""
+    """
+    Of a class of PyTorch, to which AllenNLP passes the values as they are; `None` if it
+    has no signature.
+    """
     try:
         inferred = inspect.signature(cls).parameters
     except (TypeError, ValueError):
@@ -88,7 +96,9 @@ def _untyped_arguments(cls: Any) -> dict[str, Parameter] | None:
 
 
 def _reads_config_itself(cls: Any) -> bool:
-    """Whether a class overrides `from_params`, and does not tell which keys that takes."""
+    """
+    Whether a class overrides `from_params`, and does not tell which keys that takes.
+    """
     if hasattr(cls, "config_problems") or hasattr(cls, "inlined"):
         return False
     method = getattr(cls.from_params, "__func__", None)
@@ -96,7 +106,10 @@ def _reads_config_itself(cls: Any) -> bool:
 
 
 def passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
-    """Whether `**kwargs` reaches a class that AllenNLP does not construct, whose keys are unknown."""
+    """
+    Whether `**kwargs` reaches a class that AllenNLP does not construct, whose keys are
+    unknown.
+    """
     if constructor is object.__init__:
         return True
     if not inspect.isroutine(constructor) or not from_params.takes_kwargs(constructor):

@@ -17,7 +17,10 @@ from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
 
 
 def expected_device(device: Any) -> str | None:
-    """What is expected in place of a device that does not exist; `None` for one that does: a GPU, or -1, the CPU."""
+    """
+    What is expected in place of a device that does not exist; `None` for one that does:
+    a GPU, or -1, the CPU.
+    """
     gpus = torch.cuda.device_count()
     if type(device) is int and device < gpus:
         return None
@@ -48,8 +51,8 @@ REMOTE = re.compile(r"\w+://|\(|hf://")
 
 def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """
-    Missing files. A data path is one if the reader is ours, or if it looks like a path: readers of others may accept
-    names of other things.
+    Missing files. A data path is one if the reader is ours, or if it looks like a path:
+    readers of others may accept names of other things.
     """
     reader = get(config, "dataset_reader.type") or config.get("dataset_reader")
     is_ours = str(reader).startswith("elmo_tasks")
@@ -67,7 +70,10 @@ def _looks_like_a_path(name: str) -> bool:
 
 
 def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
-    """Missing devices in `distributed.cuda_devices`, or in `trainer.cuda_device`, which `distributed` replaces."""
+    """
+    Missing devices in `distributed.cuda_devices`, or in `trainer.cuda_device`, which
+    `distributed` replaces.
+    """
     path = "trainer.cuda_device"
     devices = [get(config, path)]
     if isinstance(config.get("distributed"), dict):
@@ -108,7 +114,10 @@ def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _missing(path: str, name: str) -> Iterator[Problem]:
-    """The problems of a name whose files are not there, or are not complete; none of what is downloaded."""
+    """
+    The problems of a name whose files are not there, or are not complete; none of what
+    is downloaded.
+    """
     if REMOTE.match(name) or name in MODELS:
         return
     for part in _parts(name):

@@ -1,4 +1,7 @@
-"""The parts of a training on its first instances: reader, vocabulary, model, data loaders, a batch, a step."""
+"""
+The parts of a training on its first instances: reader, vocabulary, model, data loaders,
+a batch, a step.
+"""
 
 import copy
 import traceback
@@ -55,7 +58,9 @@ GIVEN_BY_TRAINING: dict[str, Any] = {"serialization_dir": None, "local_rank": 0}
 
 
 class Failed(Exception):
-    """What was expected at a key of the config. The error that came instead is the cause."""
+    """
+    What was expected at a key of the config. The error that came instead is the cause.
+    """
 
     def __init__(self, path: str, expected: str, place: str | None) -> None:
         super().__init__(path, expected)
@@ -70,9 +75,10 @@ class NotJudged(Exception):
 
 class Sample:
     """
-    The parts of a training on its first instances. Classes may help: a reader with a method `limit_to_sample` reads no
-    more than so many instances or documents; a vocabulary with `of_sample` makes one that counts no text; a data loader
-    with `config_of_sample` gives the config of one with small batches.
+    The parts of a training on its first instances. Classes may help: a reader with a
+    method `limit_to_sample` reads no more than so many instances or documents; a
+    vocabulary with `of_sample` makes one that counts no text; a data loader with
+    `config_of_sample` gives the config of one with small batches.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -86,8 +92,9 @@ class Sample:
 
     def step(self, size: int) -> None:
         """
-        A step of training, without gradients, and one of validation. Raises `Failed` at the first part that cannot be
-        constructed or used, and `NotJudged` if the sample says nothing.
+        A step of training, without gradients, and one of validation. Raises `Failed` at
+        the first part that cannot be constructed or used, and `NotJudged` if the sample
+        says nothing.
         """
         for key in REQUIRED:
             if self._config.get(key) is None:
@@ -221,7 +228,10 @@ class Sample:
 
 
 class _FirstInstances(DatasetReader):
-    """A reader that yields the instances it is given, and indexes them as the config's reader does."""
+    """
+    A reader that yields the instances it is given, and indexes them as the config's
+    reader does.
+    """
 
     def __init__(self, reader: DatasetReader, instances: Sequence[Instance]) -> None:
         super().__init__()
@@ -268,7 +278,10 @@ def _module_of(error: Exception, model: nn.Module) -> str | None:
 
 
 def _without_files(value: Any) -> Any:
-    """A part of the config without vectors, and with the embedded biLM in place of one that would be fetched."""
+    """
+    A part of the config without vectors, and with the embedded biLM in place of one
+    that would be fetched.
+    """
     if isinstance(value, dict):
         dropped = set(NOT_IN_MODEL)
         if "source" not in value and _is_remote(value.get("weight_file")):
@@ -282,7 +295,10 @@ def _without_files(value: Any) -> Any:
 
 
 def _reads_weights(value: Any) -> bool:
-    """Whether this is a regex with AllenNLP's initializer from a file, whose sizes are those of a whole vocabulary."""
+    """
+    Whether this is a regex with AllenNLP's initializer from a file, whose sizes are
+    those of a whole vocabulary.
+    """
     if not isinstance(value, list) or len(value) != 2:
         return False
     _, initializer = value
@@ -290,7 +306,10 @@ def _reads_weights(value: Any) -> bool:
 
 
 def _is_remote(value: Any) -> bool:
-    """Whether a part of the config names what would be fetched: a URL, a published model, a transformer."""
+    """
+    Whether a part of the config names what would be fetched: a URL, a published model,
+    a transformer.
+    """
     for path, text in strings("", value):
         if "://" in text or text in MODELS:
             return True
@@ -300,7 +319,10 @@ def _is_remote(value: Any) -> bool:
 
 
 def _is_elsewhere(data: str) -> bool:
-    """Whether data would be fetched or unpacked, or can be read only once, from a pipe or a device."""
+    """
+    Whether data would be fetched or unpacked, or can be read only once, from a pipe or
+    a device.
+    """
     path = Path(data)
     is_read_once = path.exists() and not path.is_file() and not path.is_dir()
     return is_read_once or "!" in data or REMOTE.match(data) is not None

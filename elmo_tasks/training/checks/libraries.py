@@ -1,4 +1,6 @@
-"""Classes of AllenNLP that do not work with the installed version of another library."""
+"""
+Classes of AllenNLP that do not work with the installed version of another library.
+"""
 
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -11,7 +13,10 @@ from elmo_tasks.training.checks.problem import Problem, get, items, shown
 
 
 def library_problems(config: dict[str, Any]) -> Iterator[Problem]:
-    """The callback `wandb`, which AllenNLP constructs before, but uses after all data are read."""
+    """
+    The callback `wandb`, which AllenNLP constructs before, but uses after all data are
+    read.
+    """
     for number, one in items(get(config, "trainer.callbacks")):
         name = one.get("type") if isinstance(one, dict) else one
         fault = _fault_of_wandb() if _is_wandb(name) else None

@@ -12,7 +12,10 @@ LISTED_NAMES = 12
 
 
 class Problem(NamedTuple):
-    """A key of a config, as `-o` writes it (`model.encoder.hidden_sizes.0`), what it should be, and what it is."""
+    """
+    A key of a config, as `-o` writes it (`model.encoder.hidden_sizes.0`), what it
+    should be, and what it is.
+    """
 
     path: str
     expected: str
@@ -23,7 +26,9 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, wrong: Wrong, path: str = "") -> Self:
-        """The problem of an invalid setting, whose key is a part of the object at `path`."""
+        """
+        The problem of an invalid setting, whose key is a part of the object at `path`.
+        """
         return cls(below(path, wrong.key), wrong.expected, shown(wrong.value))
 
 
@@ -37,8 +42,8 @@ def unknown(
     more: str = "",
 ) -> Problem:
     """
-    The problem of a name that is none of those known. It tells the nearest one, or else all, and then what there is
-    `more`.
+    The problem of a name that is none of those known. It tells the nearest one, or else
+    all, and then what there is `more`.
     """
     ordered = sorted(known)
     near = nearest(name, ordered)
@@ -76,7 +81,9 @@ def below(path: str, key: object) -> str:
 
 
 def items(value: Any) -> Iterable[tuple[Any, Any]]:
-    """Keys and values of an object, indices and values of a list, nothing of other values."""
+    """
+    Keys and values of an object, indices and values of a list, nothing of other values.
+    """
     if isinstance(value, dict):
         return value.items()
     if isinstance(value, list | tuple):
@@ -85,7 +92,10 @@ def items(value: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """The value with `function` applied to all but dictionaries, lists, tuples and sets; dictionaries become plain."""
+    """
+    The value with `function` applied to all but dictionaries, lists, tuples and sets;
+    dictionaries become plain.
+    """
     if isinstance(value, dict):
         return {key: mapped(part, function) for key, part in value.items()}
     if isinstance(value, list | tuple | set):

@@ -1,4 +1,6 @@
-"""The ranges of numbers in the constructors of AllenNLP, whose annotations state none."""
+"""
+The ranges of numbers in the constructors of AllenNLP, whose annotations state none.
+"""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -54,11 +56,17 @@ from elmo_tasks.training.trainer import ResumableTrainer
 NUMBERS = (int, float, Optional[int], Optional[float])
 
 SOURCES = ("allennlp", "elmo_tasks")
-"""The packages whose constructors have these arguments; those of others may use the same names otherwise."""
+"""
+The packages whose constructors have these arguments; those of others may use the same
+names otherwise.
+"""
 
 
 def own_ranges(constructor: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations with a range of one of our constructors, for AllenNLP's of the same arguments."""
+    """
+    The annotations with a range of one of our constructors, for AllenNLP's of the same
+    arguments.
+    """
     found = {}
     for parameter in inspect.signature(constructor).parameters.values():
         if has_range(parameter.annotation):
@@ -88,7 +96,9 @@ OPTIMIZER: dict[str, Any] = {
 
 
 def group_problems(groups: Any) -> list[Wrong]:
-    """The numbers out of range among the options of an optimizer's `parameter_groups`."""
+    """
+    The numbers out of range among the options of an optimizer's `parameter_groups`.
+    """
     found = []
     for index, (_, options) in enumerate(groups):
         for key, value in options.items():
@@ -99,8 +109,9 @@ def group_problems(groups: Any) -> list[Wrong]:
 
 def data_path_problems(value: Any) -> str | list[Wrong] | None:
     """
-    What is expected in place of something else than a path, or several in a list or an object. Numbers in an object are
-    valid: a reader of others may take options with its paths.
+    What is expected in place of something else than a path, or several in a list or an
+    object. Numbers in an object are valid: a reader of others may take options with its
+    paths.
     """
     if isinstance(value, str) and value:
         return None
@@ -236,7 +247,9 @@ RANGES: dict[type, dict[str, Any]] = {
 
 
 def batches_of(values: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The rule of AllenNLP's data loader: batches are made by a sampler, or have a size."""
+    """
+    The rule of AllenNLP's data loader: batches are made by a sampler, or have a size.
+    """
     size, sampler = values.get("batch_size"), values.get("batch_sampler")
     most = values.get("max_instances_in_memory")
     if sampler is None and size is None:
@@ -249,7 +262,10 @@ def batches_of(values: Mapping[str, Any]) -> Iterator[Wrong]:
 
 
 RULES: dict[type, Rule] = {MultiProcessDataLoader: batches_of}
-"""What does not go together in constructors of AllenNLP, and of classes that inherit from them."""
+"""
+What does not go together in constructors of AllenNLP, and of classes that inherit from
+them.
+"""
 
 
 def package_of(constructor: Any) -> str:
@@ -260,7 +276,10 @@ def package_of(constructor: Any) -> str:
 def with_ranges(
     cls: type, constructor: Any, parameters: Mapping[str, Parameter]
 ) -> dict[str, Parameter]:
-    """The arguments of a constructor, those of AllenNLP with their range in place of the annotation."""
+    """
+    The arguments of a constructor, those of AllenNLP with their range in place of the
+    annotation.
+    """
     if package_of(constructor) not in SOURCES or not issubclass(
         cls, FromParams | Registrable
     ):

@@ -1,6 +1,7 @@
 """
-Regexes of a config that match no parameter of its model: of a `regularizer`, an `initializer`, `trainer.no_grad` and an
-optimizer's `parameter_groups`. AllenNLP goes on without what they were to change.
+Regexes of a config that match no parameter of its model: of a `regularizer`, an
+`initializer`, `trainer.no_grad` and an optimizer's `parameter_groups`. AllenNLP goes on
+without what they were to change.
 """
 
 import difflib
@@ -90,8 +91,8 @@ def invalid_regexes(config: Mapping[str, Any]) -> list[Problem]:
 
 def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]:
     """
-    The regexes of a config that match no parameter of the model that was constructed from it; if some are invalid,
-    these alone.
+    The regexes of a config that match no parameter of the model that was constructed
+    from it; if some are invalid, these alone.
     """
     problems = invalid_regexes(config)
     if problems:
@@ -116,7 +117,10 @@ def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]
 
 
 def _names(model: nn.Module, use: Use, frozen: Sequence[str]) -> list[str]:
-    """The names of the parameters that a regex may match; of a part of the model, all ends of these names."""
+    """
+    The names of the parameters that a regex may match; of a part of the model, all ends
+    of these names.
+    """
     found = []
     for name, parameter in model.named_parameters():
         is_trained = parameter.requires_grad and not _matches_any(frozen, name)
@@ -140,7 +144,9 @@ def _ends(name: str) -> list[str]:
 
 
 def nearest_names(regex: str, names: Sequence[str]) -> list[str]:
-    """The names of parameters most similar to a regex, also to those of AllenNLP's `Elmo`."""
+    """
+    The names of parameters most similar to a regex, also to those of AllenNLP's `Elmo`.
+    """
     for theirs, ours in OF_ALLENNLP.items():
         regex = regex.replace(theirs, ours)
     plain = ".".join(re.findall(r"\w+", regex))

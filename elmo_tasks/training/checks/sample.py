@@ -1,8 +1,10 @@
 """
-A dry run of a config on its first instances: what `check` accepts can be constructed, and makes a step.
+A dry run of a config on its first instances: what `check` accepts can be constructed,
+and makes a step.
 
-Reader, first instances, vocabulary, model, data loaders, a batch, a step: all on the CPU. Nothing is fetched, written
-or logged, and random numbers go on as if nothing had happened.
+Reader, first instances, vocabulary, model, data loaders, a batch, a step: all on the
+CPU. Nothing is fetched, written or logged, and random numbers go on as if nothing had
+happened.
 """
 
 import io
@@ -24,7 +26,9 @@ from elmo_tasks.training.checks.regexes import invalid_regexes, regex_problems
 from elmo_tasks.training.runtime_state import random_state, set_random_state
 
 SAMPLES = (20, 1000)
-"""Numbers of instances: if the first ones fail, they may lack labels that later ones have."""
+"""
+Numbers of instances: if the first ones fail, they may lack labels that later ones have.
+"""
 
 JUDGED = {"elmo_tasks", "allennlp", "torch", "numpy"} | sys.stdlib_module_names
 """Packages whose errors on a sample are those of a training."""
@@ -35,15 +39,17 @@ LOCATION = re.compile(r'(?:at location|object for) "?([\w.]*\w)')
 
 def sample_problems(config: Mapping[str, Any]) -> list[Problem]:
     """
-    The invalid regexes of a config; if there is none, what keeps it from being constructed or from a step on its first
-    instances, one problem at most; if there is none, `regex_problems` of the model, and the `validation_metric` that
-    one of our models does not have.
+    The invalid regexes of a config; if there is none, what keeps it from being
+    constructed or from a step on its first instances, one problem at most; if there is
+    none, `regex_problems` of the model, and the `validation_metric` that one of our
+    models does not have.
 
-    There is no problem where the sample cannot be judged, and the training finds it: data or a model that would be
-    fetched; readers of several tasks, and data without instances; a model that is too large, or memory that does not
-    suffice; an error that passes through code of neither this package nor AllenNLP, which may need the run's folder or
-    more data. A model whose biLM would be fetched is constructed with the embedded one, for the regexes alone, since
-    the widths may differ.
+    There is no problem where the sample cannot be judged, and the training finds it:
+    data or a model that would be fetched; readers of several tasks, and data without
+    instances; a model that is too large, or memory that does not suffice; an error that
+    passes through code of neither this package nor AllenNLP, which may need the run's
+    folder or more data. A model whose biLM would be fetched is constructed with the
+    embedded one, for the regexes alone, since the widths may differ.
     """
     invalid = invalid_regexes(config)
     if invalid:  # with which no model is constructed
@@ -95,7 +101,10 @@ def _problem(failed: Failed, error: BaseException) -> Problem:
 
 
 def _unknown_metrics(config: Mapping[str, Any], sample: Sample) -> list[Problem]:
-    """The scores of `validation_metric` that no validation has; other models may have some of theirs only at times."""
+    """
+    The scores of `validation_metric` that no validation has; other models may have some
+    of theirs only at times.
+    """
     given = get(config, "trainer.validation_metric")
     is_ours = type(sample.model).__module__.startswith("elmo_tasks.")
     if given is None or not sample.metrics or not is_ours:
@@ -113,7 +122,10 @@ def _unknown_metrics(config: Mapping[str, Any], sample: Sample) -> list[Problem]
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without messages, warnings and progress bars, and with the random state left as it was."""
+    """
+    Without messages, warnings and progress bars, and with the random state left as it
+    was.
+    """
     state, disabled = random_state(), logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     unread = io.StringIO()

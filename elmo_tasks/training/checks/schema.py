@@ -1,8 +1,9 @@
 """
 Unknown keys, wrong types, unknown names and missing keys of a config.
 
-The signatures of the constructors are the source of truth, for classes of AllenNLP, of this package and of users. A
-class that overrides `from_params` is skipped, unless it has a class method `config_problems`.
+The signatures of the constructors are the source of truth, for classes of AllenNLP, of
+this package and of users. A class that overrides `from_params` is skipped, unless it
+has a class method `config_problems`.
 """
 
 import copy
@@ -52,7 +53,9 @@ CONTAINERS: dict[Any, type] = {
     tuple: list,
     Iterable: list,
 }
-"""Annotations whose parts AllenNLP constructs, and the type of the value in a config."""
+"""
+Annotations whose parts AllenNLP constructs, and the type of the value in a config.
+"""
 
 Supplied = frozenset[str] | None
 """Arguments that code passes in addition to the config; `None` if unknown."""
@@ -67,8 +70,8 @@ def object_problems(
     other_keys: tuple[str, ...] = (),
 ) -> Iterator[Problem]:
     """
-    Problems of a part of the config from which `FromParams` constructs a `cls`; `other_keys` are valid here, although
-    the constructor does not take them.
+    Problems of a part of the config from which `FromParams` constructs a `cls`;
+    `other_keys` are valid here, although the constructor does not take them.
     """
     registered = Registrable._registry.get(cls)
     if registered is not None and isinstance(value, str):
@@ -167,7 +170,10 @@ def _conflicts(
     constructor: Callable[..., Any],
     parameters: Mapping[str, Parameter],
 ) -> Iterator[Problem]:
-    """What the rules of a constructor say, and of those to which it passes other arguments on (`together`)."""
+    """
+    What the rules of a constructor say, and of those to which it passes other arguments
+    on (`together`).
+    """
     values = {key: value[key] for key in parameters if key in value}
     for key, parameter in parameters.items():
         if parameter.default is not Parameter.empty:
@@ -187,7 +193,10 @@ def _conflicts(
 def _value_problems(
     path: str, value: Any, annotation: Any, supplied: Supplied
 ) -> Iterator[Problem]:
-    """Follows `from_params.construct_arg`, which passes on values whose annotation it does not know."""
+    """
+    Follows `from_params.construct_arg`, which passes on values whose annotation it does
+    not know.
+    """
     origin = get_origin(annotation)
     if hasattr(annotation, "from_params"):
         yield from object_problems(path, value, annotation, supplied)
@@ -215,7 +224,10 @@ def _setting_problems(path: str, value: Any, annotation: Any) -> Iterator[Proble
 def _union_problems(
     path: str, value: Any, annotation: Any, supplied: Supplied
 ) -> Iterator[Problem]:
-    """The problems of a value that fits none of several types: those of the type that fits best."""
+    """
+    The problems of a value that fits none of several types: those of the type that fits
+    best.
+    """
     kinds = get_args(annotation)
     if value is None and types.NoneType in kinds:
         return
@@ -281,7 +293,9 @@ NOT_DISTRIBUTED = {
     "evaluate_on_test": "false with distributed: only the first process would evaluate (use elmo-tasks evaluate)",
     "trainer.checkpointer.save_every_num_seconds": "save_every_num_batches with distributed",
 }
-"""Keys with which several processes fail or wait for each other, and what to set instead."""
+"""
+Keys with which several processes fail or wait for each other, and what to set instead.
+"""
 
 
 class Distributed(FromParams):
@@ -296,9 +310,10 @@ class Distributed(FromParams):
 
 def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     """
-    Everything that the signatures of constructors tell about a config: unknown keys, wrong types, numbers out of range,
-    unknown registered names, missing keys; sorted by path. No file is opened, nothing is constructed. Takes a resolved
-    config, which is not modified.
+    Everything that the signatures of constructors tell about a config: unknown keys,
+    wrong types, numbers out of range, unknown registered names, missing keys; sorted by
+    path. No file is opened, nothing is constructed. Takes a resolved config, which is
+    not modified.
     """
     of_training = _plain(config)
     if of_training.get("type") == "elmo_tasks":  # which calls this check
@@ -328,8 +343,8 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
 
 def evaluation_problems(config: Mapping[str, Any]) -> list[Problem]:
     """
-    `shape_problems` of the keys of a trained model's config that its evaluation reads: the data loader, the evaluator
-    and the seeds. Other keys may have any value.
+    `shape_problems` of the keys of a trained model's config that its evaluation reads:
+    the data loader, the evaluator and the seeds. Other keys may have any value.
     """
     plain = _plain(config)
     key = "validation_data_loader"
@@ -358,7 +373,9 @@ def _of_evaluation(config: Mapping[str, Any]) -> list[Problem]:
 
 
 def _of_distributed(distributed: Any, config: Mapping[str, Any]) -> list[Problem]:
-    """The problems of `distributed`, and of keys with which several processes do not work."""
+    """
+    The problems of `distributed`, and of keys with which several processes do not work.
+    """
     problems = [*object_problems("distributed", distributed, Distributed, frozenset())]
     for path, instead in NOT_DISTRIBUTED.items():
         value = get(config, path)

@@ -29,8 +29,8 @@ VERIFIED = "elmo_tasks_verified"
 @TrainModel.register(VERIFIED, constructor="from_partial_objects")
 class VerifiedTrainModel(TrainModel):
     """
-    AllenNLP's training, which raises `InputError` after the model is constructed if regexes of the config match none of
-    its parameters.
+    AllenNLP's training, which raises `InputError` after the model is constructed if
+    regexes of the config match none of its parameters.
     """
 
     @classmethod
@@ -47,8 +47,9 @@ class VerifiedTrainModel(TrainModel):
 @TrainModel.register("elmo_tasks", constructor="from_partial_objects")
 class CheckedTrainModel(VerifiedTrainModel):
     """
-    AllenNLP's training with the same keys, and `seed`, for a config with `type: "elmo_tasks"`: AllenNLP constructs the
-    model after reading all data, this reports all problems of the config before. `elmo-tasks train` checks by itself.
+    AllenNLP's training with the same keys, and `seed`, for a config with `type:
+    "elmo_tasks"`: AllenNLP constructs the model after reading all data, this reports
+    all problems of the config before. `elmo-tasks train` checks by itself.
     """
 
     @classmethod
@@ -69,7 +70,10 @@ class CheckedTrainModel(VerifiedTrainModel):
 
 
 def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
-    """What a config trains on; of one of ours, or one made from it, also the scale and where the paper's config is."""
+    """
+    What a config trains on; of one of ours, or one made from it, also the scale and
+    where the paper's config is.
+    """
     data = str(config.get("train_data_path"))
     training = f"training on {data}"
     if not is_ours(config):
@@ -88,7 +92,10 @@ def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
-    """Whether a config trains a model of this package, or one that is misspelt or has no name at all."""
+    """
+    Whether a config trains a model of this package, or one that is misspelt or has no
+    name at all.
+    """
     name = config.get("model")
     if isinstance(name, Mapping):
         name = name.get("type")
@@ -97,8 +104,9 @@ def is_ours(config: Mapping[str, Any]) -> bool:
 
 def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     """
-    Raises `InputError`, which lists all problems: missing GPUs, callbacks that cannot work and, of our models, invalid
-    keys (unless the run is resumed) and missing files. If there are none, those of `sample_problems`, for any model.
+    Raises `InputError`, which lists all problems: missing GPUs, callbacks that cannot
+    work and, of our models, invalid keys (unless the run is resumed) and missing files.
+    If there are none, those of `sample_problems`, for any model.
     """
     plain = copy.deepcopy(dict(config))
     problems: list[Problem] = [*device_problems(plain), *library_problems(plain)]
@@ -112,7 +120,10 @@ def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
 
 
 def _require_none(problems: Sequence[Problem], done: str = "") -> None:
-    """Raises `InputError` that lists the problems, if there are any, and says what was not `done`."""
+    """
+    Raises `InputError` that lists the problems, if there are any, and says what was not
+    `done`.
+    """
     if not problems:
         return
     first = f"the config has {len(problems)} problems"

@@ -1,5 +1,6 @@
 """
-Writes the models of this folder, random ones of ELMoForManyLangs, and `layers.npz`, what its package makes of them.
+Writes the models of this folder, random ones of ELMoForManyLangs, and `layers.npz`,
+what its package makes of them.
 
     python -m venv /tmp/old && /tmp/old/bin/pip install torch numpy overrides==3.1.0
     /tmp/old/bin/pip install --no-deps elmoformanylangs==0.0.4
@@ -75,7 +76,10 @@ def write(folder: Path, token: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Each sentence goes through a model that has seen no other: the package carries states."""
+    """
+    Each sentence goes through a model that has seen no other: the package carries
+    states.
+    """
     from elmoformanylangs.elmo import Embedder
     from elmoformanylangs.frontend import Model
     from elmoformanylangs.modules.embedding_layer import EmbeddingLayer
