@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.columns import ColumnSentence, read_columns
+from elmo_tasks.formats.columns import ColumnSentence, read_columns, split_columns
 from elmo_tasks.formats.text_files import open_text
 
 Write = Callable[[bytes], Path]
@@ -217,7 +217,7 @@ def test_marks_inside_and_before_words(write: Write) -> None:
         ),
         (
             b"red O\n\n" + b"red O\n" * (2**15 + 1),
-            ":3: expected sentences of at most 32,768 tokens",
+            ":3: expected sentences of at most 32,768 tokens, .*an empty line ends a sent",
         ),
     ],
 )
@@ -293,3 +293,134 @@ def test_paths_that_cannot_be_read(
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=message):
         list(open_text(path))
+
+
+@pytest.mark.parametrize("least", [1, 2, 3])
+def test_the_least_number_of_columns(least: int, write: Write) -> None:
+    file = write(b"\n" + b" ".join([b"a"] * least) + b"\n")
+    (found,) = read_columns(file, min_columns=least)
+    assert (len(found.columns), found.line) == (least, 2)
+    problem = f":2: expected at least {least + 1} columns, got {least}"
+    with pytest.raises(InputError, match=problem):
+        list(read_columns(file, min_columns=least + 1))
+    with pytest.raises(InputError, match=f"lines of {least} or more columns, got none"):
+        list(read_columns(write(b" \n"), min_columns=least))
+    if least == 2:
+        assert list(read_columns(write(b"\na a\n"))) == [found]
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("", []),
+        (" \t ", []),
+        ("a  b ", ["a", "b"]),
+        (" a b", ["a", "b"]),
+        ("a\tb c\t", ["a", "b c"]),
+        ("a\t b \t\tc", ["a", "b", "", "c"]),
+        ("\ta", ["", "a"]),
+        ("a b\t", ["a b"]),
+        ("a\u00a0b c", ["a\u00a0b", "c"]),
+    ],
+)
+def test_fields_of_a_line(line: str, fields: list[str]) -> None:
+    assert split_columns(line) == fields
+
+
+def test_equal_fields_are_shared() -> None:
+    first, second = (split_columns(f"{'x' * 3}y O")[0] for _ in range(2))
+    assert first is second
+
+
+def test_the_longest_sentence(write: Write) -> None:
+    (found,) = read_columns(write(b"a O\n" * 2**15))
+    assert len(found.columns[0]) == 2**15
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("a b c\n# x\n", "a comment begins with '# ' and stands before a sentence"),
+        ("a b c\nd e\n", None),
+        ("a\tb\tc\n# d e\tx\n", "a line with tabs is split at tabs only"),
+        ("a\tb\n\tc\n", "tabs separate columns, also adjacent ones"),
+    ],
+)
+def test_hints(text: str, hint: str | None, write: Write) -> None:
+    with pytest.raises(InputError) as caught:
+        words(write(text.encode()))
+    assert str(caught.value).endswith(f"({hint})" if hint else "got 2")
+
+
+def test_comments_are_found_by_the_width_of_a_token_that_is_not_far(
+    write: Write,
+) -> None:
+    """Of the first line that does not begin with `#`, if it is one of the first thousand."""
+    comment = "# one two\n"
+    near = comment * 999 + "a O\n"
+    assert words(write(near.encode())) == [("a",)]
+    assert words(write(f"\n\n{near}".encode())) == [("a",)]
+    far = f"{comment * 1000}a O X\n"
+    with pytest.raises(InputError, match="which may be either|expected 3 columns"):
+        words(write(far.encode()))
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("# a=b", "comment"),
+        ("# a = b", "comment"),
+        ("# a=b X", "comment"),
+        ("#", "comment"),
+        ("# X", "comment"),
+        ("#a = b X", "comment"),
+        ("#a = =", "token"),
+        ("# X =", "token"),
+        ("# SYM=b c", "doubtful"),
+        ("## x y", "doubtful"),
+    ],
+)
+def test_lines_before_a_sentence_of_three_columns(
+    line: str, kind: str, write: Write
+) -> None:
+    text = f"She X O\n\n{line}\nit X =\n"
+    if kind == "doubtful":
+        with pytest.raises(InputError, match=":3: .* which may be either"):
+            words(write(text.encode()))
+        return
+    tokens = [line.split()[0], "it"] if kind == "token" else ["it"]
+    assert words(write(text.encode())) == [("She",), tuple(tokens)]
+
+
+def test_many_values_of_a_column_are_not_remembered(write: Write) -> None:
+    """Beyond ten thousand, any value may be in another line."""
+    for count, is_read in ((9_999, False), (10_000, True)):
+        lines = [f"w v{number}" for number in range(count)]
+        text = "\n\n".join([*lines, "x v0", "a b\n# unseen\nb b"])
+        if is_read:
+            assert words(write(text.encode()))[-1] == ("a", "#", "b")
+        else:
+            text = text.replace("a b\n", "a v0\n").replace("\nb b", "\nb v0")
+            with pytest.raises(InputError, match="comments stand before a sentence"):
+                words(write(text.encode()))
+
+
+@pytest.mark.parametrize("row", ["3-4", "0.1", "12-13"])
+def test_rows_of_conllu_among_others(row: str, write: Write) -> None:
+    """Ten columns whose first is no count from 1 are no CoNLL-U."""
+    rest = " _" * 9
+    for ids in ((row, "x"), ("2", row), (row,)):
+        text = "".join(f"{one}{rest}\n" for one in ids)
+        if ids == (row,):
+            with pytest.raises(InputError, match=f":1: expected a word, got '{row}'"):
+                words(write(text.encode()))
+        else:
+            assert words(write(text.encode())) == [ids]
+    text = "".join(f"{one}{rest[2:]}\n" for one in ("1", row, "2"))
+    assert words(write(text.encode())) == [("1", row, "2")]
+    text = "".join(f"{one}{rest}\n" for one in ("1", row, "2"))
+    problem = (
+        f":2: expected a word, got '{row}' in the columns of CoNLL-U .set dataset_"
+    )
+    with pytest.raises(InputError, match=problem):
+        words(write(text.encode()))

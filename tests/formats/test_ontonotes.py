@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.ontonotes import OntonotesSentence, find_files, read_documents
+from elmo_tasks.formats.ontonotes import (
+    Frame,
+    OntonotesSentence,
+    find_files,
+    read_documents,
+    report_skipped,
+)
+from elmo_tasks.formats.spans import Span
 
 Write = Callable[..., Path]
 
@@ -185,6 +192,19 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
             ":1: expected a column of arguments for each of 1 framesets, got 0",
         ),
         (
+            [row("a", "-", "(V*)"), row("run", "01", "*")],
+            ":2: column 12 has no '.V' over its predicate 'run'",
+        ),
+        (
+            [row("a", "-", "*"), row("run", "01", "(ARG0*)")],
+            ":2: column 12 has no '.V' over its predicate 'run'",
+        ),
+        (
+            [row("a"), "", row("b"), row("c", coref="(7"), "", row("d")],
+            ":4: coreference of the document .doc.; part 000: the bracket '.7' is not",
+        ),
+        (["", "# note"], ": expected sentences in 12 or more columns, got none"),
+        (
             [row("a", "-", "(ARG0*"), row("run", "01", "(V*)")],
             ":1: column 12: the bracket '.ARG0' is not closed",
         ),
@@ -196,3 +216,95 @@ def test_invalid_files(write: Write, lines: list[str], message: str) -> None:
             document.mentions()
             for sentence in document.sentences:
                 sentence.frames()
+
+
+def test_frames(write: Write) -> None:
+    """A column for each predicate in order; the predicate itself may be continued."""
+    lines = [
+        row("they", "-", "(ARG0*)", "*"),
+        row("give", "01", "(V*)", "*"),
+        row("up", "-", "(C-V*)", "(C-V*"),
+        row("run", "02", "(ARG1*)", "*)"),
+    ]
+    (sentence,) = sentences(write(*lines))
+    first = (Span(0, 1, "ARG0"), Span(1, 2, "V"), Span(2, 3, "C-V"), Span(3, 4, "ARG1"))
+    assert sentence.frames() == (
+        Frame(1, "give", "01", first),
+        Frame(3, "run", "02", (Span(2, 4, "C-V"),)),
+    )
+    assert sentence.pos == ("VB",) * 4 and sentence.line == 1
+    (plain,) = sentences(write(row("a")))
+    assert plain.frames() == ()
+
+
+def test_mentions_are_words_of_the_document(write: Write) -> None:
+    """They may cross the end of a sentence."""
+    lines = [row("a"), row("b", coref="(5"), "", row("c", coref="5)|(6)"), row("d")]
+    (document,) = read_documents(write(*lines))
+    assert document.mentions() == (Span(1, 3, "5"), Span(2, 3, "6"))
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"), [("0", 0), ("12", 12), ("9" * 9, 999_999_999), ("9" * 10, 0)]
+)
+def test_parts_of_documents(part: str, expected: int, write: Write) -> None:
+    line = row("a").replace("doc 0", f"doc {part}", 1)
+    (document,) = read_documents(write(line))
+    assert document.part == expected
+    begin = f"#begin document (k); part {part}"
+    if len(part) < 10:
+        (document,) = read_documents(write(begin, row("a"), "#end document"))
+        assert (document.key, document.part) == ("k", expected)
+    (document,) = read_documents(
+        write("#begin document (k)  ", row("a"), "#end document ")
+    )
+    assert (document.key, document.part) == ("k", 0)
+
+
+def test_a_document_twice_in_a_file_and_in_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first pair is named; all are counted. Words outside of documents are none."""
+    parts = [
+        f"#begin document (k); part 00{n}\n{row('a')}\n#end document\n" for n in (1, 2)
+    ]
+    for name in "abc":
+        text = "".join(parts) + row("x") + "\n"
+        (tmp_path / f"{name}.gold_conll").write_text(text)
+    assert len(list(read_documents(tmp_path))) == 9
+    assert len(caplog.messages) == 2
+    assert caplog.messages[0] == (
+        f"{tmp_path}/b.gold_conll:1: the document (k); part 001 is also in"
+        f" {tmp_path}/a.gold_conll"
+    )
+    assert caplog.messages[1] == f"{tmp_path}: documents that are read twice: 4"
+
+
+def test_the_end_of_a_document_is_named_once(
+    write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = ["#begin document (k); part 000", row("a"), "", row("b"), "# a note", ""]
+    list(read_documents(write(*lines, "#end document")))
+    assert caplog.messages == []
+    list(read_documents(write("# a note", *lines)))
+    (message,) = caplog.messages
+    assert message.endswith(
+        "a.gold_conll:2: the document that begins here has no '#end document'; is the"
+        " file complete?"
+    )
+
+
+@pytest.mark.parametrize(("count", "warnings"), [(0, 0), (1, 2), (10, 11), (12, 11)])
+def test_what_is_skipped(
+    count: int, warnings: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    errors = [InputError(f"problem {number}") for number in range(count)]
+    report_skipped(errors, "sentences", path="x", kept=1)
+    expected = [f"sentences skipped: problem {number}" for number in range(count)][:10]
+    if count:
+        expected.append(f"x: {count} sentences with invalid annotation skipped")
+    assert caplog.messages == expected and len(expected) == warnings
+    if count:
+        with pytest.raises(InputError, match="problem 0"):
+            report_skipped(errors, "sentences", path="x", kept=0)
+        assert len(caplog.messages) == warnings

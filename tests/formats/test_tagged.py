@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tagged import read_tagged
+from elmo_tasks.formats.tagged import expected_tag, read_tagged
 from tests.tiny import FIXTURES
 
 POS = FIXTURES / "pos"
@@ -111,3 +111,76 @@ def test_invalid_files(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "x.txt").write_text(text)
     with pytest.raises(InputError, match=problem):
         list(read_tagged(tmp_path / "x.txt"))
+
+
+@pytest.mark.parametrize("tag", ["lemma", "upos", "xpos", "deprel", "feats:Case"])
+def test_tags(tag: str) -> None:
+    assert expected_tag(tag) is None
+
+
+@pytest.mark.parametrize("tag", ["", "feats", "form", "UPOS", "head"])
+def test_other_tags(tag: str, tmp_path: Path) -> None:
+    expected = "one of lemma, upos, xpos, deprel, feats:NAME"
+    assert expected_tag(tag) == expected
+    with pytest.raises(InputError, match=f"tag to be {expected}, got '{tag}'"):
+        list(read_tagged(tmp_path / "none", tag=tag))
+
+
+def test_comments_and_blank_lines(tmp_path: Path) -> None:
+    """A line of ten columns is a word, whatever it begins with."""
+    file = tmp_path / "x"
+    one, two = ROW.format(1, "a", "X"), ROW.format(1, "b", "Y")
+    file.write_text(f"\n \t\n# c\n\n{one}# within\n \n\t\n\n#\tx\n{two}")
+    assert [found.words for found in read_tagged(file)] == [["a"], ["b"]]
+    file.write_text(one + ROW.format("#", "c", "Z"))
+    with pytest.raises(InputError, match=":2: expected ID 2, got '#'"):
+        list(read_tagged(file))
+    file.write_text("# c\n\n")
+    with pytest.raises(InputError, match="x: no sentence found in CoNLL-U"):
+        list(read_tagged(file))
+
+
+def test_values_of_features(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    features = ["Case=Nom|Number=Sing", "_", "Case=", "Number=Plur|Case=Acc"]
+    rows = [
+        f"{n}\tw\t_\t_\t_\t{one}\t_\t_\t_\t_\n" for n, one in enumerate(features, 1)
+    ]
+    file.write_text(rows[0] + rows[1] + rows[3].replace("4", "3", 1))
+    (found,) = read_tagged(file, tag="feats:Case")
+    assert found.tags == ["Nom", "_", "Acc"]
+    (found,) = read_tagged(file, tag="feats:Number")
+    assert found.tags == ["Sing", "_", "Plur"]
+    file.write_text(rows[0] + rows[1] + rows[2])
+    with pytest.raises(InputError, match=":3: expected a word and its feats:Case, got"):
+        list(read_tagged(file, tag="feats:Case"))
+
+
+def test_words_are_needed(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    for row in (
+        ROW.format(1, "", "X"),
+        ROW.format(1, " ", "X"),
+        ROW.format(1, "a", ""),
+    ):
+        file.write_text(row)
+        with pytest.raises(InputError, match=":1: expected a word and its xpos, got"):
+            list(read_tagged(file))
+    file.write_text(ROW.format(1, "_", "X"))
+    assert list(read_tagged(file)) == [(["_"], ["X"])]
+    long = ROW.format("1-1000000000", "a", "X") + ROW.format(1, "a", "X")
+    file.write_text(long)
+    with pytest.raises(InputError, match=":1: expected ID 1, got '1-1000000000'"):
+        list(read_tagged(file))
+
+
+def test_tokens_of_the_next_sentence(tmp_path: Path) -> None:
+    """What a sentence says of its tokens does not last."""
+    file = tmp_path / "x"
+    token = ROW.format("1-2", "ab", "_")
+    words = ROW.format(1, "a", "X") + ROW.format(2, "b", "X")
+    file.write_text(f"{token}{words}\n{token}{words}\n{words}")
+    assert len(list(read_tagged(file))) == 3
+    file.write_text(f"{words}\n{token}{ROW.format(1, 'a', 'X')}\n{words}")
+    with pytest.raises(InputError, match=":4: expected words 1 to 2, got 1 words"):
+        list(read_tagged(file))

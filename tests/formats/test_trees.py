@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.trees import Phrase, parse_tree, read_trees
+from elmo_tasks.formats.trees import NAMES, Phrase, parse_tree, read_trees, unescape
 
 Nested = tuple[str, "str | list[Nested]"]
 WRITTEN = {"a": "a", "(": "-LRB-", "1/2": r"1\/2", "x\xa0y": "x\xa0y", "'s": "'s"}
@@ -69,4 +69,75 @@ def test_invalid_lines(text: str, problem: str, tmp_path: Path) -> None:
     file = tmp_path / "train.txt"
     file.write_text(f"(2 fine)\n\n{text}\n")
     with pytest.raises(InputError, match=rf"train\.txt:3: .*{problem}"):
+        list(read_trees(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "expected a closing bracket, got the end of the line"),
+        ("It", "expected a node with a word or with nodes, got 'It'"),
+        (")", r"got '\)'"),
+        ("()", r"expected a label from 0 to 4 .*, got '\('"),
+        ("(3)", r"expected a node with a word or with nodes, got '\)'"),
+        ("(3 (2 a) ())", r"expected a label from 0 to 4 .*, got '\('"),
+        ("(3 a b)", "expected a node with a word or with nodes, got 'b'"),
+        ("(3 a (2 b))", r"in a node of one tree, got '\(2'"),
+        ("(3 a))", r"expected a node .*, got '\)'"),
+        ("(3 a) b", "expected a node .*, got 'b'"),
+        ("(10 a)", r"expected a label from 0 to 4 .*, got '\(10'"),
+        ("(-1 a)", r"expected a label from 0 to 4"),
+    ],
+)
+def test_what_is_no_tree(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        parse_tree(text)
+    assert caught.value.line is None
+    if text:
+        assert str(caught.value).endswith("(a tree looks like (3 (2 It) (3 works)))")
+
+
+def test_blanks_between_the_parts_of_a_tree() -> None:
+    tree = parse_tree(" ( 3\t( 2   It )(4\tworks) ) ", file="x", line=7)
+    assert tree.words == ("It", "works") and tree.line == 7
+    assert tree.phrases == (Phrase("2", 0, 1), Phrase("4", 1, 2), Phrase("3", 0, 2))
+    assert (tree.root, tree.root.length) == (tree.phrases[-1], 2)
+    assert parse_tree("(3 a)").line is None
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("-LRB-", "("),
+        ("-RRB-", ")"),
+        ("-LSB-", "["),
+        ("-RSB-", "]"),
+        ("-LCB-", "{"),
+        ("-RCB-", "}"),
+        (r"1\/2\/3", "1/2/3"),
+        (r"\*\*", "**"),
+        ("-lrb-", "-lrb-"),
+        ("-LRB-x", "-LRB-x"),
+        (r"a\b", r"a\b"),
+    ],
+)
+def test_escapes(word: str, expected: str) -> None:
+    assert unescape(word) == expected
+
+
+def test_names_of_the_labels() -> None:
+    assert list(NAMES) == list("01234")
+    negative = ["very negative", "negative", "neutral"]
+    assert list(NAMES.values()) == [*negative, "positive", "very positive"]
+
+
+def test_files_of_trees(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text("\n(3 a)\n \t\n(2 b)\n")
+    assert [(tree.words, tree.line) for tree in read_trees(file)] == [
+        (("a",), 2),
+        (("b",), 4),
+    ]
+    file.write_text(" \n")
+    with pytest.raises(InputError, match=r"x: expected lines such as .3 .*, got none"):
         list(read_trees(file))

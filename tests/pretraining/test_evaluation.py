@@ -10,7 +10,11 @@ import pytest
 import torch
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.evaluation import Perplexity, perplexity
+from elmo_tasks.pretraining.evaluation import (
+    Perplexity,
+    first_sentences,
+    perplexity,
+)
 from elmo_tasks.pretraining.export import TrainedModel, load_trained
 from elmo_tasks.pretraining.language_model import LmOutput
 from tests.pretraining import toy
@@ -84,3 +88,86 @@ def test_perplexity_by_file_and_over_all(
     assert capped.tokens == 2 * 10
     with pytest.raises(InputError, match="max_tokens.* 0"):
         list(perplexity(trained.model, trained.vocabulary, [other], max_tokens=0))
+
+
+def test_metrics_of_a_training() -> None:
+    metric = Perplexity()
+    assert metric.get_metric() == metric.get_metric(reset=True) == {}
+    metric(output(2.0, 1, 0.0, 0), unknown=0)
+    assert metric.get_metric() == {}  # nothing in one direction
+    metric(output(2.0, 3, 3.0, 4), unknown=2)
+    expected = {
+        "perplexity": math.exp((1 + 0.75) / 2),
+        "forward_perplexity": math.e,
+        "backward_perplexity": math.exp(0.75),
+        "unknown": 0.25,
+    }
+    assert metric.get_metric() == pytest.approx(expected)
+    assert metric.get_metric(reset=True) == pytest.approx(expected)
+    assert metric.get_metric() == {}
+    metric(output(1.0, 1, 1.0, 1), unknown=0)
+    assert metric.get_metric()["unknown"] == 0
+
+
+@pytest.mark.parametrize("loss", [708.0, 709.0, 710.0, 1e6])
+def test_the_largest_perplexity(loss: float) -> None:
+    metric = Perplexity()
+    metric(output(loss, 1, loss, 1), unknown=0)
+    expected = math.exp(708.0) if loss == 708.0 else math.inf
+    assert metric.report()[:4] == (expected,) * 4
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (None, "a b c d e f g"),
+        (1, "a e"),
+        (3, "a e"),
+        (4, "a e"),
+        (5, "a e"),
+        (6, "a b e f"),
+        (100, "a b c d e f g"),
+    ],
+)
+def test_an_equal_share_of_each_file(
+    most: int | None, expected: str, tmp_path: Path
+) -> None:
+    """In whole sentences, here of two predictions each."""
+    (tmp_path / "1").write_text("a\nb\nc\nd\n")
+    (tmp_path / "2").write_text("e\nf\ng\n")
+    files = [tmp_path / "1", tmp_path / "2"]
+    found = [word for (word,) in first_sentences(files, max_tokens=most)]
+    assert " ".join(found) == expected
+
+
+def test_how_the_text_is_cut(trained: TrainedModel, text: Path) -> None:
+    """Rows start from zeros; in one row the length of a window changes nothing."""
+    model, vocabulary = trained.model, trained.vocabulary
+    model.train()
+
+    def measured(**options: int) -> float:
+        ((name, report),) = perplexity(model, vocabulary, [text], **options)
+        assert name == str(text) and not model.training
+        return report.geometric
+
+    expected = measured()
+    assert expected == measured(rows=32, unroll=20)
+    assert expected != measured(rows=32, unroll=19)
+    assert expected != measured(rows=31, unroll=20)
+    one_row = measured(rows=1)
+    assert one_row == pytest.approx(measured(rows=1, unroll=7), rel=1e-5)
+    ((_, report),) = perplexity(model, vocabulary, [text])
+    assert report.tokens == 2 * (20 * 10 + 4)
+    assert report.unknown_share == pytest.approx(3 / report.tokens * 2)
+
+
+def test_texts_that_cannot_be_measured(trained: TrainedModel, text: Path) -> None:
+    """Before anything is computed."""
+    blank = text.with_name("blank.txt")
+    blank.write_text("\n")
+    reports = perplexity(trained.model, trained.vocabulary, [text, blank])
+    with pytest.raises(InputError, match="blank.txt: no sentence in this file"):
+        next(reports)
+    for options in ({"rows": 0}, {"unroll": 0}):
+        with pytest.raises(InputError, match="rows|unroll"):
+            list(perplexity(trained.model, trained.vocabulary, [text], **options))

@@ -1,14 +1,19 @@
 """A trained language model -> official files -> AllenNLP's ELMo, and back."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 import pytest
+import torch
 
+from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.export import export_run, load_trained
+from elmo_tasks.formats.hdf5 import round_mantissa
+from elmo_tasks.pretraining.export import export_run, load_start, load_trained
 from tests.disk import file_size_limit
 from tests.pretraining import toy
 
@@ -118,3 +123,115 @@ def test_a_full_disk_leaves_an_older_export(
     ):
         export_run(run, out, mantissa_bits=3)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+NAMES = ["options.json", "softmax.hdf5", "vocabulary.txt", "weights.hdf5"]
+
+
+@pytest.mark.parametrize("bits", [None, 3])
+def test_the_files_of_an_export(run: Path, tmp_path: Path, bits: int | None) -> None:
+    """All numbers are rounded, those of the softmax too."""
+    out = tmp_path / "new/out"
+    assert export_run(run, out, mantissa_bits=bits) == run / "best.th"
+    assert sorted(path.name for path in out.iterdir()) == NAMES
+    before, after = load_trained(run), load_trained(out)
+    assert after.source == out / "weights.hdf5" and before.source == run / "best.th"
+    assert after.vocabulary.words == before.vocabulary.words
+    own = before.model.state_dict()
+    for name, value in after.model.state_dict().items():
+        expected = torch.from_numpy(round_mantissa(own[name].numpy(), bits))
+        assert torch.equal(value, expected), name
+    for trained in (before, after):
+        assert not trained.model.training
+        assert all(one.requires_grad for one in trained.model.parameters())
+
+
+def test_where_a_bilm_is_taken_from(run: Path, exported: Path, tmp_path: Path) -> None:
+    files = {"options_file": "options.json", "weight_file": "weights.hdf5"}
+    plain = {key: str(exported / name) for key, name in files.items()}
+    for source, has_softmax in ((run, True), (exported, True), (plain, False)):
+        bilm, trained = load_start(source if isinstance(source, dict) else str(source))
+        assert isinstance(bilm, BiLM) and (trained is not None) == has_softmax
+        if trained is not None:
+            assert trained.model.bilm is bilm
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    for name in files.values():
+        shutil.copy(exported / name, alone / name)
+    assert load_start(str(alone))[1] is None
+    with pytest.raises(InputError, match="options_file and weight_file, got a, b"):
+        load_start({"b": "x", "a": "y"})
+    with pytest.raises(InputError, match="none: .* a run with best.th"):
+        load_start(str(tmp_path / "none"))
+
+
+def test_the_folder_of_a_run_with_an_export_in_it(run: Path, exported: Path) -> None:
+    """The config says that it is a run."""
+    shutil.copy(exported / "options.json", run / "options.json")
+    assert load_trained(run).source == run / "best.th"
+    (run / "config.json").unlink()
+    with pytest.raises(InputError, match="missing: weights.hdf5, vocabulary.txt, soft"):
+        load_trained(run)
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ("{", "config.json: it has no model: "),
+        ("[]", "config.json: it has no model: "),
+        ("{}", "config.json: it has no model: 'model'"),
+        ('{"model": {}}', "config.json: it has no model: 'type'"),
+        ('{"model": "elmo_tasks_bilm"}', "config.json: it has no model: "),
+        (
+            '{"model": {"type": "other"}}',
+            "run: expected a run of elmo_tasks_bilm or elmo_tasks_tuned_bilm, got other",
+        ),
+    ],
+)
+def test_runs_of_other_configs(run: Path, config: str, problem: str) -> None:
+    (run / "config.json").write_text(config)
+    with pytest.raises(InputError) as caught:
+        load_trained(run)
+    assert problem in str(caught.value)
+
+
+def test_the_options_of_a_tuned_run(run: Path, exported: Path, tmp_path: Path) -> None:
+    """Those in its folder come first, since the biLM it started from may be gone."""
+    model = {"type": "elmo_tasks_tuned_bilm", "bilm": str(exported)}
+    (run / "config.json").write_text(json.dumps({"model": model}))
+    assert load_trained(run).model.bilm.options == load_start(str(exported))[0].options
+    shutil.copy(exported / "options.json", run / "options.json")
+    shutil.rmtree(exported)
+    load_trained(run)
+    (run / "options.json").unlink()
+    with pytest.raises(InputError, match="exported/options.json"):
+        load_trained(run)
+
+
+def test_weights_of_other_models(run: Path) -> None:
+    state = torch.load(run / "best.th")
+    for changed in (
+        {"other": torch.ones(2)},
+        {**state, "language_model.more": torch.ones(2)},
+        {name: value[:1] for name, value in state.items()},
+    ):
+        torch.save(changed, run / "best.th")
+        with pytest.raises(InputError, match="best.th: it does not have this model's"):
+            load_trained(run)
+    torch.save({**state, "of_another_part": torch.ones(2)}, run / "best.th")
+    load_trained(run)
+    (run / "best.th").write_bytes(b"PK\x03\x04")
+    with pytest.raises(InputError, match="best.th: it does not have this model's"):
+        load_trained(run)
+
+
+def test_numbers_of_a_softmax_that_are_not_finite(exported: Path) -> None:
+    for name, value in (("softmax/W", np.inf), ("softmax/b", np.nan)):
+        with h5py.File(exported / "softmax.hdf5", "r+") as file:
+            kept = file[name][...]
+            file[name][-1] = value
+        with pytest.raises(InputError, match=f"expected finite numbers in {name}"):
+            load_trained(exported)
+        with h5py.File(exported / "softmax.hdf5", "r+") as file:
+            file[name][...] = kept
+    load_trained(exported)

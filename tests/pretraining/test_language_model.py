@@ -12,7 +12,8 @@ from torch.nn import functional
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 
@@ -196,3 +197,48 @@ def test_autocast_sets_the_type_of_products_in_training() -> None:
     exact = model.eval()(batch).loss
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(model(batch).loss, exact)
+
+
+@pytest.mark.parametrize(
+    ("nll", "counts", "expected"),
+    [([2.0, 3.0], [4, 2], 1.0), ([0.0, 3.0], [0, 2], 0.75), ([1.0, 1.0], [1, 1], 1.0)],
+)
+def test_the_loss_is_the_mean_of_the_directions(
+    nll: list[float], counts: list[int], expected: float
+) -> None:
+    output = LmOutput(torch.tensor(nll), torch.tensor(counts), {})
+    assert output.loss.item() == pytest.approx(expected)
+
+
+def test_masked_positions_do_not_count() -> None:
+    model, batch = language_model().train(), random_batch()
+    mask = torch.rand(batch.mask.shape) < 0.5
+    found = model(replace(batch, mask=mask))
+    assert found.counts.tolist() == mask.sum((1, 2)).tolist()
+    other = torch.where(mask, batch.targets, (batch.targets + 1) % WORDS)
+    same = model(replace(batch, mask=mask, targets=other))
+    assert torch.equal(found.nll, same.nll)
+    rest = model(replace(batch, mask=~mask))
+    torch.testing.assert_close(found.nll + rest.nll, model(batch).nll)
+
+
+def test_the_gradient_ends_at_the_carried_states() -> None:
+    model, batch = language_model().train(), random_batch()
+    output = model(batch)
+    for states in output.states.values():
+        for cell, hidden in states:
+            assert not cell.requires_grad and not hidden.requires_grad
+    assert output.nll.requires_grad
+    assert list(output.states) == ["forward", "backward"]
+
+
+def test_defaults() -> None:
+    bilm = language_model().bilm
+    model = BiLanguageModel(bilm, OutputSoftmax(WORDS, 6))
+    assert model.dropout == 0.1 and model.precision == torch.float32
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.0, 1.5])
+def test_dropout_out_of_range(dropout: float) -> None:
+    with pytest.raises(InputError, match=f"dropout.* got {dropout}"):
+        language_model(dropout=dropout)

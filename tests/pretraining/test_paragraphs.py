@@ -4,6 +4,7 @@ paragraphs.
 """
 
 import gzip
+import itertools
 import random
 import re
 import textwrap
@@ -19,6 +20,7 @@ from elmo_tasks.pretraining.paragraphs import (
     find_paragraphs,
     lines_of_texts,
     sentence_splitter,
+    sentences_of_lines,
     sentences_of_paragraphs,
 )
 from tests.tiny import FIXTURES, REAL_DATA
@@ -193,3 +195,128 @@ def test_rules_of_spacy() -> None:
         "Incolunt Belgae !",
         "Et cetera",
     ]
+
+
+def by_definition(documents: list[list[str]]) -> str:
+    """`blank` for wrapped lines, a line at a time with all of its document in memory."""
+    followed = unfinished = full = 0
+    for lines in documents:
+        padded = ["", "", *[line.strip() for line in lines], "", ""]
+        for place in range(2, len(padded) - 2):
+            line, following = padded[place], padded[place + 1]
+            if line == "" or following == "":
+                continue
+            followed += 1
+            if line.rstrip("\"') ")[-1:] in (".", "!", "?"):
+                continue
+            unfinished += 1
+            word = following.split()[0] if " " in following else following[0]
+            near = padded[place - 2 : place] + padded[place + 1 : place + 3]
+            longest = max(len(one) for one in near)
+            full += len(line) + 1 + len(word) > longest
+    if full >= 2 and full >= 0.25 * followed and full >= 0.6 * unfinished:
+        return "blank"
+    return "line"
+
+
+KINDS = [["aaa b cc", "aa bb.", "ccc", ""], ["aaaa bbb", "a b", 'bb "c!"', " dd e "]]
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_the_decision_follows_its_definition(kinds: list[str]) -> None:
+    found = set()
+    for lines in itertools.product(kinds, repeat=5):
+        decision = find_paragraphs(lines_of(list(lines)))
+        assert decision == by_definition([list(lines)]), lines
+        found.add(decision)
+    assert len(found) == 2
+
+
+LINES = st.lists(
+    st.sampled_from(["aaa b cc", "aa bb.", "ccc", "", "aaaa bbbb d", 'b!) "', "a b c"]),
+    min_size=1,
+    max_size=9,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(LINES, max_size=3))
+def test_the_decision_about_several_documents(documents: list[list[str]]) -> None:
+    texts = enumerate("\n".join(lines) for lines in documents)
+    assert find_paragraphs(lines_of_texts(texts)) == by_definition(documents)
+
+
+def shares(full: int, short: int, finished: int) -> str:
+    """The decision about so many lines of each kind, of pairs that blank lines separate."""
+    lines = ["aaaa bbbb", "c d", ""] * full + ["a", "bb cc dd", ""] * short
+    lines += ["a.", "bb cc dd", ""] * finished
+    return find_paragraphs(lines_of(lines))
+
+
+def test_shares_of_full_lines() -> None:
+    assert (shares(1, 0, 0), shares(2, 0, 0)) == ("line", "blank")
+    assert (shares(6, 4, 0), shares(6, 5, 0)) == ("blank", "line")
+    assert (shares(3, 2, 7), shares(3, 2, 8)) == ("blank", "line")
+
+
+def test_the_first_hundred_thousand_lines_decide() -> None:
+    read = 0
+
+    def lines() -> Iterator[Line]:
+        nonlocal read
+        for _ in range(100_001):
+            read += 1
+            yield Line(0, "")
+
+    assert find_paragraphs(lines()) == "line" and read == 100_000
+
+
+def test_ends_of_lines() -> None:
+    texts = [(3, "a\r\nb\nc\rd\x0be\x85f\u2028g\u2029h\n"), (5, "")]
+    found = list(lines_of_texts(texts))
+    expected = [Line(3, letter) for letter in "abcdefgh"]
+    assert found == [*expected, Line(3, ""), Line(5, "")]
+
+
+def test_a_sentence_a_line() -> None:
+    found = sentences_of_lines(lines_of(["a b", " ", "", "c.", "d"]), str.split)
+    assert list(found) == [
+        Sentence(0, ["a", "b"]),
+        Sentence(1, ["c."]),
+        Sentence(2, ["d"]),
+    ]
+
+
+def test_each_line_is_a_paragraph() -> None:
+    """A long one counts as another for each thousand characters."""
+    long = ("x" * 498 + ". ") * 5  # sentences of 499 characters, and a blank
+    found = sentences_of_paragraphs(
+        lines_of([long, "b. c.", "", "d"]), "line", by_periods
+    )
+    numbers = [sentence.paragraph for sentence in found]
+    assert numbers == [0, 0, 1, 1, 2, 3, 3, 4]
+
+
+@pytest.mark.parametrize("length", [9_999, 10_000, 10_001])
+def test_paragraphs_around_ten_thousand_characters(length: int) -> None:
+    """Nothing is read ahead of what is needed, and memory does not grow with the paragraph."""
+    split: list[int] = []
+
+    def noting(text: str) -> list[tuple[int, list[str]]]:
+        split.append(len(text))
+        return by_periods(text)
+
+    text = ("w" * 98 + ". ") * 200
+    first = text[:length]
+    rest = text[length:].strip()
+    found = sentences_of_paragraphs(lines_of([first, rest]), "blank", noting)
+    assert len(list(found)) in (200, 201)
+    read = length - (first != first.strip())
+    assert split[0] == (read if read >= 10_000 else len(text) - 1)
+
+
+def test_long_sentences_are_cut_at_a_line_end() -> None:
+    line = "word " * 10_000
+    found = list(sentences_of_paragraphs(lines_of([line] * 7), "blank", by_periods))
+    assert [len(" ".join(one.words)) + 1 for one in found] == [200_000, 150_000]
+    assert [one.paragraph for one in found] == [0, 199]

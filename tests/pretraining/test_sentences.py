@@ -1,19 +1,26 @@
 """Text files -> sentences: patterns, order, cycles, memory."""
 
 import os
+import random
 import resource
 from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import (
     EndlessSentences,
     check_text,
+    count_predictions,
     expand_files,
     read_sentences,
+    share_of_files,
+    shuffled_in_blocks,
     shuffled_sentences,
 )
 
@@ -102,3 +109,101 @@ def test_invalid_patterns(shards: list[Path], tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             check_text(expand_files(patterns))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 50), max_size=8), st.integers(1, 4))
+def test_shares_of_files(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], count: int
+) -> None:
+    """Each file is in one share, and no share is larger than the smallest and one file."""
+    folder = tmp_path_factory.getbasetemp() / "shares"
+    folder.mkdir(exist_ok=True)
+    files = []
+    for number, size in enumerate(sizes):
+        files.append(folder / f"{number:02d}")
+        files[-1].write_bytes(b"x" * size)
+    shares = [share_of_files(files, index, count) for index in range(count)]
+    assert sorted(file for share in shares for file in share) == files
+    assert all(share == sorted(share) for share in shares)
+    totals = [sum(file.stat().st_size for file in share) for share in shares]
+    assert max(totals) - min(totals) <= max(sizes, default=0)
+    if len(files) >= count and 0 not in sizes:
+        assert all(shares)
+
+
+def test_the_largest_files_are_shared_first(tmp_path: Path) -> None:
+    sizes = {"a": 1, "b": 5, "c": 2, "d": 4, "e": 3, "f": 3}
+    files = [tmp_path / name for name in sizes]
+    for file in files:
+        file.write_bytes(b"x" * sizes[file.name])
+    shares = [share_of_files(files, index, 2) for index in range(2)]
+    names = [[file.name for file in share] for share in shares]
+    assert names == [["a", "b", "f"], ["c", "d", "e"]]
+
+
+def test_predictions(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a b\n\nc\n")
+    (tmp_path / "b").write_text("d\n")
+    assert count_predictions([tmp_path / "a", tmp_path / "b"]) == 3 + 2 + 2
+    assert list(read_sentences([tmp_path / "a"])) == [["a", "b"], ["c"]]
+    (tmp_path / "c").write_text("\n")
+    with pytest.raises(InputError, match="c: no sentence in this file"):
+        list(read_sentences([tmp_path / "a", tmp_path / "c"]))
+    check_text([])
+
+
+@given(st.integers(0, 30), st.integers(1, 9))
+def test_lines_are_shuffled_within_blocks(count: int, size: int) -> None:
+    lines = [str(number) for number in range(count)]
+    read: list[str] = []
+
+    def source() -> Iterator[str]:
+        for line in lines:
+            read.append(line)
+            yield line
+
+    found = []
+    for line in shuffled_in_blocks(source(), size, random.Random(1)):
+        found.append(line)
+        assert len(read) <= len(found) + size
+    for start in range(0, count, size):
+        block = slice(start, start + size)
+        assert sorted(found[block]) == sorted(lines[block])
+
+
+def test_the_size_of_a_block(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("".join(f"{number}\n" for number in range(100)))
+    options = {"rng": random.Random(3), "block_lines": 10}
+    found = [word for (word,) in read_sentences([tmp_path / "a"], **options)]
+    expected = [str(number) for number in range(100)]
+    assert found != expected
+    assert all(
+        sorted(found[start : start + 10]) == sorted(expected[start : start + 10])
+        for start in range(0, 100, 10)
+    )
+
+
+def test_a_cycle_has_its_own_order_of_files(tmp_path: Path) -> None:
+    """Of files that are read side by side, the next sentence is of any of them."""
+    for name in "ab":
+        (tmp_path / name).write_text(f"{name}\n" * 20)
+    files = sorted(tmp_path.iterdir())
+    orders = set()
+    for cycle in range(4):
+        words = [word for (word,) in shuffled_sentences(files, seed=1, cycle=cycle)]
+        assert Counter(words) == {"a": 20, "b": 20}
+        orders.add("".join(words))
+    assert len(orders) == 4
+
+
+def test_sentences_are_taken_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a\nb\n")
+    sentences = EndlessSentences([tmp_path / "a"], seed=1)
+    places = []
+    for _ in range(5):
+        next(sentences)
+        places.append((sentences.cycle, sentences.taken))
+    assert places == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1)]
+    sentences.move_to(cycle=1, taken=0)
+    assert (sentences.cycle, sentences.taken) == (1, 0)

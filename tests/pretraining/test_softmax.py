@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.softmax import LogUniformSampler, OutputSoftmax
 
 VOCABULARY, WIDTH, NEGATIVES = 40, 6, 9
@@ -203,3 +204,81 @@ def test_nearly_the_whole_vocabulary_can_be_drawn() -> None:
     draw = LogUniformSampler(300, 300).draw()
     assert draw[0].tolist() == list(range(300))
     assert draw[1] > 300
+
+
+@pytest.mark.parametrize(("words", "negatives"), [(300, 100), (40, 9), (5000, 50)])
+def test_a_draw_mostly_takes_its_random_numbers_at_once(
+    words: int, negatives: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few more than it is expected to need."""
+    counts: list[int] = []
+    rand = torch.rand
+
+    def counting(count: int, **options: object) -> Tensor:
+        counts.append(count)
+        return rand(count, **options)
+
+    monkeypatch.setattr(torch, "rand", counting)
+    sampler = LogUniformSampler(words, negatives)
+    tries = [sampler.draw()[1] for _ in range(50)]
+    assert len(counts) <= 60
+    assert sum(tries) < sum(counts) < 3 * (sum(tries) + 50 * 16)
+
+
+def test_probabilities_of_the_sampler() -> None:
+    sampler = LogUniformSampler(50, 10)
+    law = [math.log((k + 2) / (k + 1)) / math.log(51) for k in range(50)]
+    torch.testing.assert_close(
+        sampler.probabilities, torch.tensor(law, dtype=torch.float64)
+    )
+    assert sampler.probabilities.sum().item() == pytest.approx(1)
+    ids = torch.tensor([0, 7, 49])
+    found = sampler.log_expected_counts(ids, 13)
+    expected = [math.log(1 - (1 - law[k]) ** 13) for k in ids.tolist()]
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, torch.tensor(expected))
+
+
+def test_draws_are_distinct_and_ascending() -> None:
+    for words, negatives in ((2, 1), (2, 2), (10, 9), (1000, 30)):
+        sampler = LogUniformSampler(words, negatives)
+        for _ in range(20):
+            ids, tries = sampler.draw()
+            assert ids.dtype == torch.int64 and tries >= len(ids) == negatives
+            assert ids.tolist() == sorted(set(ids.tolist()))
+            assert ids[0] >= 0 and ids[-1] < words
+
+
+@pytest.mark.parametrize("negatives", [-1, 0, 1])
+def test_too_few_negatives(negatives: int) -> None:
+    with pytest.raises(InputError, match=f"negatives.* at least 2.*got {negatives}"):
+        OutputSoftmax(10, 4, negatives=negatives)
+    assert OutputSoftmax(10, 4, negatives=2).sampler is not None
+    assert OutputSoftmax(10, 4, negatives=9).sampler is not None
+    assert OutputSoftmax(10, 4, negatives=10).sampler is None
+
+
+def test_initial_values() -> None:
+    layer = OutputSoftmax(4000, 16)
+    assert not layer.bias.any()
+    assert layer.weight.std().item() == pytest.approx(0.25, rel=0.02)
+    assert layer.weight.mean().item() == pytest.approx(0, abs=0.01)
+    names = set(OutputSoftmax(40, 4, negatives=3).state_dict())
+    assert names == {"weight", "bias"}
+
+
+@pytest.mark.parametrize("negatives", [None, NEGATIVES])
+def test_products_of_bfloat16(negatives: int | None) -> None:
+    """Sums and the loss are float32, gradients are of the parameters' type."""
+    layer = OutputSoftmax(VOCABULARY, WIDTH, negatives=negatives)
+    hidden = hidden_states()
+    exact = loss_of(layer, hidden, TARGETS)
+    torch.manual_seed(5)
+    found = layer.loss(hidden, TARGETS, precision=torch.bfloat16)
+    assert found.dtype == torch.float32 and not torch.equal(found, exact)
+    torch.testing.assert_close(found, exact, rtol=0.02, atol=0.05)
+    expected = torch.autograd.grad(exact.sum(), [hidden, layer.weight, layer.bias])
+    gradients = torch.autograd.grad(found.sum(), [hidden, layer.weight, layer.bias])
+    for one, other in zip(gradients, expected, strict=True):
+        assert one.dtype == torch.float32
+        torch.testing.assert_close(one, other, rtol=0.1, atol=0.05)

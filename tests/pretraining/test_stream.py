@@ -1,18 +1,21 @@
 """The official stream: rows of running text, batches."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import tokens_to_ids
+from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import (
     count_predictions,
     read_sentences,
     shuffled_sentences,
 )
-from elmo_tasks.pretraining.stream import LmBatch, LmStream
+from elmo_tasks.pretraining.stream import LmBatch, LmStream, TokenRows, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 
 THREE = [["a", "b", "c"], ["d"], ["e", "f", "g", "h"]]
@@ -92,3 +95,108 @@ def test_a_finite_pass_makes_each_prediction_once(
     )
     assert predictions(batches, "forward") == expected["forward"]
     assert predictions(batches, "backward") == expected["backward"]
+
+
+def rows_of(own: range, *, backward: bool = False, unroll: int = 4) -> TokenRows:
+    return TokenRows(iter(THREE), own, rows=2, unroll=unroll, backward=backward)
+
+
+def test_rows_of_a_process() -> None:
+    """All rows take their sentences, whichever of them a process has."""
+    whole = list(rows_of(range(2)))
+    for own in (range(1), range(1, 2), range(0)):
+        assert list(rows_of(own)) == [[window[row] for row in own] for window in whole]
+    assert [[len(pairs) for pairs in window] for window in whole] == [[4, 4], [0, 3]]
+    assert whole[0][0] == [("<S>", "a"), ("a", "b"), ("b", "c"), ("c", "</S>")]
+    first = next(rows_of(range(1), backward=True))
+    assert first == [[("</S>", "c"), ("c", "b"), ("b", "a"), ("a", "<S>")]]
+
+
+def test_rows_read_no_further_than_they_need() -> None:
+    read: list[list[str]] = []
+
+    def source() -> Iterator[list[str]]:
+        for sentence in THREE * 3:
+            read.append(sentence)
+            yield sentence
+
+    rows = TokenRows(source(), range(2), rows=2, unroll=4, backward=False)
+    next(rows)
+    assert len(read) == 3  # of 4 and of 2 and 5 predictions
+    assert rows.remainders() == [[], ["f", "g", "h", "</S>"]]
+    next(rows)
+    assert rows.remainders() == [[], ["d", "</S>"]]
+    resumed = TokenRows(source(), range(2), rows=2, unroll=9, backward=False)
+    resumed.resume(rows.remainders())
+    assert next(resumed)[1][:3] == [("d", "</S>"), ("<S>", "a"), ("a", "b")]
+    with pytest.raises(InputError, match="a checkpoint of batch_size 2, got one of 3"):
+        resumed.resume([[], [], []])
+
+
+def test_the_first_batch_begins_a_text() -> None:
+    vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>"])
+    stream = LmStream(iter(THREE), iter(THREE), vocabulary, batch_size=1, unroll=4)
+    assert [batch.begins for batch in stream] == [True, False, False]
+    assert next(stream, None) is None
+    assert not LmBatch(*[torch.zeros(1)] * 4, unknown=0).begins
+
+
+def test_one_direction_that_ends_first() -> None:
+    vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", "a"])
+    sizes = {"batch_size": 2, "unroll": 3}
+    batches = list(LmStream(iter(THREE), iter(THREE[:1]), vocabulary, **sizes))
+    masks = [batch.mask.sum((1, 2)).tolist() for batch in batches]
+    assert masks == [[6, 3], [4, 1], [1, 0]]
+    assert batches[2].targets[1].tolist() == [[1, 1]] * 3
+    assert [batch.unknown for batch in batches] == [
+        int((batch.targets == 2).sum()) for batch in batches
+    ]
+    assert batches[0].characters.shape[0] == len(batches[0].inputs.unique())
+
+
+def test_batches_of_a_process_are_columns_of_the_whole(shards: list[Path]) -> None:
+    vocabulary = WordVocabulary.count(shards)
+    sizes = {"batch_size": 4, "unroll": 5}
+
+    def batches(own: range | None) -> list[LmBatch]:
+        sources = read_sentences(shards), read_sentences(shards)
+        return list(LmStream(*sources, vocabulary, own=own, **sizes))
+
+    whole = batches(None)
+    parts = [batches(range(0, 2)), batches(range(2, 4))]
+    for batch, *shares in zip(whole, *parts, strict=True):
+        for name in ("targets", "mask"):
+            joined = torch.cat([getattr(share, name) for share in shares], 2)
+            assert torch.equal(joined, getattr(batch, name))
+        assert batch.targets.shape == (2, 5, 4)
+
+
+def test_a_batch_on_another_device() -> None:
+    vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", "a"])
+    batch = next(LmStream(iter(THREE), iter(THREE), vocabulary, batch_size=1, unroll=4))
+    moved = batch.to("meta")
+    for name in ("characters", "inputs", "targets", "mask"):
+        assert getattr(moved, name).is_meta and not getattr(batch, name).is_meta
+    assert (moved.unknown, moved.begins) == (batch.unknown, True)
+
+
+def test_the_position_of_a_training(shards: list[Path]) -> None:
+    vocabulary = WordVocabulary.count(shards)
+    sizes = {"batch_size": 3, "unroll": 20}
+    stream = TrainingStream(shards, vocabulary, seed=1, **sizes)
+    assert stream.position()["has_begun"] is False
+    for _ in range(11):
+        next(stream)
+    position = stream.position()
+    assert position["forward"]["cycle"] == 1 and position["has_begun"] is True
+    assert position["forward"] != position["backward"]
+    resumed = TrainingStream(shards, vocabulary, seed=1, **sizes)
+    resumed.move_to(position)
+    for _ in range(9):
+        one, other = next(stream), next(resumed)
+        assert torch.equal(one.targets, other.targets) and not other.begins
+        assert torch.equal(one.characters, other.characters)
+    assert stream.position() == resumed.position()
+    fresh = TrainingStream(shards, vocabulary, seed=1, **sizes)
+    fresh.move_to(TrainingStream(shards, vocabulary, seed=2, **sizes).position())
+    assert next(fresh).begins

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
@@ -139,3 +140,75 @@ def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:
         math.exp(float(outputs["nll"])), rel=1e-5
     )
     assert model.get_metrics() == {}
+
+
+def small_model(**keys: Any) -> BiLMModel:
+    words = [*SPECIALS, "a", "b", "c"]
+    return BiLMModel(LmVocabulary.of(WordVocabulary(words)), toy.OPTIONS, **keys)
+
+
+def test_defaults_of_the_model() -> None:
+    model = small_model()
+    assert model.language_model.dropout == 0.1
+    assert model.language_model.precision == torch.float32
+    assert model.language_model.softmax.sampler is None
+    assert model.loss_scale == 1.0 and model.knows_words is False
+    assert small_model(negatives=3).language_model.softmax.sampler is not None
+    assert model.language_model.softmax.vocabulary_size == 6
+    assert model.get_metrics() == {}
+
+
+def test_outputs_of_the_model(tmp_path: Path) -> None:
+    """Of all positions that are not masked; the metrics count each batch once."""
+    (tmp_path / "x").write_text("a b c\nc x\n")
+    made = LmDataLoader(LmReader(), str(tmp_path / "x"), batch_size=2, shuffle=False)
+    model = small_model()
+    made.index_with(model.vocab)
+    (batch,) = batches(made)
+    assert batch.begins and batch.unknown == 2
+    model.eval()
+    output = model(batch)
+    assert set(output) == {"loss", "nll", "tokens"}
+    assert output["tokens"] == 4 + 3
+    assert not output["nll"].requires_grad
+    assert float(output["loss"]) == pytest.approx(float(output["nll"]))
+    metrics = model.get_metrics()
+    assert metrics["unknown"] == pytest.approx(2 / 14)
+    model(batch)
+    assert model.get_metrics(reset=True) == pytest.approx(metrics)
+    assert model.get_metrics() == {}
+    model.train()
+    assert model(batch)["loss"].requires_grad
+
+
+def test_states_for_a_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("a b c\nc x\n")
+    made = LmDataLoader(
+        LmReader(), str(tmp_path / "x"), batch_size=1, unroll=2, shuffle=False
+    )
+    model = small_model(dropout=0.0)
+    made.index_with(model.vocab)
+    first, second = batches(made)[:2]
+    assert model.carried_states() == {}
+    model.eval()(first)
+    assert model.carried_states() == {}  # those of the evaluation are not of it
+    model.train()(first)
+    states = model.carried_states()
+    assert list(states) == ["forward", "backward"]
+    expected = model.language_model(first).states
+    for direction, of_layers in states.items():
+        for found, right in zip(of_layers, expected[direction], strict=True):
+            for one, other in zip(found, right, strict=True):
+                assert torch.equal(one, other) and not one.requires_grad
+    carried = float(model(second)["nll"])
+    model.set_carried_states({})
+    assert float(model(second)["nll"]) != carried
+
+
+def test_vocabularies_of_other_models() -> None:
+    problem = "model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, got Voc"
+    with pytest.raises(InputError, match=problem):
+        BiLMModel(Vocabulary(), toy.OPTIONS)
+    for bilm in ({"options_file": "x"}, {"options_file": "x", "weights": "y"}):
+        with pytest.raises(InputError, match="bilm.*options_file and weight_file"):
+            BiLMModel.tuned(LmVocabulary.of_sample(), bilm)

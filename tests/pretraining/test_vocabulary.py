@@ -65,6 +65,12 @@ def test_the_official_file_round_trip(corpus: list[Path], tmp_path: Path) -> Non
         ("<S>\n</S>\n<UNK>\nthe\ncat\nthe\n", r":6: 'the' is already on line 4"),
         ("<S>\n</S>\n<UNK>\nthe\n\ncat\n", r":5: expected one word, got ''"),
         ("</S>\n<S>\n<UNK>\nthe\n", r":1: expected <S>, got '</S>'"),
+        ("<S>\n<UNK>\n</S>\n", r":2: expected </S>, got '<UNK>': the first three"),
+        ("<S>\n</S>\nthe\n<UNK>\n", r":3: expected <UNK>, got 'the': the first three"),
+        ("<S>\n</S>\n", r":3: expected <UNK>, got the end of the file"),
+        ("", r":1: expected <S>, got the end of the file"),
+        ("<S>\n</S>\n<UNK>\na b\n", r":4: expected one word, got 'a b'"),
+        ("<S>\n</S>\n<UNK>\n<S>\n", r":4: '<S>' is already on line 1"),
     ],
 )
 def test_invalid_files(tmp_path: Path, content: str, message: str) -> None:
@@ -93,3 +99,51 @@ def test_blank_lines(tmp_path: Path) -> None:
     path.write_text("<S>\n</S>\n<UNK>\n\na\n")  # each line is an id
     with pytest.raises(InputError, match="words:4: expected one word, got ''"):
         WordVocabulary.from_file(path)
+
+
+def test_words_of_a_vocabulary() -> None:
+    vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", "a"])
+    assert len(vocabulary) == 4 and vocabulary.ids["a"] == 3
+    assert (vocabulary.id("<S>"), vocabulary.id("b"), UNKNOWN) == (0, 2, 2)
+    with pytest.raises(ValueError, match="expected the first words to be"):
+        WordVocabulary(["<S>", "</S>", "a", "<UNK>"])
+    with pytest.raises(ValueError, match="expected distinct words, got 2 duplicates"):
+        WordVocabulary(["<S>", "</S>", "<UNK>", "a", "a", "a"])
+
+
+def test_texts_without_words(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="^no sentence to count words in$"):
+        WordVocabulary.count([])
+    (tmp_path / "x").write_text(" \n")
+    with pytest.raises(InputError, match="x: no sentence to count words in"):
+        WordVocabulary.count([tmp_path / "x"])
+
+
+@pytest.mark.parametrize(
+    ("long", "of", "share", "level"),
+    [
+        (0, 5, "0.00", "INFO"),
+        (1, 4, "25.00", "WARNING"),
+        (1, 1000, "0.10", "WARNING"),
+        (1, 1001, "0.10", "INFO"),
+    ],
+)
+def test_the_share_of_truncated_words(
+    long: int,
+    of: int,
+    share: str,
+    level: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Words of 48 bytes are read as a whole."""
+    caplog.set_level("INFO", "elmo_tasks")
+    words = ["é" * 24 + "x"] * long + ["é" * 24] * (of - long)
+    (tmp_path / "x").write_text(" ".join(words))
+    WordVocabulary.count([tmp_path / "x"])
+    (record,) = caplog.records
+    assert record.levelname == level
+    assert record.getMessage() == (
+        f"{share} % of the words have more than 48 bytes; a larger"
+        " max_characters_per_token reads the rest, too"
+    )
