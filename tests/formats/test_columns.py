@@ -355,7 +355,9 @@ def test_hints(text: str, hint: str | None, write: Write) -> None:
 def test_comments_are_found_by_the_width_of_a_token_that_is_not_far(
     write: Write,
 ) -> None:
-    """Of the first line that does not begin with `#`, if it is one of the first thousand."""
+    """
+    Of the first line that does not begin with `#`, if it is one of the first thousand.
+    """
     comment = "# one two\n"
     near = comment * 999 + "a O\n"
     assert words(write(near.encode())) == [("a",)]

@@ -1,4 +1,7 @@
-"""Files of corpora: their names in configs, in the official releases, and where they come from."""
+"""
+Files of corpora: their names in configs, in the official releases, and where they come
+from.
+"""
 
 from pathlib import Path
 
@@ -99,7 +102,9 @@ def existing(pattern: str) -> str:
 
 @pytest.mark.parametrize("name", OFFICIAL)
 def test_names_of_the_releases(name: str, tmp_path: Path) -> None:
-    """Files appear in the reverse order, so that each is preferred to those before it."""
+    """
+    Files appear in the reverse order, so that each is preferred to those before it.
+    """
     (file,) = [
         one for of_task in CORPORA.values() for one in of_task if one.name == name
     ]

@@ -1,4 +1,7 @@
-"""Callbacks by hand: the progress of a training, and the perplexity before and after fine-tuning."""
+"""
+Callbacks by hand: the progress of a training, and the perplexity before and after
+fine-tuning.
+"""
 
 import json
 import logging

@@ -198,7 +198,9 @@ def test_rules_of_spacy() -> None:
 
 
 def by_definition(documents: list[list[str]]) -> str:
-    """`blank` for wrapped lines, a line at a time with all of its document in memory."""
+    """
+    `blank` for wrapped lines, a line at a time with all of its document in memory.
+    """
     followed = unfinished = full = 0
     for lines in documents:
         padded = ["", "", *[line.strip() for line in lines], "", ""]
@@ -247,7 +249,9 @@ def test_the_decision_about_several_documents(documents: list[list[str]]) -> Non
 
 
 def shares(full: int, short: int, finished: int) -> str:
-    """The decision about so many lines of each kind, of pairs that blank lines separate."""
+    """
+    The decision about so many lines of each kind, of pairs that blank lines separate.
+    """
     lines = ["aaaa bbbb", "c d", ""] * full + ["a", "bb cc dd", ""] * short
     lines += ["a.", "bb cc dd", ""] * finished
     return find_paragraphs(lines_of(lines))
@@ -299,7 +303,10 @@ def test_each_line_is_a_paragraph() -> None:
 
 @pytest.mark.parametrize("length", [9_999, 10_000, 10_001])
 def test_paragraphs_around_ten_thousand_characters(length: int) -> None:
-    """Nothing is read ahead of what is needed, and memory does not grow with the paragraph."""
+    """
+    Nothing is read ahead of what is needed, and memory does not grow with the
+    paragraph.
+    """
     split: list[int] = []
 
     def noting(text: str) -> list[tuple[int, list[str]]]:

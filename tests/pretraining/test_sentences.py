@@ -116,7 +116,9 @@ def test_invalid_patterns(shards: list[Path], tmp_path: Path) -> None:
 def test_shares_of_files(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], count: int
 ) -> None:
-    """Each file is in one share, and no share is larger than the smallest and one file."""
+    """
+    Each file is in one share, and no share is larger than the smallest and one file.
+    """
     folder = tmp_path_factory.getbasetemp() / "shares"
     folder.mkdir(exist_ok=True)
     files = []
