@@ -130,7 +130,7 @@ def test_archive_works_without_the_vectors_and_has_no_bilm(
             name for name in archive.getnames() if not name.startswith("vocabulary")
         }
         archive.extract("weights.th", tmp_path)
-    assert names == {"config.json", "meta.json", "weights.th"}
+    assert names == {"config.json", "meta.json", "sources.json", "weights.th"}
     stored = torch.load(tmp_path / "weights.th", weights_only=True)
     source = stored.pop("input_encoder.elmo._extra_state")
     assert source["contents"] == {}
