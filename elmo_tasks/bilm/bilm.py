@@ -22,7 +22,13 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PRECISIONS, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.token_encoder import TokenEncoder
-from elmo_tasks.bilm.weights import check_size, load_weights, save_options, save_weights
+from elmo_tasks.bilm.weights import (
+    Parts,
+    check_size,
+    load_weights,
+    save_options,
+    save_weights,
+)
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 
@@ -109,7 +115,7 @@ class BiLM(nn.Module):
         bilm = cls(options, precision=precision, initialize=False)
         bilm.eval().requires_grad_(False)
         pack = bilm._packed_dtype if packed else None
-        load_weights(bilm, weight_file, options_file=options_file, pack=pack)
+        load_weights(bilm._parts(), weight_file, options_file=options_file, pack=pack)
         return bilm
 
     def save_files(
@@ -127,7 +133,7 @@ class BiLM(nn.Module):
         unpacked = self
         if self.is_packed:
             unpacked = copy.deepcopy(self).unpack()
-        save_weights(unpacked, weight_file, mantissa_bits=mantissa_bits)
+        save_weights(unpacked._parts(), weight_file, mantissa_bits=mantissa_bits)
         save_options(self.options, options_file)
 
     @property
@@ -266,6 +272,9 @@ class BiLM(nn.Module):
             self.pack()
         self._begin_word_vectors_anew()
         return self
+
+    def _parts(self) -> Parts:
+        return Parts(self.token_encoder, self.forward_stack, self.backward_stack)
 
     def _begin_word_vectors_anew(self) -> None:
         if self._word_vectors is not None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -14,21 +14,31 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.characters import CHARACTERS
+from elmo_tasks.bilm.lstm import LstmStack
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PackableModule
-from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear
+from elmo_tasks.bilm.token_encoder import (
+    CharacterConvolution,
+    PackableLinear,
+    TokenEncoder,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.hdf5 import own_item, reading, unbounded, write_hdf5
-
-if TYPE_CHECKING:
-    from elmo_tasks.bilm.bilm import BiLM
 
 _FILE_GATES = "ijfo"
 _OUR_GATES = "iofj"
 
 _MOST_COMPRESSED = 100  # files of trained weights are not compressed further
 _SMALL_BYTES = 2**24  # memory that may be allocated for any file
+
+
+class Parts(NamedTuple):
+    """The modules of a biLM whose parameters are in the file."""
+
+    token_encoder: TokenEncoder
+    forward_stack: LstmStack
+    backward_stack: LstmStack
 
 
 class _Dataset(NamedTuple):
@@ -112,7 +122,7 @@ def check_size(
 
 
 def load_weights(
-    bilm: "BiLM",
+    parts: Parts,
     weight_file: str | Path,
     *,
     options_file: str | Path,
@@ -131,7 +141,7 @@ def load_weights(
     problems: list[str] = []
     with _reading(weight_file), h5py.File(weight_file, "r") as file:
         stored = _stored(file)
-        for layer, datasets in _layers(bilm):
+        for layer, datasets in _layers(parts):
             for dataset in datasets:
                 expected.add(dataset.name)
                 problem = _load(dataset, stored.get(dataset.name))
@@ -147,14 +157,14 @@ def load_weights(
 
 
 def save_weights(
-    bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | None = None
+    parts: Parts, weight_file: str | Path, *, mantissa_bits: int | None = None
 ) -> None:
     """
     Write an unpacked biLM as an official `weights.hdf5`, float32, compressed without
     loss after any rounding.
     """
     arrays = {}
-    for _, datasets in _layers(bilm):
+    for _, datasets in _layers(parts):
         for dataset in datasets:
             arrays[dataset.name] = dataset.get()
     write_hdf5(arrays, weight_file, mantissa_bits=mantissa_bits)
@@ -247,8 +257,9 @@ def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
     return None
 
 
-def _layers(bilm: "BiLM") -> Iterator[tuple[nn.Module, list[_Dataset]]]:
-    encoder = bilm.token_encoder
+def _layers(parts: Parts) -> Iterator[tuple[nn.Module, list[_Dataset]]]:
+    """The layers of a biLM, each with the datasets of its parameters."""
+    encoder = parts.token_encoder
     yield encoder, [_Dataset("char_embed", (encoder.characters,), reversed=False)]
     for index, convolution in enumerate(encoder.convolutions):
         yield convolution, _affine("CNN", f"cnn_{index}", convolution)
@@ -256,7 +267,7 @@ def _layers(bilm: "BiLM") -> Iterator[tuple[nn.Module, list[_Dataset]]]:
         for name, linear in (("carry", highway.gate), ("transform", highway.transform)):
             yield linear, _affine(f"CNN_high_{index}", name, linear)
     yield encoder.projection, _affine("CNN_proj", "proj", encoder.projection)
-    for direction, stack in enumerate((bilm.forward_stack, bilm.backward_stack)):
+    for direction, stack in enumerate((parts.forward_stack, parts.backward_stack)):
         for depth, layer in enumerate(stack.layers):
             cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{depth}/LSTMCell"
             gates = _Dataset(

@@ -3,7 +3,7 @@ ELMo for models: the layers of a biLM or another source, their scalar mix, the l
 cache, and files of vectors.
 """
 
-from elmo_tasks.elmo.hdf5_reader import ElmoVectors
 from elmo_tasks.elmo.sentence_embedder import Elmo
+from elmo_tasks.elmo.vectors import ElmoVectors
 
 __all__ = ["Elmo", "ElmoVectors"]

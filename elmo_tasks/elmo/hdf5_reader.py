@@ -1,16 +1,14 @@
-"""
-Read the vectors that `elmo-tasks elmo` writes: a file of HDF5, or a folder of shards.
-"""
+"""Vectors in a file of HDF5: the names in it, and reading it."""
 
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
+from elmo_tasks.elmo.stored_vectors import StoredVectors, reading_vectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import own_dataset, reading
 
@@ -39,83 +37,35 @@ value is that in the dataset times its scale.
 """
 
 
-class ElmoVectors(Sequence[np.ndarray]):
-    """
-    A lazily read sequence of the vectors of each sentence.
+class Hdf5Vectors(StoredVectors):
+    """`ElmoVectors` of a file."""
 
-    `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if
-    all layers were written, else [T, D], in float32 or float16; int8 is returned as
-    float32. A blank line has T = 0. Copies and pickles open the file again. A folder of
-    shards is read in the same way, which needs pyarrow.
-
-    Raises `InputError` if the file is missing, damaged, of another format or closed.
-
-    # Example
-
-    ```python
-    with ElmoVectors("out.hdf5") as vectors:
-        for index, array in enumerate(vectors):
-            print(vectors.tokens(index), array.shape)
-    ```
-    """
-
-    def __new__(cls, file: str | Path) -> "ElmoVectors":
-        if cls is ElmoVectors and Path(file).is_dir():
-            from elmo_tasks.elmo.parquet_vectors import ShardedVectors
-
-            return super().__new__(ShardedVectors)
-        return super().__new__(cls)
-
-    def __init__(self, file: str | Path) -> None:
-        self.file = Path(file)
-        if not self.file.is_file():
+    def __init__(self, file: Path) -> None:
+        if not file.is_file():
             raise InputError("no such file of vectors", file=file)
         with reading(file, "cannot be read as HDF5", hint="is the copy complete?"):
-            self._hdf5 = h5py.File(self.file, "r")
-        with self._reading() as hdf5:
-            self._info: dict[str, Any] = {}
-            for key, value in hdf5.attrs.items():
-                if isinstance(value, np.generic):
-                    value = value.item()
-                self._info[key] = value
-            found = self._info.get("format")
+            self._hdf5 = h5py.File(file, "r")
+        with reading_vectors(file):
+            info = _attributes(self._hdf5)
+            found = info.get("format")
             if found != FORMAT:
                 raise InputError(
                     f"expected the format {FORMAT!r}, got {found!r}",
                     file=file,
                     hint="h5py reads the files of AllenNLP 0.x and bilm-tf",
                 )
-            self._length = int(self._info["sentences"])
-            if own_dataset(hdf5, OFFSETS).shape != (self._length + 1,):
-                raise ValueError(f"expected the offsets of {self._length} sentences")
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """
-        What the vectors were made from: `options_sha256`, `weights_sha256`, `options`
-        (the biLM's), `state`, `output` (`all`, `top` or `average`), `dtype`,
-        `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
-        """
-        return dict(self._info)
-
-    @property
-    def layer_names(self) -> list[str]:
-        """
-        Names of the layers along the first axis; one name if only one layer was
-        written.
-        """
-        with reading_vectors(self.file):
-            return list(json.loads(self._info["layers"]))
+            length = int(info["sentences"])
+            if own_dataset(self._hdf5, OFFSETS).shape != (length + 1,):
+                raise ValueError(f"expected the offsets of {length} sentences")
+        super().__init__(file, info, length)
 
     def tokens(self, index: int) -> list[str]:
-        """The T tokens of a sentence."""
         place = range(len(self))[index]
         with self._reading() as hdf5:
             own = _tokens_of(hdf5, place)
             return own_dataset(hdf5, TOKENS).asstr()[own].tolist()
 
     def sentence(self, index: int) -> str:
-        """The line of a sentence without surrounding white space."""
         place = range(len(self))[index]
         with self._reading() as hdf5:
             return own_dataset(hdf5, SENTENCES).asstr()[place]
@@ -123,30 +73,9 @@ class ElmoVectors(Sequence[np.ndarray]):
     def close(self) -> None:
         self._hdf5.close()
 
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, index: int | slice) -> Any:
-        places = range(len(self))[index]
-        if isinstance(places, range):
-            return [self[place] for place in places]
-        return self._array(places)
-
-    def __enter__(self) -> "ElmoVectors":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def __reduce__(self) -> tuple[type, tuple[Path]]:
-        return ElmoVectors, (self.file.absolute(),)
-
-    def _array(self, place: int) -> np.ndarray:
-        """The vectors of a sentence, [L+1, T, D] or [T, D]."""
-        ndim = 2
-        if self._info["output"] == "all":
-            ndim = 3
-        is_int8 = self._info.get("dtype") == "int8"
+    def array(self, place: int) -> np.ndarray:
+        ndim = 3 if self.has_layers else 2
+        is_int8 = self.info.get("dtype") == "int8"
         kind = "i" if is_int8 else "f"
         with self._reading() as hdf5:
             dataset = own_dataset(hdf5, str(place))
@@ -169,12 +98,17 @@ class ElmoVectors(Sequence[np.ndarray]):
             yield self._hdf5
 
 
+def _attributes(hdf5: h5py.File) -> dict[str, Any]:
+    """What the root group says of the file."""
+    found: dict[str, Any] = {}
+    for key, value in hdf5.attrs.items():
+        if isinstance(value, np.generic):
+            value = value.item()
+        found[key] = value
+    return found
+
+
 def _tokens_of(hdf5: h5py.File, place: int) -> slice:
     """The places of a sentence's tokens among those of all."""
     start, end = own_dataset(hdf5, OFFSETS)[place : place + 2]
     return slice(int(start), int(end))
-
-
-def reading_vectors(file: Path) -> AbstractContextManager[None]:
-    """Convert the errors that h5py raises for a damaged file to `InputError`."""
-    return reading(file, "the file is damaged", hint="copy or write it again")

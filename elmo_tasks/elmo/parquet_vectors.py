@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into
-from elmo_tasks.elmo.hdf5_reader import ElmoVectors, reading_vectors
+from elmo_tasks.elmo.stored_vectors import StoredVectors, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write
@@ -172,25 +172,24 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from None
 
 
-class ShardedVectors(ElmoVectors):
+class ShardedVectors(StoredVectors):
     """`ElmoVectors` of a folder of shards. A row group is in memory at a time."""
 
-    def __init__(self, file: str | Path) -> None:
+    def __init__(self, folder: Path) -> None:
         with needs("pyarrow"):
             import pyarrow.parquet  # noqa: F401
-        self.file = Path(file)
-        manifest = read_manifest(self.file)
-        self._info = manifest["settings"]
-        if not (self.file / SUCCESS).is_file():
+        manifest = read_manifest(folder)
+        if not (folder / SUCCESS).is_file():
             raise InputError(
                 "incomplete: there are shards missing",
-                file=file,
+                file=folder,
                 hint="run elmo-tasks elmo again",
             )
-        with reading_vectors(self.file):
-            self._length = int(self._info["sentences"])
+        with reading_vectors(folder):
+            length = int(manifest["settings"]["sentences"])
             self._starts = [int(shard["first"]) for shard in manifest["shards"]]
-            self._starts.append(self._length)
+            self._starts.append(length)
+        super().__init__(folder, manifest["settings"], length)
         self._part = lru_cache(1)(self._open)
         self._group = lru_cache(1)(self._read_group)
 
@@ -207,12 +206,11 @@ class ShardedVectors(ElmoVectors):
         self._part.cache_clear()
         self._group.cache_clear()
 
-    def _array(self, place: int) -> np.ndarray:
+    def array(self, place: int) -> np.ndarray:
         with reading_vectors(self.file):
-            has_layers = self._info["output"] == "all"
-            names = _vector_columns(len(self.layer_names), has_layers=has_layers)
+            names = _vector_columns(len(self.layer_names), has_layers=self.has_layers)
             layers = [self._vectors(place, name) for name in names]
-            if has_layers:
+            if self.has_layers:
                 return np.stack(layers)
             return layers[0].copy()
 
