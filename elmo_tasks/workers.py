@@ -22,9 +22,10 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any, NoReturn, Self
 
@@ -128,7 +129,8 @@ class Workers(ABC):
 class Processes(Workers):
     """
     Processes of this machine, at most `slots`, which start when calls need them. Each
-    first makes an object, `make(*arguments)`, for `call_held`.
+    first makes an object, `make(*arguments)`, for `call_held`. One that is killed takes
+    its own call with it, and another takes its place.
     """
 
     def __init__(
@@ -139,9 +141,13 @@ class Processes(Workers):
         # The processes see when this end is closed, by `_end_calls` or because this
         # process has ended.
         closing, self._open = context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(
-            slots, context, _begin, (os.getpid(), closing, make, arguments)
-        )
+        begin = (os.getpid(), closing, make, arguments)
+        self._new_pool = partial(ProcessPoolExecutor, 1, context, _begin, begin)
+        # A pool of several processes ends all of them when one is killed.
+        self._pools = [self._new_pool() for _ in range(slots)]
+        self._free: SimpleQueue[int] = SimpleQueue()
+        for number in range(slots):
+            self._free.put(number)
 
     def share(self, slot: int) -> dict[str, str]:
         import torch
@@ -164,18 +170,26 @@ class Processes(Workers):
         name: str,
         memory: int,
     ) -> Any:
+        number = self._free.get()
+        pool = self._pools[number]
         try:
-            return self._pool.submit(_call_unless_closed, function, arguments).result()
-        except BrokenProcessPool:
-            raise WorkerLost(
-                "a worker process was killed (out of memory?)",
-                hint="run it again with fewer workers",
-            ) from None
+            return pool.submit(_call_unless_closed, function, arguments).result()
+        except (BrokenProcessPool, SystemExit) as error:
+            pool.shutdown()
+            self._pools[number] = self._new_pool()
+            problem = "a worker process was killed (out of memory?)"
+            if isinstance(error, SystemExit):
+                problem = "a worker process was ended by a signal"
+            hint = "run it again with fewer workers"
+            raise WorkerLost(problem, hint=hint) from None
+        finally:
+            self._free.put(number)
 
     def _end_calls(self) -> None:
         if self._calls:
             self._open.close()
-        self._pool.shutdown()
+        for pool in list(self._pools):
+            pool.shutdown()
         self._open.close()
 
 
@@ -220,7 +234,7 @@ class RayWorkers(Workers):
             return answer.result()
         except self.ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None)
-            if isinstance(cause, InputError):
+            if isinstance(cause, Exception):  # the function's own, as on this machine
                 raise cause from None
             problem = f"a worker on Ray failed: {first_line(error)}"
             raise WorkerLost(problem, hint="the same command resumes") from error

@@ -106,6 +106,36 @@ def test_a_killed_worker_is_an_error() -> None:
         call = workers.submit(os.kill, workers.submit(os.getpid).result(), 9)
         with pytest.raises(WorkerLost, match="a worker process was killed"):
             call.result()
+        assert workers.submit(abs, -1).result() == 1
+
+
+def test_a_killed_worker_takes_its_own_call_alone() -> None:
+    with Processes(2) as workers:
+        other = workers.submit(pow, 2, workers.submit(abs, -3).result())
+        pids = [workers.submit(os.getpid) for _ in range(2)]
+        slow = workers.submit(time.sleep, 2)
+        killed = workers.submit(kill_this_process)
+        with pytest.raises(WorkerLost):
+            killed.result()
+        assert slow.result() is None and other.result() == 8
+        assert all(call.result() for call in pids)
+
+
+def test_a_signal_to_a_worker_is_a_lost_worker() -> None:
+    with Processes(1) as workers:
+        call = workers.submit(end_this_process)
+        with pytest.raises(WorkerLost, match="ended by a signal"):
+            call.result()
+        assert workers.submit(abs, -1).result() == 1
+
+
+def kill_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def end_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
 
 
 def test_an_error_of_a_function_is_that_of_the_call() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo_tasks.bilm.lstm_cell import step, step_back
@@ -101,8 +102,8 @@ class ProjectedLstm(PackableModule):
           step 0 of all rows, then step 1, and so on.
         - `batch_sizes`: the number of rows at each step, non-increasing; its sum is N.
         - `state`: the initial cell state [B, H] and output [B, P].
-        - `precision`: data type of the matrix products; cell states and outputs have
-          that of the inputs. Default: that of the inputs.
+        - `precision`: data type of the matrix products. Default: that of the inputs.
+          Cells and outputs have the type of the state.
 
         Returns the outputs [N, P], and the state of each row after its last step.
         """
@@ -169,7 +170,8 @@ class LstmStack(nn.Module):
         """
         The outputs [N, P] of the L layers for packed inputs [N, P], and the last state
         of each layer; see `ProjectedLstm.forward`. `dropout` is the probability of an
-        element of a layer's input to be zeroed.
+        element of a layer's input to be zeroed, whatever the mode: the caller gives 0
+        in evaluation.
         """
         outputs: list[Tensor] = []
         finals: list[State] = []
@@ -270,6 +272,7 @@ class _Scan(torch.autograd.Function):
         return results
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Any) -> Any:
         hidden_weight, projection, first_hidden, outputs, *record = ctx.saved_tensors
         d_outputs, d_cell, d_hidden = gradients  # [N, P], [B, H], [B, P]

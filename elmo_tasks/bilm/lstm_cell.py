@@ -25,6 +25,7 @@ By the pre-activations, since `s' = s (1 - s)` and `tanh' = 1 - tanh^2`:
     da_x = x (1 - x) dx  for x = i, o, f
     da_j = (1 - j^2) dj
 
+In code c' is `new_cell`, q `squashed` and u `exposed`.
 `plain_step` and `plain_step_back` say this in code, and a test compares them with
 `step` and `step_back`, which do the same with few and in-place operations.
 """

@@ -83,7 +83,11 @@ class Layers(nn.Module):
 
     @property
     def state(self) -> str:
-        """`reset` if a sentence's layers depend on no other sentence, else `carry`."""
+        """
+        What the config asks of the caller: `reset` for calls, whose sentences depend on
+        no other sentence, `carry` for calls of `carry`. A source of your own may keep
+        states itself, and says `carry` then.
+        """
         return self.source.state
 
     @property
@@ -93,17 +97,28 @@ class Layers(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        return next(self.source.parameters()).device
+        """That of the source's tensors; the CPU if it has none."""
+        module = cast(nn.Module, self.source)
+        for tensor in (*module.parameters(), *module.buffers()):
+            return tensor.device
+        return torch.device("cpu")
 
     @property
     def label(self) -> str:
-        """What tables and messages call the kind of source: `biLM`, `transformer`."""
-        return "biLM" if self.files is None else self.files.label
+        """
+        What tables and messages call the kind of source: `biLM`, `transformer`; without
+        files the name of its class.
+        """
+        if self.files is None:
+            return _class_name(self.source)
+        return self.files.label
 
     @property
     def name(self) -> str:
         """What errors call the source: the path of its weights, if it has one."""
-        return "biLM" if self.files is None else self.files.weight_file.path
+        if self.files is None:
+            return _class_name(self.source)
+        return self.files.weight_file.path or self.files.weight_file.public
 
     def opened_files(self) -> SourceFiles:
         """
@@ -111,7 +126,8 @@ class Layers(nn.Module):
         """
         if self.files is None:
             raise InputError(
-                "expected a biLM with its source", hint="use Elmo.from_files"
+                "expected a source that was opened from files",
+                hint="use Elmo.from_files",
             )
         return self.files
 
@@ -128,7 +144,8 @@ class Layers(nn.Module):
     def carry(self, ids: Tensor, states: States) -> tuple[LayerOutput, States]:
         """
         As `forward`, but from the states that the previous batch returned, `{}` for
-        zeros; see `BiLM.carry`. Other sources have no states, and give `{}`.
+        zeros; see `BiLM.carry`. Other sources keep their states themselves, and give
+        `{}`.
         """
         if not isinstance(self.source, BiLM):
             return self(ids), {}
@@ -156,3 +173,7 @@ class Layers(nn.Module):
         """Moves and converts the source, too."""
         cast(nn.Module, self.source)._apply(*args, **kwargs)
         return super()._apply(*args, **kwargs)
+
+
+def _class_name(source: LayerSource) -> str:
+    return "biLM" if isinstance(source, BiLM) else type(source).__name__

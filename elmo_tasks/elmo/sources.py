@@ -100,8 +100,8 @@ class _Search:
     trained: SourceFiles | None
     run_folder: str | None
     temporary: Path
-    failures: list[InputError] = field(default_factory=list)
-    """Why a URL or a model could not be fetched."""
+    failures: dict[str, InputError] = field(default_factory=dict)
+    """Why the URL or the model of a key could not be fetched."""
 
     def find(self, key: str) -> tuple[File, Path] | None:
         """
@@ -130,7 +130,8 @@ class _Search:
         try:
             path = _find(self.source, key, place)
         except InputError as error:
-            self.failures.append(error)
+            if place == self.given[key]:
+                self.failures[key] = error
             return None
         if not path.is_file() and not (path / CONFIG).is_file():
             return None
@@ -155,8 +156,8 @@ class _Search:
         """
         The error for a file that is nowhere; a moved biLM has other paths for all keys.
         """
-        if self.failures:
-            return self.failures[0]
+        if key in self.failures:
+            return self.failures[key]
         what = SOURCES[self.source].files[key]
         given = self.given[key]
         if self.trained is None:
@@ -199,6 +200,8 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
     `InputError` if they have changed.
     """
     for key, file in source.files.items():
+        if not file.path:
+            raise InputError("its files are in its archive alone", file=file.public)
         path = _find(source.name, key, file.path)
         if _sha256(path) != file.sha256:
             problem = "the file has changed since it was opened"

@@ -241,7 +241,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
         self._states = states
 
     def get_extra_state(self) -> dict[str, Any]:
-        """Paths and sha256 of the source's files, and with `archive` their contents."""
+        """
+        Names and sha256 of the source's files, and with `archive` their contents. Notes
+        in the user's cache where the files are; see `source_files.remember`.
+        """
         return {} if self.files is None else self.files.to_state()
 
     def set_extra_state(self, state: Any) -> None:
