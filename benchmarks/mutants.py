@@ -27,6 +27,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -428,9 +429,8 @@ def run_tests(
     return process.returncode, printed
 
 
-def measure(workers: int) -> Tests:
-    """Runs all tests once without a fault."""
-    folder = clone(0)
+def measure(folder: Path, workers: int) -> Tests:
+    """Runs all tests once, in a clone without a fault."""
     if not (folder / "tests.jsonl").exists():  # of another commit: `clone` removes it
         arguments = test_folders() + ["-m", "not slow"]
         arguments += ["--cov=elmo_tasks", "--cov-context=test", "--cov-report="]
@@ -520,16 +520,19 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
-    faults = sample(options.folders, options.count, options.seed)
+    # All of one commit, whatever is committed meanwhile; the first one has no faults.
+    sound, *others = [clone(number) for number in range(options.workers + 1)]
+    with chdir(sound):
+        faults = sample(options.folders, options.count, options.seed)
     file = OUT / f"faults-{'-'.join(options.folders)}-{options.seed}.jsonl"
     done = []
     if file.exists():
         done = [json.loads(line) for line in file.read_text().splitlines()]
     known = {one["number"] for one in done}
-    tests = measure(options.workers)
+    tests = measure(sound, options.workers)
     clones: SimpleQueue[Path] = SimpleQueue()
-    for number in range(1, options.workers + 1):
-        clones.put(clone(number))
+    for folder in others:
+        clones.put(folder)
 
     def work(fault: Fault) -> dict[str, Any]:
         folder = clones.get()
@@ -546,10 +549,10 @@ def main() -> None:
             log.flush()
             if not result["noticed"]:
                 print(result["place"], *result["change"], sep="\n", flush=True)
-    for folder in options.folders:
-        of_folder = [one for one in done if one["folder"] == folder]
+    for name in options.folders:
+        of_folder = [one for one in done if one["folder"] == name]
         noticed = sum(one["noticed"] for one in of_folder)
-        print(f"{folder}: {noticed} of {len(of_folder)} noticed")
+        print(f"{name}: {noticed} of {len(of_folder)} noticed")
 
 
 if __name__ == "__main__":
