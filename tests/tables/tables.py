@@ -75,5 +75,5 @@ def write_result(
 
 def fail(run: Run, reason: str) -> None:
     """Write a run's failure."""
-    run_dir.prepare_run_dir(run)
+    run.prepare()
     run_dir.write_failure(run.folder, reason)

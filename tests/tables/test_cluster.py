@@ -128,7 +128,7 @@ def test_failures(nodes: Any, tmp_path: Path) -> None:
     first, *_, last = Session(
         str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path
     ).left
-    run_dir.prepare_run_dir(first)
+    first.prepare()
     found = []
     with connected(nodes.address) as ray, ExitStack() as other:
         other.enter_context(run_dir.lock(first.folder))

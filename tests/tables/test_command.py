@@ -278,7 +278,7 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
     table = str(tmp_path / "table.jsonnet")
     held = Session(table, tmp_path / "out", rows=["last"])
     (run,) = held.left
-    run_dir.prepare_run_dir(run)
+    run.prepare()
     with run_dir.lock(run.folder):
         shown = ablate("--join")
     assert Untrained.started == ["baseline, seed 1"]

@@ -63,7 +63,7 @@ def runs(planned: Planner) -> list[Run]:
     there was no place.
     """
     found = planned.runs([planned.table.row("elmo")], 2)
-    run_dir.prepare_run_dir(found[0])
+    found[0].prepare()
     result, trained = found[0].folder / run_dir.RESULT, found[0].folder / "model"
     result.mkdir()
     (result / "mine").touch()
@@ -77,7 +77,7 @@ def runs(planned: Planner) -> list[Run]:
     epochs = {file: file.stat().st_mtime_ns for file in trained.glob("*_epoch_*.json")}
     assert len(epochs) == 2
     for run in found:
-        run_dir.prepare_run_dir(run)
+        run.prepare()
         execute.execute(run.folder)
     for file, written in epochs.items():
         assert file.stat().st_mtime_ns == written, "trained again"
@@ -132,7 +132,7 @@ def test_the_archive_is_evaluated_on_test_data(
     planned: Planner, runs: list[Run]
 ) -> None:
     (run,) = planned.runs([planned.table.row("tested")], 1)
-    run_dir.prepare_run_dir(run)
+    run.prepare()
     execute.execute(run.folder)
     expected = evaluate_from_archive(
         run.folder / "model" / "model.tar.gz", run.plan["file"]
@@ -200,7 +200,7 @@ def test_an_ensemble_is_scored_with_the_models_own_metric(
 ) -> None:
     *members, together = planned.runs([planned.table.row("votes")], 1)
     assert [member.digest for member in members] == [run.digest for run in runs]
-    run_dir.prepare_run_dir(together)
+    together.prepare()
     execute.execute(together.folder)
     scores = record(together)["scores"]
     assert 0 <= scores["accuracy"] <= 1

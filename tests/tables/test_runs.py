@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.runs import Planner, runnable
 from elmo_tasks.experiments.tables.table import read_table
 from tests.tables.tables import CONFIGS, LAST, finish, planner, row, write_table
@@ -72,7 +71,7 @@ def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
         planned = planner(tmp_path, [row(name)])
         runs.append(planned.run(planned.table.rows[0], 1))
     for run in runs:  # planned, and then started, at the same time
-        run_dir.prepare_run_dir(run)
+        run.prepare()
     assert [path.name for path in runs[1].home.iterdir() if path.is_dir()] == [
         f"b-1-{runs[0].digest}"
     ]

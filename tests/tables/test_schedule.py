@@ -133,7 +133,7 @@ def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
     """
     runs = [run(tmp_path, "a"), run(tmp_path, "b"), run(tmp_path, "c", taken=True)]
     for one in runs[:2]:
-        run_dir.prepare_run_dir(one)
+        one.prepare()
     with ExitStack() as first, ExitStack() as second:
         first.enter_context(run_dir.lock(runs[0].folder))
         second.enter_context(run_dir.lock(runs[1].folder))
@@ -168,7 +168,7 @@ def test_join(tmp_path: Path) -> None:
         run(tmp_path, "b", [needed]),
     ]
     for one in runs[:3]:
-        run_dir.prepare_run_dir(one)
+        one.prepare()
     with ExitStack() as others, ExitStack() as other:
         others.enter_context(run_dir.lock(held.folder))
         for one in (needed, failing):

@@ -9,16 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
 from elmo_tasks.run_names import MODEL, epoch_metrics
-
-if TYPE_CHECKING:  # which loads AllenNLP
-    from elmo_tasks.experiments.tables.runs import Run
 
 PLAN = "plan.json"
 RESULT = "result.json"
@@ -48,25 +45,6 @@ LOCK_TIMEOUT = 1.0
 
 class Held(InputError):
     """Another process executes the run."""
-
-
-def prepare_run_dir(run: "Run") -> None:
-    """
-    Write the plan of a run and delete the failure of an earlier attempt. Two tables
-    that start a shared run at the same time use one folder. Raises `InputError` if it
-    cannot write.
-    """
-    about = {
-        "row": run.row.name,
-        "seed": run.seed,
-        "label": run.label,
-        "split": run.row.split,
-        "packages": run.packages,
-        "scale": run.scale,
-    }
-    with lock_to_write(run.home):
-        write_json(run.folder / PLAN, about | run.plan)
-        (run.folder / FAILURE).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -63,6 +63,25 @@ class Run:
         seed = "" if self.row.once else f"-{self.seed}"
         return self.home / f"{self.row.name}{seed}-{self.digest}"
 
+    def prepare(self) -> None:
+        """
+        Write the plan to the folder and delete the failure of an earlier attempt. Two
+        tables that start a shared run at the same time use one folder. Raises
+        `InputError` if it cannot write.
+        """
+        about = {
+            "row": self.row.name,
+            "seed": self.seed,
+            "label": self.label,
+            "split": self.row.split,
+            "packages": self.packages,
+            "scale": self.scale,
+        }
+        with run_dir.lock_to_write(self.home):
+            folder = self.folder
+            run_dir.write_json(folder / run_dir.PLAN, about | self.plan)
+            (folder / run_dir.FAILURE).unlink(missing_ok=True)
+
     @property
     def after(self) -> list[str]:
         """The hashes of the runs that it needs."""

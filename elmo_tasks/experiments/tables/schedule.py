@@ -134,7 +134,7 @@ class Scheduler:
                 yield one
 
     def _submit(self, one: ScheduledRun) -> None:
-        run_dir.prepare_run_dir(one.run)
+        one.run.prepare()
         folder = one.run.folder
         (folder / process.NODE).unlink(missing_ok=True)
         taken = {other.slot for other in self._executed()}
