@@ -7,7 +7,9 @@ from elmo_tasks.formats.spans import (
     Scheme,
     Span,
     detect_scheme,
+    join_tag,
     spans_from_tags,
+    split_tag,
     to_bioul,
 )
 
@@ -117,3 +119,65 @@ def test_tags_with_and_without_types() -> None:
         match="eng.train:8: expected a type in all tags or in none, got 'I' after 'B-X'",
     ):
         detect_scheme([(3, ["B-X"]), (7, ["O", "I"])], file="eng.train")
+
+
+@pytest.mark.parametrize(
+    ("tag", "parts"),
+    [
+        ("O", ("O", "")),
+        ("B", ("B", "")),
+        ("B-creative-work", ("B", "creative-work")),
+        ("M--", ("M", "-")),
+        *[(f"{letter}-X", (letter, "X")) for letter in "BIULSEM"],
+    ],
+)
+def test_parts_of_tags(tag: str, parts: tuple[str, str]) -> None:
+    assert split_tag(tag) == parts
+    assert join_tag(*parts) == tag
+
+
+def test_tags_without_spans() -> None:
+    assert detect_scheme([]) is detect_scheme([(1, ["O"]), (3, [])]) is Scheme.BIO
+    assert spans_from_tags([]) == spans_from_tags(["O", "O"]) == []
+    assert to_bioul([]) == []
+
+
+def test_the_first_scheme_that_fits() -> None:
+    assert detect_scheme([(1, ["B-X", "I-X"])]) is Scheme.BIO
+    assert detect_scheme([(1, ["B-X", "L-X"])]) is Scheme.BIOUL
+    assert detect_scheme([(1, ["B-X", "E-X"])]) is Scheme.BIOES
+    assert detect_scheme([(1, ["S-X"])]) is Scheme.BIOES
+
+
+def test_the_report_of_mixed_schemes() -> None:
+    """How many tags each scheme would change, and the first one of the closest."""
+    corpus = [(1, ["B-X", "I-X"]), (4, ["O", "I-X", "I-X"]), (8, ["I-X"])]
+    with pytest.raises(InputError) as caught:
+        detect_scheme(corpus, file="eng.train")
+    assert str(caught.value) == (
+        "eng.train:1: expected tags of one scheme, got 'B-X' in place of 'I-X' of the"
+        " closest, IOB1 (illegal tags: BIO 2, IOB1 1, BIOUL 4, BIOES 4, BMES 4)"
+    )
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("I-X I-Y", [(0, 1, "X"), (1, 2, "Y")]),
+        ("I-X B-X", [(0, 1, "X"), (1, 2, "X")]),
+        ("U-X L-X S-X E-X", [(0, 2, "X"), (2, 4, "X")]),
+        ("O M-X O", [(1, 2, "X")]),
+        ("B I B", [(0, 2, ""), (2, 3, "")]),
+    ],
+)
+def test_spans_of_mixed_tags(tags: str, expected: list[tuple[int, int, str]]) -> None:
+    found = spans_from_tags(tags.split())
+    assert found == [Span(*one) for one in expected]
+
+
+def test_adjacent_spans_of_other_types_in_iob1() -> None:
+    spans = [Span(0, 2, "X"), Span(2, 3, "X"), Span(3, 4, "Y"), Span(5, 6, "Y")]
+    tags = Scheme.IOB1.encode(spans, 7)
+    assert tags == ["I-X", "I-X", "B-X", "I-Y", "O", "I-Y", "O"]
+    assert Scheme.IOB1.encode([Span(0, 1, "")], 1) == ["I"]

@@ -1,6 +1,7 @@
 """Files of word vectors: formats, invalid files, look-up by word."""
 
 import gzip
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +195,170 @@ def test_look_up_needs_a_plain_file(file: Path) -> None:
     file.write_bytes(gzip.compress(TEXT.encode()))
     with pytest.raises(InputError, match="expected plain text, got a compressed file"):
         VectorFile(file, width=3)
+
+
+def test_written_text(file: Path) -> None:
+    vectors = np.array([[1, -0.5], [1e-7, 123456.7]])
+    write_word_vectors(file, ["a", "é"], vectors)
+    assert file.read_text() == "2 2\na 1 -0.5\né 1e-07 123457\n"
+    packed = file.with_suffix(".gz")
+    write_word_vectors(packed, ["a", "é"], vectors)
+    assert gzip.decompress(packed.read_bytes()) == file.read_bytes()
+    for words in (["a"], ["a", "b", "c"]):
+        with pytest.raises(ValueError, match="zip"):
+            write_word_vectors(file, words, vectors)
+    assert sorted(path.name for path in file.parent.iterdir()) == ["v.gz", "v.txt"]
+    assert width_of(file) == width_of(packed) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "width"),
+    [
+        ("a 1 2 3\n", 3),
+        ("\n \na 1  \nb 1 2\n", 1),
+        ("400000 300\n", 300),
+        (f"{'1' * 18} 5\n", 5),
+        (f"{'1' * 19} 5\n", 1),
+        ("1 2 3\n", 2),
+    ],
+)
+def test_the_width_of_a_file(text: str, width: int, file: Path) -> None:
+    file.write_text(text)
+    assert width_of(file) == width
+
+
+@pytest.mark.parametrize("text", ["", " \n", "word\n", "a\tb\n", "3 0\n"])
+def test_files_without_a_width(text: str, file: Path) -> None:
+    file.write_text(text)
+    with pytest.raises(
+        InputError, match="v.txt:1: expected a word and its numbers, got"
+    ):
+        width_of(file)
+
+
+def test_numbers_of_other_words_are_not_read(file: Path) -> None:
+    file.write_text("a 1 x\nb 1 2\nc 3 4\n")
+    found = dict(read_vectors(file, width=2, words={"b", "z"}))
+    assert list(found) == ["b"] and found["b"].dtype == np.float32
+    vectors = VectorFile(file, width=2)
+    assert (b"a" in vectors, b"z" in vectors, len(vectors)) == (True, False, 3)
+    assert vectors.get(b"z") is None
+    first = vectors.get(b"b")
+    file.write_text("")
+    assert vectors.get(b"b") is first  # which is remembered
+    with pytest.raises(InputError, match="v.txt: expected 1 finite numbers, got ''"):
+        vectors.get(b"c")
+
+
+def test_words_of_numbers(file: Path) -> None:
+    """If only numbers follow a word, there are too many; if a vector is in it, a line end is missing."""
+    for text, problem in (
+        (
+            "a 1 2 3\n",
+            ":1: expected a word and 2 numbers, got 3 numbers .set embedding",
+        ),
+        ("a b 1 2 c 3 4\n", None),
+        ("a 1 2 b 3 4\n", ":1: expected a line end after 2 numbers, got '2'"),
+        (" 1 2\n", ":1: expected a word, one blank and 2 numbers, got the word ''"),
+        ("a  1 2\n", ":1: expected a word, one blank and 2 numbers, got the word 'a '"),
+        ("1\n", ":1: expected a word and 2 numbers, got 0 numbers"),
+        ("a 1\n", ":1: expected a word and 2 numbers, got 1 numbers"),
+    ):
+        file.write_text(text)
+        if problem is None:
+            assert [word for word, _ in read_vectors(file, width=2)] == ["a b 1 2 c"]
+            continue
+        with pytest.raises(InputError, match=problem):
+            list(read_vectors(file, width=2))
+    file.write_text("a 1 b 2\n")
+    assert [word for word, _ in read_vectors(file, width=1)] == ["a 1 b"]
+
+
+@pytest.mark.parametrize(("given", "found"), [(2, 3), (4, 3), (0, 3)])
+def test_headers_with_another_count(given: int, found: int, file: Path) -> None:
+    file.write_text(f"{given} 2\na 1 2\nb 1 2\nc 1 2\n")
+    problem = (
+        f"v.txt: expected {given} vectors as line 1 says, got {found} .is the file"
+    )
+    with pytest.raises(InputError, match=problem):
+        list(read_vectors(file, width=2))
+    with pytest.raises(InputError, match=problem):
+        VectorFile(file, width=2)
+
+
+def binary(word: bytes = b"a", width: int = 3, *, header: bytes | None = None) -> bytes:
+    numbers = np.full(width, np.pi, "<f4").tobytes()
+    return (header or b"1 %d\n" % width) + word + b" " + numbers
+
+
+def words_in(file: Path, content: bytes, width: int = 3) -> list[str]:
+    file.write_bytes(content)
+    return [word for word, _ in read_vectors(file, width=width)]
+
+
+@pytest.mark.parametrize("header", [b"1 3\n", b"1 3 \t\n", b"1 3\r\n", b"01 03\n"])
+def test_headers_of_binary_files(header: bytes, file: Path) -> None:
+    assert words_in(file, binary(header=header)) == ["a"]
+    vectors = VectorFile(file, width=3)
+    assert vectors.get(b"a") == pytest.approx([np.pi] * 3)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_ends_of_binary_files(end: bytes, file: Path) -> None:
+    assert words_in(file, binary() + end) == ["a"]
+    for more in (b"\n\n", b" ", b"x\n"):
+        problem = (
+            "v.txt: expected the end of the file after 1 vectors .is the header ri"
+        )
+        with pytest.raises(InputError, match=problem):
+            words_in(file, binary() + more)
+
+
+def test_the_longest_word_of_a_binary_file(file: Path) -> None:
+    """64 KB with the blank after it."""
+    start = binary(header=b"2 3\n")
+    word = b"x" * (2**16 - 1)
+    found = words_in(file, start + binary(word).partition(b"\n")[2])
+    assert found == ["a", word.decode()]
+    problem = "v.txt: expected word 2 and a blank, got something else .is the file compl"
+    for rest in (b"x" * 2**16 + b" " + bytes(12), b"x" * 2**20, b"b", b""):
+        with pytest.raises(InputError, match=problem):
+            words_in(file, start + rest)
+
+
+def test_vectors_in_binary_files_that_are_not_finite(file: Path) -> None:
+    numbers = np.array([1, np.nan, np.inf, 2], "<f4").tobytes()
+    file.write_bytes(
+        b"2 2\na " + np.full(2, np.pi, "<f4").tobytes() + b"b " + numbers[:8]
+    )
+    with pytest.raises(InputError, match="v.txt: expected 2 finite numbers for word 2"):
+        list(read_vectors(file, width=2))
+    vectors = VectorFile(file, width=2)
+    assert vectors.get(b"a") is not None
+    with pytest.raises(InputError, match="v.txt: expected 2 finite numbers, got"):
+        vectors.get(b"b")
+
+
+@pytest.mark.parametrize(
+    "line", [b"a 1 2 3", b"a 0.5 -1 2", "é 1 2 3".encode(), b"\xe9 1 2 3", b"a x"]
+)
+def test_text_is_not_taken_for_binary(line: bytes, file: Path) -> None:
+    file.write_bytes(b"1 3\n" + line + b"\n")
+    with (
+        pytest.raises(InputError) if line in (b"\xe9 1 2 3", b"a x") else nullcontext()
+    ):
+        assert len(list(read_vectors(file, width=3))) == 1
+    file.write_bytes(b"1 2000000\na " + np.full(20, np.pi, "<f4").tobytes())
+    with pytest.raises(InputError, match="v.txt:"):
+        list(read_vectors(file, width=3))
+
+
+def test_damaged_compressed_binary_files(file: Path) -> None:
+    file.write_bytes(gzip.compress(binary() * 50)[:-20])
+    with pytest.raises(
+        InputError, match="v.txt: cannot read the file: |expected the end"
+    ):
+        list(read_vectors(file, width=3))
+    file.write_bytes(gzip.compress(binary(width=9000))[:-12])
+    with pytest.raises(InputError, match="v.txt: cannot read the file: "):
+        list(read_vectors(file, width=9000))
