@@ -251,7 +251,10 @@ def test_numbers_of_other_words_are_not_read(file: Path) -> None:
 
 
 def test_words_of_numbers(file: Path) -> None:
-    """If only numbers follow a word, there are too many; if a vector is in it, a line end is missing."""
+    """
+    If only numbers follow a word, there are too many; if a vector is in it, a line end
+    is missing.
+    """
     for text, problem in (
         (
             "a 1 2 3\n",
@@ -320,7 +323,9 @@ def test_the_longest_word_of_a_binary_file(file: Path) -> None:
     word = b"x" * (2**16 - 1)
     found = words_in(file, start + binary(word).partition(b"\n")[2])
     assert found == ["a", word.decode()]
-    problem = "v.txt: expected word 2 and a blank, got something else .is the file compl"
+    problem = (
+        "v.txt: expected word 2 and a blank, got something else .is the file compl"
+    )
     for rest in (b"x" * 2**16 + b" " + bytes(12), b"x" * 2**20, b"b", b""):
         with pytest.raises(InputError, match=problem):
             words_in(file, start + rest)
