@@ -4,13 +4,17 @@ corpora; interruptions.
 """
 
 import gzip
+import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import FrozenInstanceError
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pyarrow as arrow
 import pyarrow.parquet as parquet
@@ -18,10 +22,13 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
+from elmo_tasks.pretraining.paragraphs import Line
 from elmo_tasks.pretraining.prepare import prepare
+from elmo_tasks.pretraining.raw_files import read_lines
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.splits import BLOCK, Written
 from elmo_tasks.pretraining.text_folder import Prepared
+from elmo_tasks.temporary import temporary_path
 from tests.killing import killed_at_event
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
@@ -413,3 +420,319 @@ def test_trainings_reject_a_text_that_is_not_complete(
     assert not (tmp_path / "run").exists()
     (out / "_prepare.json").unlink()  # as in a folder that nobody prepared
     assert len(expand_files(path)) == 1
+
+
+def left(folder: Path, name: str, *, is_running: bool = False) -> Path:
+    """A temporary file of an output, of a process that has ended or of this one."""
+    path = temporary_path(folder / name)
+    if not is_running:
+        parts = path.name.split(".")
+        parts[-2] = "0" * 8  # it began at another time
+        path = path.with_name(".".join(parts))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return path
+
+
+LEFT = ("train.0000.a.txt.gz", "heldout.0000.a.txt.gz", "_prepare.json", "_SUCCESS")
+
+
+def test_temporary_files_of_killed_calls_are_removed(
+    inputs: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    for name in (*LEFT, "other"):
+        left(out, name)
+    left(out / "_finished", "0000.json")
+    prepare(inputs[:1], out, heldout=0)
+    found = [path for path in sorted(tree(out)) if path.endswith(".tmp")]
+    assert len(found) == 1 and found[0].startswith(".other.")
+    (tmp_path / "bad.jsonl").write_text("[]")
+    for name in LEFT:
+        left(tmp_path / "again", name)
+    left(tmp_path / "again/_finished", "0000.json")
+    with pytest.raises(InputError, match="expected a JSON object"):
+        prepare([str(tmp_path / "bad.jsonl")], tmp_path / "again")
+    assert list((tmp_path / "again").rglob("*")) == []
+
+
+def test_the_end_of_other_processes_is_waited_for(
+    inputs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For three seconds; then their files stay."""
+    now = 50.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        if now > 51.95 and file.exists():
+            file.rename(tmp_path / "gone")
+
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "sleep", sleep)
+    out = tmp_path / "out"
+    file = left(out, "train.0000.a.txt.gz", is_running=True)
+    prepare(inputs[:1], out, heldout=0)
+    assert now == pytest.approx(52.0) and (out / "_SUCCESS").exists()
+    now = 0.0
+    out = tmp_path / "other"
+    file = tmp_path / "none"
+    stays = left(out, "train.0000.a.txt.gz", is_running=True)
+    prepare(inputs[:1], out, heldout=0)
+    assert stays.exists() and now == pytest.approx(3.0)
+
+
+def test_the_settings_of_a_call(inputs: list[str], tmp_path: Path) -> None:
+    prepare(inputs[:2], tmp_path / "out")
+    settings = {
+        "format": 1,
+        "language": None,
+        "rules": None,
+        "paragraphs": None,
+        "text_field": "text",
+        "heldout": 100,
+        "files": 2,
+        "names_sha256": hashlib.sha256(b"a.txt\0b.txt").hexdigest(),
+    }
+    written = (tmp_path / "out/_prepare.json").read_text()
+    assert written == json.dumps(settings, indent=1) + "\n"
+    prepare(inputs[:1], tmp_path / "la", language="la", paragraphs="line", heldout=2)
+    found = json.loads((tmp_path / "la/_prepare.json").read_text())
+    assert (found["language"], found["paragraphs"]) == ("la", "line")
+    assert found["rules"] == f"spaCy {version('spacy')}"
+
+
+def test_settings_that_are_damaged(inputs: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "_prepare.json").write_text("[]")
+    problem = "format was None, is 1; text_field was None, is 'text'; .*use the same in"
+    with pytest.raises(InputError, match=f"_prepare.json: .* another way: {problem}"):
+        prepare(inputs[:1], out)
+    (out / "_prepare.json").write_text("{")
+    with pytest.raises(InputError, match="_prepare.json:1: not JSON"):
+        prepare(inputs[:1], out)
+
+
+def test_one_block_in_a_hundred_is_held_out(tmp_path: Path) -> None:
+    lines = [f"line {n}" for n in range(121 * BLOCK)]
+    (tmp_path / "a.txt").write_text("\n".join(lines))
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out")
+    expected = lines[BLOCK : 2 * BLOCK] + lines[101 * BLOCK : 102 * BLOCK]
+    assert text_of(tmp_path / "out", "heldout") == expected
+    assert BLOCK == 20
+
+
+@pytest.mark.parametrize(("heldout", "count"), [(0, 0), (2, 3 * BLOCK), (3, 2 * BLOCK)])
+def test_shares_that_are_held_out(
+    heldout: int, count: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.txt").write_text("".join(f"{n}\n" for n in range(6 * BLOCK)))
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=heldout)
+    assert len(text_of(tmp_path / "out", "heldout")) == count
+    assert caplog.messages == []
+    (tmp_path / "b.txt").write_text("".join(f"{n}\n" for n in range(BLOCK)))
+    prepare([str(tmp_path / "b.txt")], tmp_path / "short", heldout=heldout)
+    assert len(caplog.messages) == (heldout > 0)
+    if heldout:
+        message = "short: nothing is held out, there are fewer than 21 paragraphs"
+        assert caplog.messages[0].endswith(message)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"heldout": 1}, "heldout.* 0, or an integer of at least 2, got 1"),
+        ({"heldout": -1}, "heldout.* got -1"),
+        ({"workers": 0}, "workers.* got 0"),
+        (
+            {"paragraphs": "blank"},
+            "paragraphs: .*add --language, or xx for rules for any",
+        ),
+    ],
+)
+def test_options_that_are_wrong(
+    options: dict[str, Any], problem: str, inputs: list[str], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        prepare(inputs, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_became_of_each_file(inputs: list[str], tmp_path: Path) -> None:
+    found = prepare([*inputs, inputs[0]], tmp_path / "out", heldout=3)
+    assert [one.file for one in found] == ["a.txt", "b.txt", "c.txt", "d.jsonl"]
+    assert [one.documents for one in found] == [1, 1, 1, 2]
+    assert [one.paragraphs for one in found] == [None] * 4
+    for one, name in zip(found, inputs, strict=True):
+        assert one.sha256 == hashlib.sha256(Path(name).read_bytes()).hexdigest()
+    nothing = Written(sentences=0, words=0, bytes=0)
+    assert Written() == nothing
+    assert (found[0].heldout, found[1].train) == (nothing, nothing)
+    counts = [(one.train[:2], one.heldout[:2]) for one in found]
+    assert counts == [
+        ((2, 4), (0, 0)),
+        ((0, 0), (1, 2)),
+        ((40, 80), (20, 40)),
+        ((2, 3), (0, 0)),
+    ]
+    names = [path.name for path in sorted((tmp_path / "out").iterdir())]
+    assert names == [
+        "_SUCCESS",
+        "_prepare.json",
+        "heldout.0001.b.txt.gz",
+        "heldout.0002.c.txt.gz",
+        "train.0000.a.txt.gz",
+        "train.0002.c.txt.gz",
+        "train.0003.d.txt.gz",
+    ]
+    packed = (tmp_path / "out/train.0000.a.txt.gz").read_bytes()
+    assert packed[3:8] == bytes(5)  # neither a name nor a time
+    assert found[0].train.bytes == len(packed)
+    with pytest.raises(FrozenInstanceError):
+        found[0].file = "b.txt"  # type: ignore[misc]
+    total = json.loads((tmp_path / "out/_SUCCESS").read_text())
+    assert total == {
+        "documents": 5,
+        "train": {"sentences": 44, "words": 87},
+        "heldout": {"sentences": 21, "words": 42},
+    }
+
+
+def interrupted(inputs: list[str], out: Path) -> None:
+    """A call that has finished all but the last file."""
+    last = Path(inputs[-1])
+    text = last.read_text()
+    last.write_text("not JSON\n")
+    with pytest.raises(InputError):
+        prepare_in_thirds(inputs, out)
+    last.write_text(text)
+
+
+def test_outputs_that_are_not_as_they_were_written(
+    inputs: list[str], tmp_path: Path
+) -> None:
+    """They are written again: a file that is missing, of another size, or that should not be there."""
+    prepare_in_thirds(inputs, tmp_path / "whole")
+    out = tmp_path / "out"
+    interrupted(inputs, out)
+    (out / "train.0000.a.txt.gz").unlink()
+    (out / "train.0001.b.txt.gz").write_bytes(b"x")
+    (out / "heldout.0002.c.txt.gz").write_bytes(b"x")
+    prepare_in_thirds(inputs, out)
+    assert tree(out) == tree(tmp_path / "whole")
+
+
+def test_records_that_are_damaged(inputs: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    interrupted(inputs, out)
+    (out / "_finished/0001.json").write_text("{")
+    with pytest.raises(InputError, match="0001.json:1: not JSON"):
+        prepare_in_thirds(inputs, out)
+
+
+def test_folders_with_a_text(inputs: list[str], tmp_path: Path) -> None:
+    """Of somebody else, or complete: then what is left of the call is removed."""
+    problem = "files of a training text .name another, or remove it"
+    for name in ("train.x", "heldout.x"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).touch()
+        with pytest.raises(InputError, match=problem):
+            prepare_in_thirds(inputs, folder)
+        assert [path.name for path in folder.iterdir()] == [name]
+    prepare_in_thirds(inputs, tmp_path / "out")
+    (tmp_path / "out/_finished").mkdir()
+    before = (tmp_path / "out/_SUCCESS").read_bytes()
+    with pytest.raises(InputError, match=problem):
+        prepare_in_thirds(inputs, tmp_path / "out")
+    assert not (tmp_path / "out/_finished").exists()
+    assert (tmp_path / "out/_SUCCESS").read_bytes() == before
+
+
+def test_inputs(inputs: list[str], tmp_path: Path) -> None:
+    """Folders give the files of known kinds in them and below."""
+    folder = tmp_path / "corpus"
+    (folder / "below").mkdir()
+    (folder / "below/e.txt").write_text("e\n")
+    (folder / "f.md").write_text("f\n")
+    (folder / "g.txt").mkdir()
+    found = prepare([str(folder)], tmp_path / "out", heldout=0)
+    assert [one.file for one in found] == [
+        "a.txt",
+        "b.txt",
+        "e.txt",
+        "c.txt",
+        "d.jsonl",
+    ]
+    (tmp_path / "empty").mkdir()
+    problem = (
+        "empty: expected files that end in .txt, .jsonl, .parquet, .gz, .zst, found"
+    )
+    with pytest.raises(InputError, match=problem):
+        prepare([str(tmp_path / "empty")], tmp_path / "other")
+    with pytest.raises(InputError, match="nothing matches"):
+        prepare([str(tmp_path / "none.txt")], tmp_path / "other")
+    inside = prepare([str(tmp_path / "corpus")], tmp_path / "corpus/out", heldout=0)
+    assert len(inside) == 5
+    with pytest.raises(InputError, match="expected input outside of the output folder"):
+        prepare([], tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"text": 5}', "a.jsonl:2: expected 'text' to be a text, got 5"),
+        ('{"text": null}', "a.jsonl:2: expected 'text' to be a text, got None"),
+        ('{"body": "a"}', "a.jsonl:2: expected a JSON object with 'text'"),
+        ("[]", "a.jsonl:2: expected a JSON object with 'text'"),
+        ('"text"', "a.jsonl:2: expected a JSON object with 'text'"),
+        ("x", "a.jsonl:2: expected a JSON object with 'text'"),
+        ("[" * 100_000, "a.jsonl:2: expected a JSON object with 'text'"),
+    ],
+)
+def test_lines_of_json(line: str, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(f'{{"text": "b\\ud800c\\u0000\\nd"}}\n{line}\n')
+    lines = read_lines(file, "text")
+    assert [next(lines), next(lines)] == [Line(1, "bc"), Line(1, "d")]
+    with pytest.raises(InputError) as caught:
+        list(lines)
+    assert problem in str(caught.value)
+
+
+def test_documents_with_text_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = ["a\nb", "", " \n ", "c", "\nd\n\n"]
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    (found,) = prepare([str(file)], tmp_path / "out", heldout=0)
+    assert found.documents == 3 and text_of(tmp_path / "out") == list("abcd")
+    numbers = [line.document for line in read_lines(file, "text")]
+    assert numbers == [1, 1, 2, 3, 3, 4, 5, 5, 5, 5]
+    assert caplog.messages == []
+
+
+def test_lines_that_are_no_text_are_reported_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"Unus.\n\xff\nb\0\n\nDuo.\n")
+    found = [line.text for line in read_lines(file, "text")]
+    assert found == ["Unus.", "", "Duo."] and caplog.messages == []
+    prepare([str(file)], tmp_path / "out", language="la", heldout=0)
+    (message,) = [one for one in caplog.messages if "no text" in one]
+    assert message.startswith(
+        f"{file}: skipped lines that are no text: 2, the first is {file}:2: expected"
+    )
+
+
+def test_raw_text_without_a_language_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.txt").write_text("She left.\n")
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=0)
+    (message,) = caplog.messages
+    assert message.endswith("; --language splits raw text")
