@@ -5,12 +5,14 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -173,10 +175,30 @@ def test_a_full_disk_is_one_error(server: Server, cache: Path) -> None:
         local_path(f"{server.address}/sound/x.bin")
     assert not whole(cache) and not list(cache.rglob("*.part"))
     with (
-        pytest.raises(InputError, match="of free disk space, got"),
+        pytest.raises(InputError, match="expected 1,000,000,000,000,000 bytes of free"),
         downloads(limit_gb=10**9),
     ):
         local_path(f"{server.address}/too_long/x.bin")
+
+
+def test_the_space_that_is_needed(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of what has not come yet."""
+    free = len(CONTENT) - 1
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    problem = "expected 256,000 bytes of free disk space, got 255,999"
+    with pytest.raises(InputError, match=f"downloads/.*: {problem}"):
+        local_path(f"{server.address}/sound/x.bin")
+    assert not list(cache.rglob("*.part"))
+    free = len(CONTENT)
+    assert local_path(f"{server.address}/sound/x.bin").read_bytes() == CONTENT
+    with pytest.raises(InputError, match="the same call resumes it"):
+        local_path(f"{server.address}/half/x.bin")
+    free = HALF - 1
+    with pytest.raises(InputError, match="expected 128,000 bytes of .*, got 127,999"):
+        local_path(f"{server.address}/half/x.bin")
+    assert len(list(cache.rglob("*.part"))) == 1
 
 
 def test_the_digest_is_checked_before_a_file_is_kept(
