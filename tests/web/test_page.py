@@ -60,6 +60,9 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
     def on_request(request: Any) -> None:
         requests.append(request.url)
 
+    def on_error(error: Any) -> None:
+        problems.append(error)
+
     def on_line(line: Any) -> None:
         if "Security Policy" in line.text:
             problems.append(line.text)
@@ -70,7 +73,7 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.on("request", on_request)
-        page.on("pageerror", problems.append)
+        page.on("pageerror", on_error)
         page.on("console", on_line)
         for name, answer in dict(answers).items():
             page.route(f"**/api/predict/{name}", partial(_answer, json.dumps(answer)))
