@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from elmo_tasks.formats.fetch import (
     cache_folder,
     downloads,
     file_sha256,
+    hub_model,
     is_whole_model,
     local_path,
     model_path,
@@ -429,3 +432,125 @@ def test_models_of_many_languages(name: str, language: str, number: int) -> None
     assert (model.language, model.is_bilm) == (language, False)
     assert model.millions is None and model.most_bytes(model.files[0]) is None
     assert len(MODELS) == len(PUBLISHED) + 44
+
+
+class Answer:
+    """What the hub says of a file."""
+
+    def __init__(self, size: int) -> None:
+        self.headers = {"Content-Length": str(size)} if size else {}
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A hub whose files have 1,000,000 bytes; what it is asked for is noted."""
+    noted: dict[str, Any] = {"size": 10**6, "downloads": []}
+    known = tmp_path / "snapshot"
+    known.mkdir()
+
+    def head(url: str, **options: Any) -> Answer:
+        noted.update(url=url, **options)
+        return Answer(noted["size"])
+
+    def model_info(self: Any, name: str, **options: Any) -> SimpleNamespace:
+        files = [
+            ("a.json", 400_000),
+            ("b.bin", 600_000),
+            ("c.txt", 9**9),
+            ("d.bin", None),
+        ]
+        found = [SimpleNamespace(rfilename=name, size=size) for name, size in files]
+        return SimpleNamespace(siblings=found)
+
+    def download(*names: str, local_files_only: bool = False, **options: Any) -> str:
+        if local_files_only and noted.get("lacks"):
+            raise FileNotFoundError("it was never downloaded")
+        noted["downloads"].append((local_files_only, names, options))
+        return str(known)
+
+    session = SimpleNamespace(head=head)
+    monkeypatch.setattr("huggingface_hub.utils.get_session", lambda: session)
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", model_info)
+    for name in ("hf_hub_download", "snapshot_download"):
+        monkeypatch.setattr(f"huggingface_hub.{name}", download)
+    noted["known"] = known
+    return noted
+
+
+def test_a_file_of_the_hub(hub: dict[str, Any]) -> None:
+    with downloads(limit_gb=0.001):
+        assert local_path("hf://me/latin@v1/a/options.json") == hub["known"]
+        assert hub["url"].endswith("/me/latin/resolve/v1/a/options.json")
+        assert hub["headers"]["Accept-Encoding"] == "identity"
+        assert (hub["allow_redirects"], hub["timeout"]) == (True, 10.0)
+        ((local, _, options),) = hub["downloads"]
+        expected = {
+            "repo_id": "me/latin",
+            "filename": "a/options.json",
+            "revision": "v1",
+        }
+        assert (local, options) == (False, expected)
+        local_path("hf://me/latin/options.json")
+        assert hub["downloads"][1][2]["revision"] is None
+        hub["size"] = 10**6 + 1
+        problem = (
+            "expected at most 1,000,000 bytes, got 1,000,001 .--download-limit raises"
+        )
+        with pytest.raises(InputError, match=f"hf://me/latin/options.json: {problem}"):
+            local_path("hf://me/latin/options.json")
+        hub["size"] = 0  # it does not say
+        assert local_path("hf://me/latin/options.json") == hub["known"]
+    with downloads(allowed=False):
+        local_path("hf://me/latin/options.json")
+        assert hub["downloads"][-1][0] is True
+
+
+@pytest.mark.parametrize(
+    "name", ["hf://", "hf://me", "hf://me/x", "hf:///x/y", "hf://me//y"]
+)
+def test_incomplete_addresses_of_the_hub(name: str) -> None:
+    with pytest.raises(
+        InputError, match=f"cannot fetch {name}: expected hf://owner/nam"
+    ):
+        local_path(name)
+
+
+def test_a_model_of_the_hub(hub: dict[str, Any]) -> None:
+    """Those of its files that are wanted are limited together."""
+    patterns = ["*.json", "*.bin"]
+    with downloads(limit_gb=0.001):
+        assert hub_model("me/bert", patterns) == hub["known"]
+    ((local, names, options),) = hub["downloads"]
+    assert (local, names, options["allow_patterns"]) == (False, ("me/bert",), patterns)
+    with (
+        downloads(limit_gb=0.000999),
+        pytest.raises(
+            InputError, match="me/bert: expected at most 999,000 bytes, got 1,"
+        ),
+    ):
+        hub_model("me/bert", patterns)
+    with downloads(allowed=False):
+        assert hub_model("me/bert", patterns) == hub["known"]
+    assert hub["downloads"][-1][0] is True
+
+
+def test_a_hub_that_cannot_be_reached(
+    hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was downloaded before is used."""
+
+    def away(url: str, **options: Any) -> None:
+        raise ConnectionError("it is away\nfor long")
+
+    session = SimpleNamespace(head=away)
+    monkeypatch.setattr("huggingface_hub.utils.get_session", lambda: session)
+    assert local_path("hf://me/x/y") == hub["known"]
+    assert [local for local, _, _ in hub["downloads"]] == [True]
+    hub["lacks"] = True
+    with pytest.raises(InputError, match="cannot fetch hf://me/x/y: it is away$"):
+        local_path("hf://me/x/y")
+    with (
+        downloads(allowed=False),
+        pytest.raises(InputError, match="hf://me/x/y: expected files of this machine"),
+    ):
+        local_path("hf://me/x/y")

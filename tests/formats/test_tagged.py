@@ -105,6 +105,12 @@ def test_other_columns(tmp_path: Path) -> None:
             + ROW.format("2-3", "bc", "_"),
             ":3: expected ID 2, got '2-3'",
         ),
+        (
+            ROW.format("1-3", "abc", "_")
+            + ROW.format(1, "a", "X")
+            + ROW.format("2-2", "b", "_"),
+            ":3: expected ID 2, got '2-2'",
+        ),
     ],
 )
 def test_invalid_files(tmp_path: Path, text: str, problem: str) -> None:

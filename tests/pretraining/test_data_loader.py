@@ -279,3 +279,123 @@ def test_the_reader_makes_no_instances(file: str) -> None:
     assert LmReader().text_files(file) == [Path(file)]
     assert LmReader(max_instances=3).max_instances == 3
     assert text_files(None, file) == text_files(Pages(), file) == [Path(file)]
+
+
+def be_process(
+    monkeypatch: pytest.MonkeyPatch, rank: int, count: int, on_node: int
+) -> None:
+    """As if this were one of so many processes, `on_node` of which are on each node."""
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: count)
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(on_node))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Of 24, 16 and 8 predictions a direction."""
+    paths = []
+    for name, count in (("a", 12), ("b", 8), ("c", 4)):
+        paths.append(tmp_path / f"{name}.txt")
+        paths[-1].write_text(f"{name}\n" * count)
+    return [str(path) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("rank", "names"), [(0, ["a"]), (1, ["a"]), (2, ["b", "c"]), (3, ["b", "c"])]
+)
+def test_each_node_reads_a_share_of_the_files(
+    rank: int,
+    names: list[str],
+    files: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An epoch is of the predictions of all nodes."""
+    caplog.set_level("INFO", "elmo_tasks")
+    be_process(monkeypatch, rank, 4, 2)
+    made = loader_of(files, batch_size=8, unroll=2)
+    assert [file.stem for file in made.files] == names
+    assert f"this node reads {', '.join(map(str, made.files))}" in caplog.messages
+    counts = [(0, 24), (0, 24), (1, 24), (1, 24)]
+    gathered: list[Any] = []
+
+    def gather(values: list[Any], value: Any) -> None:
+        gathered.append(value)
+        values[:] = counts
+
+    monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
+    assert len(made) == 48 // 16
+    assert gathered == [counts[rank]]
+    assert "48 predictions per pass: 3 steps per epoch" in caplog.messages
+    (batch,) = [next(iter(made))["batch"]]
+    assert batch.targets.shape == (2, 2, 2)
+
+
+def loader_of(files: list[str], **keys: Any) -> LmDataLoader:
+    made = LmDataLoader(LmReader(), files, seed=3, **keys)
+    made.index_with(LmVocabulary.of(WordVocabulary([*SPECIALS, "a", "b", "c"])))
+    return made
+
+
+def test_processes_of_a_node_divide_its_rows(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All shares together are the batches of one process of that node."""
+    options = {"steps_per_epoch": 2, "unroll": 2}
+    for node, file in ((0, files[:1]), (1, files[1:])):
+        with monkeypatch.context() as patched:
+            shares = []
+            for rank in (2 * node, 2 * node + 1):
+                be_process(patched, rank, 4, 2)
+                made = loader_of(files, batch_size=8, **options)
+                shares.append([item["batch"].targets for item in made])
+        whole = [
+            item["batch"].targets for item in loader_of(file, batch_size=4, **options)
+        ]
+        for one, other, expected in zip(*shares, whole, strict=True):
+            assert torch.equal(torch.cat([one, other], 2), expected)
+
+
+@pytest.mark.parametrize("keys", [{"shuffle": False}, {"files": 1}])
+def test_where_each_process_reads_all_files(
+    keys: dict[str, Any], files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In validation, and if there are fewer files than nodes."""
+    used = files[: keys.get("files", 3)]
+    options = {"unroll": 2, "shuffle": keys.get("shuffle", True)}
+    if options["shuffle"]:
+        options["steps_per_epoch"] = 2
+    whole = [item["batch"].targets for item in loader_of(used, batch_size=4, **options)]
+    shares = []
+    for rank in range(2):
+        be_process(monkeypatch, rank, 2, 1)
+        made = loader_of(used, batch_size=4, **options)
+        assert [str(file) for file in made.files] == used
+        shares.append([item["batch"].targets for item in made])
+    for one, other, expected in zip(*shares, whole, strict=True):
+        assert torch.equal(torch.cat([one, other], 2), expected)
+
+
+def test_as_many_files_as_nodes(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_process(monkeypatch, 2, 3, 1)
+    assert [file.stem for file in loader_of(files, batch_size=3).files] == ["c"]
+
+
+def test_rows_that_the_processes_cannot_divide(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_process(monkeypatch, 0, 2, 2)
+    problem = "expected a batch_size that is a multiple of the 2 processes, got 5"
+    with pytest.raises(InputError, match=f"data loader elmo_tasks_lm: {problem}"):
+        LmDataLoader(LmReader(), file, batch_size=5)
+
+
+def test_batches_are_on_the_device_of_the_training(file: str) -> None:
+    for keys in ({"steps_per_epoch": 1}, {"shuffle": False}):
+        made = loader(file, **keys)
+        assert next(iter(made))["batch"].targets.device.type == "cpu"
+        made.set_target_device(torch.device("meta"))
+        assert next(iter(made))["batch"].targets.is_meta
