@@ -244,6 +244,8 @@ def test_texts_are_written_once_for_a_path() -> None:
     assert LmDataLoader(reader, "x", batch_size=1).files == first
     del reader
     assert not folder.exists()
+    limited = TaskTextReader(Pages({"text": text("a")}), ["text"], max_instances=3)
+    assert limited.max_instances == 3
 
 
 def test_a_sample_of_a_tasks_text() -> None:

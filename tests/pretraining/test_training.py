@@ -212,3 +212,30 @@ def test_vocabularies_of_other_models() -> None:
     for bilm in ({"options_file": "x"}, {"options_file": "x", "weights": "y"}):
         with pytest.raises(InputError, match="bilm.*options_file and weight_file"):
             BiLMModel.tuned(LmVocabulary.of_sample(), bilm)
+
+
+def test_losses_and_metrics_of_two_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which have the same share, so that the mean of their losses is that of one process with it."""
+    (tmp_path / "x").write_text("a b c\nc x\n")
+    made = LmDataLoader(LmReader(), str(tmp_path / "x"), batch_size=2, shuffle=False)
+    model = small_model(dropout=0.0, loss_scale=5.0)
+    made.index_with(model.vocab)
+    (batch,) = batches(made)
+    alone = model(batch)
+    metrics = model.get_metrics(reset=True)
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    monkeypatch.setattr(torch.distributed, "get_backend", lambda: "gloo")
+
+    def double(value: torch.Tensor, **options: Any) -> None:
+        value *= 2
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", double)
+    both = model(batch)
+    torch.testing.assert_close(both["loss"], alone["loss"])
+    torch.testing.assert_close(both["nll"], alone["nll"])
+    assert both["tokens"] == 2 * alone["tokens"] == 14
+    assert both["loss"].requires_grad
+    assert model.get_metrics() == pytest.approx(metrics)
