@@ -217,7 +217,10 @@ def test_vocabularies_of_other_models() -> None:
 def test_losses_and_metrics_of_two_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which have the same share, so that the mean of their losses is that of one process with it."""
+    """
+    Which have the same share, so that the mean of their losses is that of one process
+    with it.
+    """
     (tmp_path / "x").write_text("a b c\nc x\n")
     made = LmDataLoader(LmReader(), str(tmp_path / "x"), batch_size=2, shuffle=False)
     model = small_model(dropout=0.0, loss_scale=5.0)
