@@ -48,8 +48,8 @@ def test_accuracy(tmp_path: Path) -> None:
     train = "a/S harbour/L ox/L it/S\nb/S c/S ferries/L ox/L ox/S ox/S\n" * 10
     report = probe(tmp_path, train, "ox/S a/S steamers/L\ncoal/X\n")
     found = scores(report)
-    assert found["biLM 1"] == (75, 100, 50)
-    assert found["biLM 0"] == (50, 100, 0)  # always S, which is more frequent
+    assert found["KnownLayers 1"] == (75, 100, 50)
+    assert found["KnownLayers 0"] == (50, 100, 0)  # always S, which is more frequent
     assert found[BASELINE] == (
         50,
         100,
@@ -72,7 +72,9 @@ def test_the_most_frequent_tag(tmp_path: Path) -> None:
         tmp_path, "ox/S ox/S ox/L harbour/L ferry/L a/S\n", "ox/L ox/S Ox/L it/S\n"
     )
     assert scores(report)[BASELINE] == (50, 50, 50)
-    assert scores(probe(tmp_path, "ox/S ferry/L\n", "ferry/L ox/S\n"))["biLM 1"] == (
+    assert scores(probe(tmp_path, "ox/S ferry/L\n", "ferry/L ox/S\n"))[
+        "KnownLayers 1"
+    ] == (
         100,
         100,
         None,

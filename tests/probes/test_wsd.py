@@ -71,13 +71,13 @@ def test_the_nearest_mean_by_cosine(tmp_path: Path) -> None:
     train = [f"stage {drama}", f"actor {drama}", f"ball {move}", f"far {move}"]
     assert f1(probe(tmp_path, train, [f"both {drama} ."])) == {
         "first sense": 100,
-        "biLM 0": 100,
-        "biLM 1": 100,
+        "KnownLayers 0": 100,
+        "KnownLayers 1": 100,
     }
     assert f1(probe(tmp_path, train, [f"ball {move} ."])) == {
         "first sense": 0,
-        "biLM 0": 100,
-        "biLM 1": 100,
+        "KnownLayers 0": 100,
+        "KnownLayers 1": 100,
     }
 
 
@@ -88,13 +88,13 @@ def test_instances_with_several_keys(tmp_path: Path) -> None:
         ["new fall%2:38:03:: ."],
     )
     assert report.senses == 3 and report.instances == 2
-    assert f1(report)["biLM 1"] == 0  # a tie: the first one is predicted
+    assert f1(report)["KnownLayers 1"] == 0  # a tie: the first one is predicted
     report = probe(
         tmp_path,
         ["stage fall%2:30:00::", "ball fall%2:30:01::"],
         ["new fall%2:38:03::|fall%2:30:00:: ."],
     )
-    assert f1(report)["biLM 1"] == 100
+    assert f1(report)["KnownLayers 1"] == 100
 
 
 def test_ties_go_to_the_first_sense_in_training(tmp_path: Path) -> None:
@@ -121,7 +121,9 @@ def test_ties_go_to_the_first_sense_in_training(tmp_path: Path) -> None:
 
 def test_candidates_have_the_same_lemma_and_part_of_speech(tmp_path: Path) -> None:
     train = ["ball play%1:10:01::", "stage play%2:33:00::", "stage rock%1:17:00::"]
-    assert f1(probe(tmp_path, train, ["stage play%1:10:01:: ."]))["biLM 1"] == 100
+    assert (
+        f1(probe(tmp_path, train, ["stage play%1:10:01:: ."]))["KnownLayers 1"] == 100
+    )
 
 
 def test_unknown_lemmas_get_the_first_sense(tmp_path: Path) -> None:
