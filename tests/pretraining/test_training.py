@@ -174,6 +174,7 @@ def test_outputs_of_the_model(tmp_path: Path) -> None:
     assert float(output["loss"]) == pytest.approx(float(output["nll"]))
     metrics = model.get_metrics()
     assert metrics["unknown"] == pytest.approx(2 / 14)
+    assert model.get_metrics() == metrics
     model(batch)
     assert model.get_metrics(reset=True) == pytest.approx(metrics)
     assert model.get_metrics() == {}
