@@ -212,3 +212,14 @@ def test_sentences_are_taken_one_by_one(tmp_path: Path) -> None:
     assert places == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1)]
     sentences.move_to(cycle=1, taken=0)
     assert (sentences.cycle, sentences.taken) == (1, 0)
+
+
+def test_a_file_is_shuffled_as_a_whole(tmp_path: Path) -> None:
+    """Two hundred thousand lines of it are in memory."""
+    lines = [str(number) for number in range(300)]
+    (tmp_path / "a").write_text("\n".join(lines))
+    shuffled = shuffled_sentences([tmp_path / "a"], seed=1, cycle=0)
+    found = [int(word) for (word,) in shuffled]
+    moved = [abs(number - place) for place, number in enumerate(found)]
+    assert sorted(found) == list(range(300))
+    assert 70 < sum(moved) / 300 < 130  # a third of the lines is expected

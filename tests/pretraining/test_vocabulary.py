@@ -105,7 +105,7 @@ def test_words_of_a_vocabulary() -> None:
     vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", "a"])
     assert len(vocabulary) == 4 and vocabulary.ids["a"] == 3
     assert (vocabulary.id("<S>"), vocabulary.id("b"), UNKNOWN) == (0, 2, 2)
-    with pytest.raises(ValueError, match="expected the first words to be"):
+    with pytest.raises(ValueError, match="first words to be .*, got .*'</S>', 'a'.$"):
         WordVocabulary(["<S>", "</S>", "a", "<UNK>"])
     with pytest.raises(ValueError, match="expected distinct words, got 2 duplicates"):
         WordVocabulary(["<S>", "</S>", "<UNK>", "a", "a", "a"])
