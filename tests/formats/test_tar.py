@@ -75,6 +75,12 @@ def test_contents_that_are_not_read_are_skipped() -> None:
     assert found == ["a", "b", "c"]
 
 
+def test_contents_come_in_parts_of_a_megabyte() -> None:
+    data = member("a", bytes(2**21 + 5))
+    _, content = next(tar_members(io.BytesIO(data), "a.tar"))
+    assert [len(part) for part in content] == [2**20, 2**20, 5]
+
+
 def test_names() -> None:
     found = read(
         member("./a", b"1"),

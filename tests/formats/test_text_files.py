@@ -206,8 +206,10 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         list_files("nothing://x/*")
 
 
-def test_patterns_of_devices() -> None:
+def test_devices() -> None:
     require_path("/dev/null")
+    with pytest.raises(InputError, match="/dev/null: expected a regular file"):
+        open_binary("/dev/null")
     with pytest.raises(InputError, match="/dev/null: expected a regular file"):
         list_files("/dev/nul[l]")
 

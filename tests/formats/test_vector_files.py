@@ -262,6 +262,7 @@ def test_words_of_numbers(file: Path) -> None:
         ),
         ("a b 1 2 c 3 4\n", None),
         ("a 1 2 b 3 4\n", ":1: expected a line end after 2 numbers, got '2'"),
+        (" a 1 2\n", ":1: expected a word, one blank and 2 numbers, got the word ' a'"),
         (" 1 2\n", ":1: expected a word, one blank and 2 numbers, got the word ''"),
         ("a  1 2\n", ":1: expected a word, one blank and 2 numbers, got the word 'a '"),
         ("1\n", ":1: expected a word and 2 numbers, got 0 numbers"),
@@ -304,6 +305,24 @@ def test_headers_of_binary_files(header: bytes, file: Path) -> None:
     assert words_in(file, binary(header=header)) == ["a"]
     vectors = VectorFile(file, width=3)
     assert vectors.get(b"a") == pytest.approx([np.pi] * 3)
+
+
+@pytest.mark.parametrize("number", [b"\xc1\xc1\xc1\xc1", b"\0\0\0\x40"])
+def test_bytes_that_are_no_text(number: bytes, file: Path) -> None:
+    """They are no UTF-8, or have control characters; either is enough."""
+    assert words_in(file, b"1 3\na " + number * 3) == ["a"]
+
+
+@pytest.mark.parametrize("word", [b"\xe9", b""])
+def test_words_in_binary_files_that_are_no_text(word: bytes, file: Path) -> None:
+    start = binary(header=b"2 3\n")
+    file.write_bytes(start + binary(word).partition(b"\n")[2])
+    for read in (
+        lambda: list(read_vectors(file, width=3)),
+        lambda: VectorFile(file, width=3),
+    ):
+        with pytest.raises(InputError, match="v.txt: expected word 2 in UTF-8, got b'"):
+            read()
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
