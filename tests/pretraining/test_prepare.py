@@ -560,7 +560,9 @@ def test_options_that_are_wrong(
 
 
 def test_what_became_of_each_file(inputs: list[str], tmp_path: Path) -> None:
-    found = prepare([*inputs, inputs[0]], tmp_path / "out", heldout=3)
+    (tmp_path / "link.txt").symlink_to(inputs[0])
+    given = [str(tmp_path / "link.txt"), *inputs, inputs[0]]
+    found = prepare(given, tmp_path / "out", heldout=3)
     assert [one.file for one in found] == ["a.txt", "b.txt", "c.txt", "d.jsonl"]
     assert [one.documents for one in found] == [1, 1, 1, 2]
     assert [one.paragraphs for one in found] == [None] * 4
