@@ -383,7 +383,12 @@ def test_as_many_files_as_nodes(
     files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     be_process(monkeypatch, 2, 3, 1)
-    assert [file.stem for file in loader_of(files, batch_size=3).files] == ["c"]
+    made = loader_of(files, batch_size=3, unroll=2, steps_per_epoch=1)
+    assert [file.stem for file in made.files] == ["c"]
+    (found,) = made
+    monkeypatch.undo()
+    (expected,) = loader_of(files[2:], batch_size=1, unroll=2, steps_per_epoch=1)
+    assert torch.equal(found["batch"].targets, expected["batch"].targets)
 
 
 def test_rows_that_the_processes_cannot_divide(

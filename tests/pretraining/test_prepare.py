@@ -722,8 +722,9 @@ def test_lines_that_are_no_text_are_reported_once(
 ) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"Unus.\n\xff\nb\0\n\nDuo.\n")
-    found = [line.text for line in read_lines(file, "text")]
-    assert found == ["Unus.", "", "Duo."] and caplog.messages == []
+    found = list(read_lines(file, "text"))
+    assert found == [Line(0, "Unus."), Line(0, ""), Line(0, "Duo.")]
+    assert caplog.messages == []
     prepare([str(file)], tmp_path / "out", language="la", heldout=0)
     (message,) = [one for one in caplog.messages if "no text" in one]
     assert message.startswith(

@@ -71,7 +71,7 @@ def test_few_files_are_open_at_a_time(tmp_path: Path) -> None:
     free = os.dup(0)
     os.close(free)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 34, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 32, hard))
     try:
         found = Counter(word for (word,) in shuffled_sentences(files, seed=3, cycle=0))
     finally:
@@ -223,3 +223,17 @@ def test_a_file_is_shuffled_as_a_whole(tmp_path: Path) -> None:
     moved = [abs(number - place) for place, number in enumerate(found)]
     assert sorted(found) == list(range(300))
     assert 70 < sum(moved) / 300 < 130  # a third of the lines is expected
+
+
+@pytest.mark.parametrize("count", [32, 33])
+def test_files_that_are_open_share_the_memory(count: int, tmp_path: Path) -> None:
+    """Of each of 32, 6,250 lines are shuffled at a time."""
+    for number in range(count):
+        (tmp_path / f"{number:02d}").write_text("x\n")
+    long = "".join(f"{number}\n" for number in range(6251))
+    (tmp_path / "07").write_text(long)
+    files = sorted(tmp_path.iterdir())
+    words = [word for (word,) in shuffled_sentences(files, seed=1, cycle=0)]
+    of_long = [word for word in words if word != "x"]
+    assert len(words) == 6251 + count - 1
+    assert of_long[-1] == "6250" and of_long != sorted(of_long, key=int)

@@ -225,6 +225,22 @@ def test_a_draw_mostly_takes_its_random_numbers_at_once(
     assert sum(tries) < sum(counts) < 3 * (sum(tries) + 50 * 16)
 
 
+def test_a_draw_of_all_words_takes_few_random_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts: list[int] = []
+    rand = torch.rand
+
+    def counting(count: int, **options: object) -> Tensor:
+        counts.append(count)
+        return rand(count, **options)
+
+    monkeypatch.setattr(torch, "rand", counting)
+    sampler = LogUniformSampler(40, 40)
+    tries = [sampler.draw()[1] for _ in range(20)]
+    assert sum(tries) <= sum(counts) < 5 * sum(tries)
+
+
 def test_probabilities_of_the_sampler() -> None:
     sampler = LogUniformSampler(50, 10)
     law = [math.log((k + 2) / (k + 1)) / math.log(51) for k in range(50)]
