@@ -254,6 +254,8 @@ def test_a_zip_is_unpacked_once(
     (tmp_path / "renamed.ZIP").rename(tmp_path / "other")
     assert model_path(str(tmp_path / "other")) == found  # by its first bytes
     assert (found / "a.json").stat().st_mtime_ns == written
+    other = model_path(str(small_zip(tmp_path / "y.zip", "b.json")))
+    assert sorted(found.parent.iterdir()) == sorted([found, other])
     (tmp_path / "plain").write_text("no ZIP")
     assert model_path(str(tmp_path / "plain")) == tmp_path / "plain"
 

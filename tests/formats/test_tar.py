@@ -112,6 +112,8 @@ def test_sizes_of_extension_headers() -> None:
         b"11 path=a\n",
         b"8 path=a\n",
         b"10 path_a\n\n",
+        b"10 path_a\n",
+        b"9 path=ab",
         b"99 path=a\n",
         b"-9 path=a\n",
         b"00000000000000000000000009 path=a\n",

@@ -150,6 +150,9 @@ def test_invalid_lines_in_place_of_their_texts(file: Path) -> None:
 
 def test_one_line() -> None:
     assert decode_line("é\r\n".encode(), "x", 1) == "é"
+    marked = "\ufeffa".encode()
+    assert decode_line(marked, "x", 2) == "a"
+    assert decode_line(marked, "x", 2, keep_marks=True) == "\ufeffa"
     assert decode_line(b"a\rb\n", "x", 1, other_ends=True) == "a\rb"
     with pytest.raises(InputError, match="x:9: expected line ends of one kind"):
         decode_line(b"a\nb\r", "x", 9)
