@@ -614,7 +614,7 @@ def interrupted(inputs: list[str], out: Path) -> None:
 def test_outputs_that_are_not_as_they_were_written(
     inputs: list[str], tmp_path: Path
 ) -> None:
-    """They are written again: a file that is missing, of another size, or that should not be there."""
+    """One is missing, one should not be there, and one has another size."""
     prepare_in_thirds(inputs, tmp_path / "whole")
     out = tmp_path / "out"
     interrupted(inputs, out)
