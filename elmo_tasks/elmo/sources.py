@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,8 @@ def open_source(
     names: Mapping[str, str] | None = None,
 ) -> tuple[LayerSource, SourceFiles]:
     """
-    Load a frozen source of layers and describe where it came from; for `names` see
-    `SourceFiles`.
+    Load a source of layers, which `Layers` freezes, and describe where it came from;
+    for `names` see `SourceFiles`.
 
     `run_folder` is that of a trained model, which knows the digests of its files. A
     file is then searched at the given path, where this user's trainings last had one
@@ -87,7 +88,6 @@ def open_source(
         if settings.archive:
             for key, path in zip(given, paths, strict=True):
                 contents[key] = _contents(path)
-    opened = opened.eval().requires_grad_(False)
     return opened, SourceFiles(settings.source, files, contents, names)
 
 
@@ -112,17 +112,17 @@ class _Search:
         here = self._at(key, self.given[key], self.given[key])
         if self.trained is None:
             return here
-        wanted = self.trained.files[key]
-        if here is not None and here[0].sha256 == wanted.sha256:
+        expected = self.trained.files[key]
+        if here is not None and here[0].sha256 == expected.sha256:
             return here
-        last = remembered(wanted.sha256)
+        last = remembered(expected.sha256)
         if last is not None:
-            there = self._at(key, wanted.given, last)
-            if there is not None and there[0].sha256 == wanted.sha256:
+            there = self._at(key, expected.given, last)
+            if there is not None and there[0].sha256 == expected.sha256:
                 return there
         unpacked = self._unpacked(key)
         if unpacked is not None:
-            return wanted, unpacked
+            return expected, unpacked
         return here
 
     def _at(self, key: str, given: str, place: str) -> tuple[File, Path] | None:
@@ -140,9 +140,7 @@ class _Search:
 
     def _unpacked(self, key: str) -> Path | None:
         """The file from the contents in the archive, in the temporary folder."""
-        if self.run_folder is None:
-            return None
-        content = archived_contents(self.given, self.run_folder).get(key)
+        content = self._archived.get(key)
         if content is None:
             return None
         if key == "model":
@@ -151,6 +149,15 @@ class _Search:
         path = self.temporary / key
         content.numpy().tofile(path)
         return path
+
+    @cached_property
+    def _archived(self) -> Mapping[str, Tensor]:
+        """The contents of the files inside the archive, by their keys; uint8."""
+        if self.run_folder is None:
+            return {}
+        if self.trained is not None and self.trained.contents:
+            return self.trained.contents
+        return archived_contents(self.given, self.run_folder)
 
     def missing(self, key: str, names: Mapping[str, str]) -> InputError:
         """
