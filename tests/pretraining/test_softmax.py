@@ -206,11 +206,9 @@ def test_nearly_the_whole_vocabulary_can_be_drawn() -> None:
     assert draw[1] > 300
 
 
-@pytest.mark.parametrize(("words", "negatives"), [(300, 100), (40, 9), (5000, 50)])
-def test_a_draw_mostly_takes_its_random_numbers_at_once(
-    words: int, negatives: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A few more than it is expected to need."""
+@pytest.fixture
+def random_counts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many random numbers each call of `torch.rand` was asked for."""
     counts: list[int] = []
     rand = torch.rand
 
@@ -219,26 +217,26 @@ def test_a_draw_mostly_takes_its_random_numbers_at_once(
         return rand(count, **options)
 
     monkeypatch.setattr(torch, "rand", counting)
+    return counts
+
+
+@pytest.mark.parametrize(("words", "negatives"), [(300, 100), (40, 9), (5000, 50)])
+def test_a_draw_mostly_takes_its_random_numbers_at_once(
+    words: int, negatives: int, random_counts: list[int]
+) -> None:
+    """A few more than it is expected to need."""
     sampler = LogUniformSampler(words, negatives)
     tries = [sampler.draw()[1] for _ in range(50)]
-    assert len(counts) <= 60
-    assert sum(tries) < sum(counts) < 3 * (sum(tries) + 50 * 16)
+    assert len(random_counts) <= 60
+    assert sum(tries) < sum(random_counts) < 3 * (sum(tries) + 50 * 16)
 
 
 def test_a_draw_of_all_words_takes_few_random_numbers(
-    monkeypatch: pytest.MonkeyPatch,
+    random_counts: list[int],
 ) -> None:
-    counts: list[int] = []
-    rand = torch.rand
-
-    def counting(count: int, **options: object) -> Tensor:
-        counts.append(count)
-        return rand(count, **options)
-
-    monkeypatch.setattr(torch, "rand", counting)
     sampler = LogUniformSampler(40, 40)
     tries = [sampler.draw()[1] for _ in range(20)]
-    assert sum(tries) <= sum(counts) < 5 * sum(tries)
+    assert sum(tries) <= sum(random_counts) < 5 * sum(tries)
 
 
 def test_probabilities_of_the_sampler() -> None:
