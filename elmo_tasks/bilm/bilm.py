@@ -156,14 +156,14 @@ class BiLM(nn.Module):
         self.requires_grad_(False)
         for layer in packable_layers(self):
             layer.pack(self._packed_dtype)
-        self._begin_word_vectors_anew()
+        self._clear_word_vectors()
         return self
 
     def unpack(self) -> Self:
         """Make packed weights parameters again, still frozen."""
         for layer in packable_layers(self):
             layer.unpack()
-        self._begin_word_vectors_anew()
+        self._clear_word_vectors()
         return self
 
     def cache_word_vectors(self) -> Self:
@@ -171,7 +171,7 @@ class BiLM(nn.Module):
         Keep the context-free vectors of the most recently used words from one call to
         the next, so that a word of a running text is encoded once. For a frozen biLM:
         its weights must stay as they are, but for `load_state_dict`, `pack` and `to`,
-        which begin the cache anew.
+        which clear the cache.
 
         Does nothing on a GPU, or where a word's vector depends by rounding on the words
         that are encoded with it; see `TokenEncoder.is_batch_invariant`.
@@ -261,7 +261,7 @@ class BiLM(nn.Module):
 
     def load_state_dict(self, *args: Any, **kwargs: Any) -> Any:
         loaded = super().load_state_dict(*args, **kwargs)
-        self._begin_word_vectors_anew()
+        self._clear_word_vectors()
         return loaded
 
     def _apply(self, *args: Any, **kwargs: Any) -> Self:
@@ -270,13 +270,13 @@ class BiLM(nn.Module):
         super()._apply(*args, **kwargs)  # unpacks
         if is_packed:
             self.pack()
-        self._begin_word_vectors_anew()
+        self._clear_word_vectors()
         return self
 
     def _parts(self) -> Parts:
         return Parts(self.token_encoder, self.forward_stack, self.backward_stack)
 
-    def _begin_word_vectors_anew(self) -> None:
+    def _clear_word_vectors(self) -> None:
         if self._word_vectors is not None:
             self.cache_word_vectors()
 

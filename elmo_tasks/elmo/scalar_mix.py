@@ -61,8 +61,8 @@ class MixSettings(Settings):
 
     def conflicts(self) -> Iterator[Wrong]:
         if self.l2 and self.mix != WEIGHTED:
-            wanted = f"null where mix is {self.mix}, which has no weights to penalise"
-            yield Wrong("l2", wanted, self.l2)
+            expected = f"null where mix is {self.mix}, which has no weights to penalise"
+            yield Wrong("l2", expected, self.l2)
 
 
 WEIGHTED_MIX = MixSettings()

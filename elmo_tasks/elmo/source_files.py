@@ -238,9 +238,9 @@ def archived_contents(
 
 
 def _matching(given: Mapping[str, str], found: list[SourceFiles]) -> SourceFiles | None:
-    wanted = {key: portable(path) for key, path in given.items()}
+    expected = {key: portable(path) for key, path in given.items()}
     for files in found:
-        if files.given() == wanted:
+        if files.given() == expected:
             return files
     return None
 

@@ -193,8 +193,8 @@ class SourceSettings(Settings):
                 return  # the embedded biLM
             if self.weight_file is not None and is_whole_model(self.weight_file):
                 if self.options_file not in (None, self.weight_file):
-                    wanted = "null where weight_file is a whole model"
-                    yield Wrong("options_file", wanted, self.options_file)
+                    expected = "null where weight_file is a whole model"
+                    yield Wrong("options_file", expected, self.options_file)
                 return
         for key in SOURCES[self.source].files:
             if getattr(self, key) is None:

@@ -137,7 +137,7 @@ def plain(bilm: BiLM, ids: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_other_weights_begin_the_cache_anew(frozen: BiLM, packed: bool) -> None:
+def test_other_weights_clear_the_cache(frozen: BiLM, packed: bool) -> None:
     bilm, ids = frozen if packed else frozen.unpack(), batch_to_ids([["a"]])
     before = bilm(ids).layers
     bilm.load_state_dict(random_bilm(seed=4, **EMBEDDED).state_dict())
@@ -146,7 +146,7 @@ def test_other_weights_begin_the_cache_anew(frozen: BiLM, packed: bool) -> None:
     torch.testing.assert_close(found, plain(bilm, ids))
 
 
-def test_a_conversion_begins_the_cache_anew(frozen: BiLM) -> None:
+def test_a_conversion_clears_the_cache(frozen: BiLM) -> None:
     ids = batch_to_ids([["a"]])
     frozen(ids)
     found = frozen.double()(ids).layers
