@@ -145,6 +145,8 @@ class Processes(Workers):
         self._new_pool = partial(ProcessPoolExecutor, 1, context, _begin, begin)
         # A pool of several processes ends all of them when one is killed.
         self._pools = [self._new_pool() for _ in range(slots)]
+        # Two threads that shut a pool down at a time would close its pipes twice.
+        self._shutting_down = threading.Lock()
         self._free: SimpleQueue[int] = SimpleQueue()
         for number in range(slots):
             self._free.put(number)
@@ -175,11 +177,12 @@ class Processes(Workers):
         try:
             return pool.submit(_call_unless_closed, function, arguments).result()
         except (BrokenProcessPool, SystemExit) as error:
-            pool.shutdown()
+            with self._shutting_down:
+                pool.shutdown()
             self._pools[number] = self._new_pool()
-            problem = "a worker process was killed (out of memory?)"
             if isinstance(error, SystemExit):
-                problem = "a worker process was ended by a signal"
+                raise WorkerLost("a worker process was ended by a signal") from None
+            problem = "a worker process was killed (out of memory?)"
             hint = "run it again with fewer workers"
             raise WorkerLost(problem, hint=hint) from None
         finally:
@@ -189,7 +192,8 @@ class Processes(Workers):
         if self._calls:
             self._open.close()
         for pool in list(self._pools):
-            pool.shutdown()
+            with self._shutting_down:
+                pool.shutdown()
         self._open.close()
 
 

@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -13,6 +16,21 @@ def require_path(*paths: str) -> None:
     for path in paths:
         if not os.path.exists(path):
             pytest.skip(f"this system has no {path}")
+
+
+@contextmanager
+def signals_of_a_terminal() -> Iterator[None]:
+    """
+    Processes that start meanwhile are ended by Ctrl-C and by the end of a terminal, also
+    where this process ignores both, as in the background job of a script.
+    """
+    numbers = (signal.SIGINT, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def processes() -> dict[int, tuple[int, str, str]]:

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.workers import Processes, WorkerLost
-from tests.system import is_alive
+from tests.system import is_alive, signals_of_a_terminal
 
 MAIN = """
 import sys, time
@@ -74,15 +75,11 @@ def test_closing_ends_calls_and_what_they_started(tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.skipif(
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
-    reason="a shell has started this in the background, where Ctrl-C is ignored",
-)
 def test_a_terminal_interrupts_all_workers(tmp_path: Path) -> None:
     """Those that wait for a call end, too, and what a call has started."""
     file = tmp_path / "ids"
     began = time.monotonic()
-    with Processes(2) as workers:
+    with signals_of_a_terminal(), Processes(2) as workers:
         calls = [workers.submit(time.sleep, 1)]
         calls.append(workers.submit(sleep_with_a_child, file))
         until(lambda: len(ids_in(file)) == 2 and calls[0].done())
@@ -92,6 +89,31 @@ def test_a_terminal_interrupts_all_workers(tmp_path: Path) -> None:
         time.sleep(0.5)  # the pool sees that a process has ended
     assert time.monotonic() - began < 30
     assert not any(map(is_alive, ids_in(file)))
+
+
+def test_one_thread_at_a_time_shuts_a_pool_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two at a time would close its pipes twice, and so somebody else's files."""
+    shutdown = ProcessPoolExecutor.shutdown
+    most = 0
+    busy: list[ProcessPoolExecutor] = []
+
+    def counted(self: ProcessPoolExecutor) -> None:
+        nonlocal most
+        busy.append(self)
+        most = max(most, busy.count(self))
+        shutdown(self)
+        time.sleep(0.2)
+        busy.remove(self)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "shutdown", counted)
+    with Processes(2) as workers:
+        files = [tmp_path / "first", tmp_path / "second"]
+        for file in files:
+            workers.submit(sleep_with_a_child, file)
+            until(lambda file=file: len(ids_in(file)) == 2)
+    assert most == 1
 
 
 def test_closing_before_a_worker_has_started(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from elmo_tasks.cli.main import main
-from elmo_tasks.workers import Processes
+from elmo_tasks.workers import Processes, WorkerLost
 from tests.archives.make import STORED
 from tests.forks import fork, status_of, temporary, write_and_wait
+from tests.system import signals_of_a_terminal
 from tests.test_flow import SMALLER
 from tests.tiny import FIXTURES
 
@@ -123,15 +124,13 @@ def test_nohup(words: Callable[[str], list[str]], tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_workers_of_a_terminal(number: int, tmp_path: Path) -> None:
     """A terminal sends its signals to the worker processes, too."""
-    if signal.getsignal(number) is signal.SIG_IGN:
-        pytest.skip("the signal is ignored here, as in a background job of a script")
-    with Processes(1) as workers:
+    with signals_of_a_terminal(), Processes(1) as workers:
         worker = workers.submit(os.getpid).result()
         begun = workers.submit(write_and_wait, tmp_path / "out")
         until = time.monotonic() + 30
         while not temporary(tmp_path) and time.monotonic() < until:
             time.sleep(0.05)
         os.kill(worker, number)
-        with pytest.raises(SystemExit):
+        with pytest.raises(WorkerLost, match="ended by a signal"):
             begun.result()
     assert temporary(tmp_path) == []
