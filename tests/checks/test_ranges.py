@@ -3,16 +3,21 @@ Every number of every constructor has a range, which `check` and construction ap
 alike.
 """
 
+import importlib
 import inspect
 import math
+import pkgutil
+import sys
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import pytest
 from allennlp.common import Params, Registrable
 from allennlp.training import Trainer
 
+import elmo_tasks
+from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import (
@@ -258,3 +263,78 @@ def least(annotation: Any) -> Any:
         if expected(annotation, value) is None:
             return value
     return None
+
+
+ELSEWHERE = ("sentence_embedder.Elmo.", "schema.Distributed.")
+"""
+Checked by the objects that the methods make (the next test), and a signature that
+`check` reads.
+"""
+
+
+def functions() -> Iterator[tuple[str, Any]]:
+    """Functions, constructors and methods, but not those that dataclasses have."""
+    for module in pkgutil.walk_packages(elmo_tasks.__path__, "elmo_tasks."):
+        if ".integrations." in module.name or ".torchvision_stub" in module.name:
+            continue  # adapters of packages that need not be installed
+        short = module.name.rpartition(".")[2]
+        for name, one in vars(importlib.import_module(module.name)).items():
+            if getattr(one, "__module__", None) != module.name:
+                continue
+            if inspect.isfunction(one):
+                yield f"{short}.{name}", one
+            if inspect.isclass(one):
+                for key, method in vars(one).items():
+                    function = getattr(method, "__func__", method)
+                    made = is_dataclass(one) and key == "__init__"
+                    if inspect.isfunction(function) and not made:
+                        yield f"{short}.{name}.{key}", function
+
+
+def is_checked(function: Any) -> bool:
+    while hasattr(function, "__wrapped__"):
+        if function.__code__.co_qualname == "checked.<locals>.construct":
+            return True
+        function = function.__wrapped__
+    return False
+
+
+def test_every_function_with_a_range_checks_it() -> None:
+    unchecked = set()
+    for name, function in functions():
+        signature = inspect.signature(function)
+        ranges = [has_range(one.annotation) for one in signature.parameters.values()]
+        checked = is_checked(function) or name.startswith(ELSEWHERE)
+        if any(ranges) and not checked:
+            unchecked.add(name)
+    assert unchecked == set()
+
+
+@pytest.mark.parametrize("method", ["embed", "embed_sentences"])
+def test_a_wrong_argument_of_elmo_is_an_error(method: str) -> None:
+    function = getattr(Elmo.from_pretrained(), method)
+    tried = 0
+    for name, parameter in inspect.signature(function).parameters.items():
+        if has_range(parameter.annotation):
+            with pytest.raises(InputError, match=name):
+                list(function([["She", "left"]], **{name: -1.5}))
+            tried += 1
+    assert tried > 0
+
+
+def test_every_dataclass_with_a_range_checks_it() -> None:
+    unchecked = set()
+    for cls in dataclasses_of_the_package():
+        ranges = [has_range(one) for one in annotations(cls).values()]
+        if any(ranges) and not issubclass(cls, Settings):
+            unchecked.add(cls.__name__)
+    assert unchecked == set()
+
+
+def dataclasses_of_the_package() -> Iterator[type]:
+    for name, module in list(sys.modules.items()):
+        if name.startswith("elmo_tasks."):
+            for one in vars(module).values():
+                is_its = getattr(one, "__module__", None) == name
+                if is_its and inspect.isclass(one) and is_dataclass(one):
+                    yield one
