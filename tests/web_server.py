@@ -11,6 +11,7 @@ from typing import Any
 
 CONTENT = bytes(range(256)) * 1000
 HALF = len(CONTENT) // 2
+LARGE = CONTENT * 33
 LOGIN = "Basic " + base64.b64encode(b"ann:pass/word").decode()
 
 
@@ -91,6 +92,18 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.start(200, len(CONTENT), ETag='"1"')
             self.wfile.write(CONTENT[:size])
+
+    def often_cut(self, count: int) -> None:
+        """Much of a large file for each request."""
+        start = self.asked()
+        much = LARGE[start : start + 1_200_000]
+        headers = {"ETag": '"1"'}
+        status = 200
+        if start:
+            status = 206
+            headers["Content_Range"] = f"bytes {start}-{len(LARGE) - 1}/{len(LARGE)}"
+        self.start(status, len(LARGE) - start, **headers)
+        self.wfile.write(much)
 
     def by_time(self, count: int) -> None:
         """As `cut`, without an ETag."""

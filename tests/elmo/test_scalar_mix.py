@@ -82,6 +82,13 @@ def test_layer_norm_over_a_sentence_equals_numpy(layers: Tensor) -> None:
     np.testing.assert_allclose(mixed.detach().numpy(), expected.mean(0), atol=1e-5)
 
 
+@pytest.mark.parametrize("over_batch", [True, False])
+def test_layer_norm_of_one_number_is_0(over_batch: bool) -> None:
+    one = torch.full((1, 1, 1, 1), 3.0)
+    mask = torch.ones(1, 1, dtype=torch.bool)
+    assert normalize(one, mask, over_batch=over_batch).item() == 0
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_sums_over_a_long_sentence_are_in_float32(dtype: torch.dtype) -> None:
     values, mask = (

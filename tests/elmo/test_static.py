@@ -3,10 +3,12 @@ Static vectors: the mean of each word's contextual vectors, and the files that h
 them.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.static import frequent_words, reduce_dimensions
@@ -40,6 +42,15 @@ def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
     return dict(read_vectors(file, width=width))
 
 
+@pytest.fixture
+def three_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("three_threads")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_vectors_are_means_over_the_text(text: Path, workers: int) -> None:
     static(

@@ -6,7 +6,9 @@ files, and the keys of ELMo.
 import json
 import logging
 import shutil
+from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ import torch
 import transformers
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
+from tokenizers import Tokenizer, normalizers, processors
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
@@ -21,6 +24,7 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.store import LayerStore
 from elmo_tasks.elmo.transformer import Transformer
+from elmo_tasks.elmo.transformer_files import find_model
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
@@ -307,6 +311,24 @@ def test_an_archive_holds_the_files(tmp_path: Path) -> None:
     assert torch.equal(again(ids_of(SENTENCES)), expected)
 
 
+def test_special_tokens_of_a_tokenizer_that_drops_the_letter_a(tmp_path: Path) -> None:
+    """They are found by the pieces of the word "a", of which there are none here."""
+    model = write_transformer(tmp_path / "model", "Bert")
+    file = tmp_path / "model" / "tokenizer.json"
+    words = [["The", "ice", "froze", "over", "."]]
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] [CLS] $A [SEP] [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.save(str(file))
+    expected = embedder(model, mix="last")(ids_of(words))
+    drops = [normalizers.Replace("a", ""), tokenizer.normalizer]
+    tokenizer.normalizer = normalizers.Sequence(drops)
+    tokenizer.save(str(file))
+    assert tokenizer.encode(["a"], is_pretokenized=True).ids == [2, 2, 3, 3]
+    assert torch.equal(embedder(model, mix="last")(ids_of(words)), expected)
+
+
 def test_a_model_of_the_hub(
     bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,6 +348,41 @@ def test_a_model_of_the_hub(
     again = embedder("org/bert", run_folder=str(tmp_path / "run"))
     again.load_state_dict(state)
     assert again.files.weight_file.path.endswith("1" * 40)
+
+
+@pytest.mark.parametrize("weights", ["safetensors", "pickle", "both"])
+def test_which_weights_are_fetched_from_the_hub(
+    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pickle only where there is nothing else."""
+    hub = Path(write_transformer(tmp_path / "hub"))
+    if weights != "safetensors":
+        torch.save({}, hub / "pytorch_model.bin")
+    if weights == "pickle":
+        (hub / "model.safetensors").unlink()
+
+    def download(name: str, allow_patterns: list[str], **options: Any) -> str:
+        ignore = [path.name for path in hub.iterdir()]
+        for pattern in allow_patterns:
+            ignore = [name for name in ignore if not fnmatch(name, pattern)]
+        shutil.copytree(
+            hub,
+            tmp_path / "cache",
+            ignore=shutil.ignore_patterns(*ignore),
+            dirs_exist_ok=True,
+        )
+        return str(tmp_path / "cache")
+
+    def info(self: Any, name: str, **options: Any) -> Any:
+        return SimpleNamespace(siblings=[])
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", info)
+    found = find_model("org/model")
+    has_pickle = (found / "pytorch_model.bin").exists()
+    has_safetensors = (found / "model.safetensors").exists()
+    assert has_pickle == (weights == "pickle")
+    assert has_safetensors == (weights != "pickle")
 
 
 def changed(file: Path, **changes: Any) -> None:

@@ -23,7 +23,7 @@ from elmo_tasks.formats.models import MODELS, PublishedModel
 from elmo_tasks.formats.text_files import open_text
 from tests.disk import file_size_limit
 from tests.memory import grown
-from tests.web_server import CONTENT, HALF, Server, serving
+from tests.web_server import CONTENT, HALF, LARGE, Server, serving
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
@@ -317,6 +317,13 @@ def test_nine_redirects_are_followed(server: Server) -> None:
     assert local_path(address(9)).read_bytes() == CONTENT
     with pytest.raises(InputError, match="too many redirections"):
         local_path(address(10))
+
+
+def test_a_connection_that_often_breaks_is_followed_to_the_end(server: Server) -> None:
+    """Attempts are counted anew after a megabyte: here each brings more, seven times."""
+    path = local_path(f"{server.address}/often_cut/x.bin")
+    assert path.read_bytes() == LARGE
+    assert server.count["often_cut"] == 8
 
 
 def test_five_attempts_wait_longer_each_time(

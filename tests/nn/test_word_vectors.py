@@ -133,6 +133,15 @@ def test_a_lost_file_of_vectors_is_reported_once(
     assert "their file cannot be read: put it there, or set lookup_file" in caplog.text
 
 
+def test_how_many_words_a_file_has_is_reported(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", "elmo_tasks.nn.word_vectors"):
+        embedder(file, vocabulary("the", "THE", "sloop-rigged"))
+    (message,) = caplog.messages
+    assert message.endswith(": vectors of 1 of 3 words, 1 more in lower case")
+
+
 @pytest.mark.parametrize("normalize", [True, False])
 def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(
     normalize: bool, file: Path

@@ -68,10 +68,11 @@ def test_few_files_are_open_at_a_time(tmp_path: Path) -> None:
     for number in range(40):
         (tmp_path / f"{number}").write_text(f"{number}\n" * length)
     files = sorted(tmp_path.iterdir())
-    free = os.dup(0)
-    os.close(free)
+    free = [os.dup(0) for _ in range(32)]  # the lowest that are free
+    for descriptor in free:
+        os.close(descriptor)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 32, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(free) + 1, hard))
     try:
         found = Counter(word for (word,) in shuffled_sentences(files, seed=3, cycle=0))
     finally:
