@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks
 from elmo_tasks.elmo.windows import Window, windows
 
 
@@ -55,6 +56,31 @@ def fewest_windows(length: int, limit: int, step: int) -> int:
     if length == 0:
         return 0
     return 1 + max(0, math.ceil((length - limit) / step))
+
+
+def sentence(size: int) -> Sentence:
+    return Sentence("", ["a"] * size, "text:1")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ([1] * 2500, [1024, 1024, 452]),
+        ([10] * 9, [4, 4, 1]),  # 40 tokens fill four batches of 10
+        ([39, 1, 40, 41, 7], [2, 1, 1, 1]),
+        ([], []),
+    ],
+)
+def test_blocks_are_bounded_in_sentences_and_in_tokens(
+    tokens: list[int], expected: list[int]
+) -> None:
+    sizes = BatchSizes(max_tokens=10, max_length=9, overlap=2)
+    if len(tokens) > 1000:
+        sizes = BatchSizes(max_tokens=4096)
+    given = [sentence(size) for size in tokens]
+    found = list(blocks(iter(given), sizes))
+    assert [len(block) for block in found] == expected
+    assert sum(found, []) == given
 
 
 def test_sentences_at_the_limit() -> None:

@@ -239,10 +239,16 @@ LINES = st.lists(
     min_size=1,
     max_size=9,
 )
+SPACED = st.builds(
+    lambda lines, margin: [f"{margin}{line}{margin}" for line in lines],
+    LINES,
+    st.sampled_from(["", " " * 9]),
+)
+"""White space around a line counts for nothing."""
 
 
 @settings(deadline=None)
-@given(st.lists(LINES, max_size=3))
+@given(st.lists(SPACED, max_size=3))
 def test_the_decision_about_several_documents(documents: list[list[str]]) -> None:
     texts = enumerate("\n".join(lines) for lines in documents)
     assert find_paragraphs(lines_of_texts(texts)) == by_definition(documents)

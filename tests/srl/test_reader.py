@@ -39,6 +39,11 @@ def test_one_instance_per_verb_with_bio_tags() -> None:
     ]
 
 
+def test_the_lemma_of_a_predicate_that_has_none() -> None:
+    made = SrlReader().text_to_instance(["Sailed", "she", "?"], 0)
+    assert metadata(made)["lemma"] == "sailed"
+
+
 def test_all_predicates() -> None:
     read = list(SrlReader(verbs_only=False).read(TALE))
     assert [metadata(one)["lemma"] for one in read] == [
