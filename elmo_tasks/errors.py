@@ -153,7 +153,10 @@ def shown(value: Any) -> str:
     return f"{text[:_SHOWN]}..."
 
 
-ALLENNLP = "'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
+ALLENNLP = (
+    "'.[tasks]' && pip install --no-deps allennlp==2.10.1, in the source folder of "
+    "elmo-tasks"
+)
 """What a command or an adapter that needs AllenNLP needs."""
 
 

@@ -24,7 +24,7 @@ def connect(address: str | None) -> Any:
     Raises `InputError` if Ray is missing, or within seconds if there is no such
     cluster.
     """
-    with needs("'elmo-tasks[ray]'"):
+    with needs("'ray[data]>=2.60,<2.64'"):
         ray = importlib.import_module("ray")
     if ray.is_initialized():
         return ray

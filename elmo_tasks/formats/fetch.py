@@ -369,7 +369,7 @@ def _hub_file(url: str) -> Path:
     repository, _, revision = repository.partition("@")
     if not (owner and repository and name):
         raise InputError(f"cannot fetch {url}: expected hf://owner/name/file")
-    with needs("'elmo-tasks[tasks]'"):
+    with needs("'huggingface_hub<1.0'"):
         from huggingface_hub import hf_hub_download, hf_hub_url
         from huggingface_hub.utils import build_hf_headers, get_session
     which: dict[str, Any] = {
