@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-CONSTRAINTS := constraints.txt
+CONSTRAINTS := requirements.txt
 PIP_INSTALL := -m pip --disable-pip-version-check --quiet install --constraint $(CONSTRAINTS)
 PIP := $(BIN)/python $(PIP_INSTALL)
 
@@ -54,7 +54,7 @@ help: ## list the targets
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
 
-$(STAMP): constraints.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.toml
+$(STAMP): requirements.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 with venv and ensurepip" \
 		"found (tried $(CANDIDATES)); install one, or call make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "error: $(PYTHON) is not a Python 3.11, 3.12" \
