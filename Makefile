@@ -64,7 +64,7 @@ $(STAMP): requirements.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.
 	@echo "  PyTorch"
 	@$(PIP) torch
 	@echo "  elmo-tasks and its packages, AllenNLP"
-	@$(PIP) hatchling 'pip>=25.1'
+	@$(PIP) hatchling hatch-fancy-pypi-readme 'pip>=25.1'
 	@$(PIP) --no-build-isolation --editable '.[tasks,web,docs]' --group dev
 	@$(PIP) --no-deps allennlp==2.10.1
 	@$(BIN)/python -c 'import torchvision' 2>/dev/null || $(PIP) --no-deps --no-build-isolation elmo_tasks/torchvision_stub

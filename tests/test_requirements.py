@@ -141,6 +141,17 @@ def tracked_files() -> Iterator[Path]:
             yield path
 
 
+def test_addresses_agree() -> None:
+    address = PROJECT["urls"]["Source"]
+    site = (ROOT / "mkdocs.yml").read_text()
+    assert f"repository: {address}\n" in site
+    hooks: Any = SETTINGS["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    links, pictures = [one["replacement"] for one in hooks["substitutions"]]
+    raw = address.replace("github.com", "raw.githubusercontent.com")
+    assert links.startswith(f"]({address}/blob/v$HFPR_VERSION/")
+    assert pictures.startswith(f'src="{raw}/v$HFPR_VERSION/')
+
+
 START = """
 import importlib.machinery, importlib.metadata, os, sys
 
