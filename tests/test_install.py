@@ -1,5 +1,8 @@
-"""The wheel in a fresh environment."""
+"""The wheel in a fresh environment, its page on an index, and its image."""
 
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -14,14 +17,17 @@ from tests.tiny import ROOT
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def build(source: Path, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--wheel-dir", str(folder), "."]
     command += ["--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    subprocess.run(command, cwd=source, check=True, capture_output=True, text=True)
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +91,44 @@ def test_commands_work_from_another_folder(python: Path, tmp_path: Path) -> None
         assert done.returncode == 0
         assert expected in done.stdout
         assert "Warning" not in done.stdout + done.stderr
+
+
+LINK = re.compile(r"\]\(([^)]+)\)|(?:src|href)=\"([^\"]+)\"")
+OF_THE_REPOSITORY = re.compile(
+    r"https://(?:raw\.githubusercontent|github)\.com/elmo-tasks/elmo-tasks/"
+    r"(?:blob/)?v[\d.]+/([^#]+)"
+)
+
+
+def test_links_of_the_page_on_an_index(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [one for one in archive.namelist() if one.endswith("/METADATA")]
+        page = archive.read(name).decode()
+    inside = 0
+    for markdown, html in LINK.findall(page):
+        link = markdown or html
+        assert link.startswith(("https://", "#")), link
+        found = OF_THE_REPOSITORY.fullmatch(link.partition("#")[0])
+        if found is not None:
+            assert (ROOT / found[1]).exists(), link
+            inside += 1
+    assert inside > 20
+
+
+def test_the_image_has_the_files_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """The wheel of what the Dockerfile copies is the same."""
+    copied = tmp_path / "src"
+    copied.mkdir()
+    for line in (ROOT / "Dockerfile").read_text().splitlines():
+        if line.startswith("COPY "):
+            *sources, target = shlex.split(line)[1:]
+            for pattern in sources:
+                for path in ROOT.glob(pattern):
+                    if path.is_dir():
+                        shutil.copytree(path, tmp_path / target.strip("/"))
+                    else:
+                        shutil.copy(path, copied)
+    image = build(copied, tmp_path)
+    with zipfile.ZipFile(wheel) as expected, zipfile.ZipFile(image) as found:
+        assert found.namelist() == expected.namelist()
+    assert (copied / "requirements.txt").is_file()
