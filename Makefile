@@ -23,6 +23,13 @@ LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
 CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
 
+# Tests of the core alone, which import neither AllenNLP nor another package of an extra.
+CORE_TESTS := $(LIGHT_TESTS) $(addprefix tests/,bilm/test_lstm.py bilm/test_lstm_cell.py bilm/test_options.py \
+	bilm/test_packed_linear.py bilm/test_weights.py elmo/test_hdf5_reader.py elmo/test_hdf5_writer.py \
+	elmo/test_windows.py formats/test_download.py formats/test_tensor_files.py test_errors.py test_files.py)
+# The interpreters of `make test-wheel`.
+PYTHONS := $(BIN)/python
+
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # $(call beside,NAME,PYTHON,PACKAGES,TESTS): tests in an environment beside .venv, skipped if its packages cannot be had.
@@ -46,7 +53,7 @@ SEED := 1
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-lowest dist test-wheel tutorials docs bench soak mutants worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-lowest test-core dist test-wheel tutorials docs bench soak mutants worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -115,6 +122,13 @@ test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 	@build/lowest/bin/python -m pip --quiet install --no-deps allennlp==2.10.1 ./elmo_tasks/torchvision_stub
 	@$(PYTEST:$(BIN)/%=build/lowest/bin/%)
 
+test-core: ## the core in an environment without extras, built with PYTHON
+	@rm -rf build/core
+	@$(PYTHON) -m venv build/core
+	@build/core/bin/python $(PIP_INSTALL) . hypothesis pytest
+	@OMP_NUM_THREADS=1 build/core/bin/python -m pytest --noconftest -p no:cacheprovider --quiet $(CORE_TESTS)
+	@cd build/core && echo "She heard the play ." > in.txt && bin/elmo-tasks elmo in.txt out.hdf5
+
 dist: install ## the wheel and the source distribution, the same bytes for the same commit
 	@rm -rf dist
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build
@@ -122,11 +136,14 @@ dist: install ## the wheel and the source distribution, the same bytes for the s
 	@$(PIP) twine
 	@$(BIN)/twine check --strict dist/*
 
-test-wheel: dist ## the wheel in a bare environment: vectors with torch, numpy and h5py alone
-	@rm -rf build/wheel
-	@$(BIN)/python -m venv build/wheel
-	@build/wheel/bin/python $(PIP_INSTALL) dist/*.whl
-	@cd build/wheel && echo "She heard the play ." > in.txt && bin/elmo-tasks elmo in.txt out.hdf5 && bin/elmo-tasks models > /dev/null
+test-wheel: dist ## the wheel in bare environments: vectors with torch, numpy and h5py alone; PYTHONS="python3.12 python3.14"
+	@for python in $(PYTHONS); do \
+		echo "$$($$python --version): the wheel"; \
+		rm -rf build/wheel; $$python -m venv build/wheel || exit; \
+		build/wheel/bin/python $(PIP_INSTALL) dist/*.whl || exit; \
+		(cd build/wheel && echo "She heard the play ." > in.txt && bin/elmo-tasks elmo in.txt out.hdf5 \
+			&& bin/elmo-tasks models > /dev/null) || exit; \
+	done
 
 tutorials: install ## execute docs/tutorials/*.py and write their notebooks
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
