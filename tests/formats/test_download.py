@@ -88,7 +88,10 @@ def test_a_file_arrives_whole(
         ("many_headers", "got more than 100 headers"),
         ("endless", "expected at most 1,000,000 bytes, got more .--download-limit"),
         ("endless_chunks", "expected at most 1,000,000 bytes, got more"),
-        ("endless_trailer", "the connection stalls|expected|got more than 100 trailers"),
+        (
+            "endless_trailer",
+            "the connection stalls|expected|got more than 100 trailers",
+        ),
         ("endless_error", "HTTP Error 404"),
         ("too_long", "expected at most 1,000,000 bytes, got 1,000,000,000,000,000"),
         ("longer", rf"expected {len(CONTENT) + 9} bytes, got {len(CONTENT)}"),
