@@ -14,6 +14,7 @@ from elmo_tasks.web.worker import Opening
 
 Port = Annotated[int, Range(at_least=0, at_most=65_535)]
 Seconds = Annotated[float, Range(above=0, at_most=86_400)]
+Workers = Annotated[int, Range(at_least=1, at_most=256)]
 
 DESCRIPTION = (
     "Serve a page, and JSON, with predictions of trained archives (docs/PAGE.md). SIGTERM"
@@ -47,6 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="until an answer; then the model is started again (%(default)s)",
     )
+    add(
+        "--workers",
+        type=number(Workers),
+        default=1,
+        metavar="N",
+        help="processes of each model, which answer one request each at a time"
+        " (%(default)s)",
+    )
 
 
 def serve(args: argparse.Namespace) -> None:
@@ -72,6 +81,7 @@ def serve(args: argparse.Namespace) -> None:
             listening,
             host=args.host,
             timeout=args.timeout,
+            workers=args.workers,
             opening=opening,
             ready=ready,
         )

@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import re
+import time
 from collections.abc import AsyncIterator, Mapping
 from importlib import resources
 from typing import Any
@@ -16,12 +17,14 @@ from typing import Any
 from elmo_tasks.errors import one_line, shown
 from elmo_tasks.formats.json_values import parse_json
 from elmo_tasks.tasks import TASKS
+from elmo_tasks.web.metrics import OTHER, Metrics
 from elmo_tasks.web.models import Refused, ServedModel
 
 MAX_BYTES = 20_000
 """Of a request's body; the limits of a task's page bound what it costs."""
 
 JSON = "application/json"
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
 PAGES = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
@@ -69,7 +72,11 @@ class Service:
             self._contents[path] = (folder / name).read_bytes(), kind
         self._contents["/api/models"] = json.dumps(about).encode(), JSON
         self._contents["/health"] = b'{"status": "ok"}', JSON
-        self._models = {f"/api/predict/{name}": model for name, model in models.items()}
+        self._models: dict[str, tuple[str, ServedModel]] = {}
+        """Name and model, by path."""
+        for name, model in models.items():
+            self._models[f"/api/predict/{name}"] = name, model
+        self._metrics = Metrics(models)
         self._host = host.lower()
         self._timeout = timeout
         self._limits: set[asyncio.Timeout] = set()
@@ -88,12 +95,14 @@ class Service:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request."""
         headers = dict(HEADERS)
+        began = time.monotonic()
         try:
             status, body, kind = await self._answer(scope, receive)
         except Exception as error:
             status, body, kind = _failure(error)
             if isinstance(error, Refused) and error.retry is not None:
                 headers["Retry-After"] = str(error.retry)
+        self._count(scope["path"], status, time.monotonic() - began)
         headers["Content-Type"] = kind
         headers["Content-Length"] = str(len(body))
         encoded = []
@@ -114,15 +123,28 @@ class Service:
             _require_method(scope, "GET")
             body, kind = self._contents[path]
             return 200, body, kind
+        if path == "/metrics":
+            _require_method(scope, "GET")
+            return 200, self._metrics.text().encode(), METRICS
         if path in self._models:
             _require_method(scope, "POST")
             # Another site's page cannot send this type: the browser asks first.
             if _header(scope, b"content-type").partition(";")[0].strip() != JSON:
                 raise Refused(415, f"expected Content-Type: {JSON}")
-            status, answer = await self._predict(self._models[path], receive)
+            _, model = self._models[path]
+            status, answer = await self._predict(model, receive)
             return status, answer, JSON
-        known = sorted(self._contents.keys() | self._models.keys())
+        known = sorted({"/metrics", *self._contents, *self._models})
         raise Refused(404, f"expected one of {', '.join(known)}, got {shown(path)}")
+
+    def _count(self, path: str, status: int, seconds: float) -> None:
+        """Counts an answer."""
+        if path in self._models:
+            name, _ = self._models[path]
+            self._metrics.predicted(name, seconds)
+        elif path not in self._contents and path != "/metrics":
+            path = OTHER
+        self._metrics.answered(path, status)
 
     async def _predict(self, model: ServedModel, receive: Any) -> tuple[int, bytes]:
         """The status and the body of a model's answer. Raises `InputError`."""

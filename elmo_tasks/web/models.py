@@ -1,5 +1,5 @@
 """
-Trained archives, each in a process of its own, which is ended and started again when an
+Trained archives, each in processes of its own, which are ended and started again when an
 answer takes too long.
 """
 
@@ -10,6 +10,7 @@ import math
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from multiprocessing import get_context
@@ -59,20 +60,33 @@ class Running(NamedTuple):
         self.writer.close()
 
 
-class ServedModel:
+class Worker:
     """
-    The process of an archive, which answers one input at a time, in their order. All
-    methods belong to one event loop.
+    A process of an archive, which answers one input at a time. A process that has died,
+    or was ended, is replaced; `changed` is called when this can answer again, or no
+    longer.
     """
 
-    def __init__(self, archive: Path, opening: Opening) -> None:
+    def __init__(
+        self, archive: Path, opening: Opening, *, changed: Callable[[], None]
+    ) -> None:
         self._archive = archive
         self._opening = opening
-        self._turn = asyncio.Lock()
+        self._changed = changed
         self._running: Running | None = None
         self._restart: asyncio.Task[None] | None = None
         self._closed = False
-        self._seconds_to_load = 1
+        self.is_taken = False
+        """Whether it belongs to a request."""
+        self.restarts = 0
+        self.seconds_to_load = 1
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it has a process that answers."""
+        if self._running is None or self._restart is not None:
+            return False
+        return not self._running.reader.at_eof()  # as when it was killed
 
     async def load(self) -> dict[str, Any]:
         """
@@ -95,38 +109,38 @@ class ServedModel:
         described: dict[str, Any] = json.loads(body)
         if status != 200:
             raise InputError(described["error"])
-        self._seconds_to_load = math.ceil(time.monotonic() - began)
+        self.seconds_to_load = math.ceil(time.monotonic() - began)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(process.sentinel, self._died, process)
         return described
 
-    async def answer(
-        self, data: Any, *, wait: float, gone: Callable[[], bool]
-    ) -> tuple[int, bytes]:
+    async def compute(self, data: bytes) -> tuple[int, bytes]:
         """
-        The status and the body for an input, which is not begun if its client is `gone`
-        when its turn comes. Raises `Refused` if that is not within `wait` seconds, the
-        process is being started again, or ends.
+        The status and the body for an input in JSON. Raises `OSError` or
+        `asyncio.IncompleteReadError` if the process dies of it.
 
         Where this is cancelled before the answer is there, so by a time limit, the
         process is ended and started again.
         """
+        if self._running is None or not self.is_up:  # since it was handed out
+            raise ConnectionError("the process has ended")
+        replace = True
         try:
-            async with asyncio.timeout(wait):
-                await self._turn.acquire()
-        except TimeoutError:
-            raise self.unavailable("the model is busy") from None
-        try:
-            if gone():
-                raise Refused(400, "the client has closed the connection")
-            return await self._compute(json.dumps(data).encode())
+            self._running.writer.write(INPUT.pack(len(data)) + data)
+            status, replace, body = await self._running.receive()
         finally:
-            self._turn.release()
+            if replace:
+                self.start_again()
+        return status, body
 
-    def unavailable(self, problem: str) -> Refused:
-        """
-        An error for a request that may be sent again when the model has been started
-        again.
-        """
-        return Refused(503, problem, retry=self._seconds_to_load)
+    def start_again(self) -> None:
+        """Replaces the process, if this is not being done already."""
+        if self._closed or self._restart is not None:
+            return
+        self._forget()
+        self.restarts += 1
+        self._restart = asyncio.create_task(self._load_again())
+        self._changed()
 
     def close(self) -> None:
         """Ends the process; what it computes is not answered."""
@@ -134,29 +148,20 @@ class ServedModel:
         if self._restart is not None:
             self._restart.cancel()
         if self._running is not None:
+            self._forget()
             self._running.kill()
             self._running.process.join()
 
-    async def _compute(self, data: bytes) -> tuple[int, bytes]:
-        if self._restart is None and self._running is None:  # it could not be loaded
-            self._start_again()
-        if self._restart is not None or self._running is None:
-            raise self.unavailable("the model is being started again")
-        replace = True
-        try:
-            self._running.writer.write(INPUT.pack(len(data)) + data)
-            status, replace, body = await self._running.receive()
-        except (asyncio.IncompleteReadError, OSError):
-            problem = "the process of the model was killed (out of memory?)"
-            raise self.unavailable(problem) from None
-        finally:
-            if replace:
-                self._start_again()
-        return status, body
+    def _died(self, process: BaseProcess) -> None:
+        """What is called when a process has ended."""
+        if self._running is not None and process is self._running.process:
+            self.start_again()
 
-    def _start_again(self) -> None:
-        if not self._closed:
-            self._restart = asyncio.create_task(self._load_again())
+    def _forget(self) -> None:
+        """No longer listens to the end of the process."""
+        if self._running is not None:
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(self._running.process.sentinel)
 
     async def _load_again(self) -> None:
         ended = self._running
@@ -173,6 +178,7 @@ class ServedModel:
                 self._running = None
         finally:
             self._restart = None
+            self._changed()
 
     def _start(self, channel: socket.socket) -> BaseProcess:
         arguments = self._archive, self._opening, channel
@@ -181,6 +187,110 @@ class ServedModel:
         if self._closed:  # meanwhile
             process.kill()
         return process
+
+
+class ServedModel:
+    """
+    The processes of an archive, `workers` of them. Each request goes to a free one;
+    while there is none, requests wait in their order. All methods belong to one event
+    loop.
+    """
+
+    def __init__(self, archive: Path, opening: Opening, *, workers: int) -> None:
+        self.workers: list[Worker] = []
+        for _ in range(workers):
+            self.workers.append(Worker(archive, opening, changed=self._hand_out))
+        self._waiting: deque[asyncio.Future[Worker]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a free process."""
+        return len(self._waiting)
+
+    async def load(self) -> dict[str, Any]:
+        """
+        Starts the processes; returns what the page shows of the archive. Raises
+        `InputError` if it cannot be used.
+        """
+        described = await asyncio.gather(*[worker.load() for worker in self.workers])
+        return described[0]
+
+    async def answer(
+        self, data: Any, *, wait: float, gone: Callable[[], bool]
+    ) -> tuple[int, bytes]:
+        """
+        The status and the body for an input, which is not begun if its client is `gone`
+        when its turn comes. Raises `Refused` if that is not within `wait` seconds, all
+        processes are being started again, or the one that computes it ends.
+
+        Where this is cancelled before the answer is there, so by a time limit, the
+        process is ended and started again.
+        """
+        try:
+            async with asyncio.timeout(wait):
+                worker = await self._free_worker()
+        except TimeoutError:
+            raise self.unavailable("the model is busy") from None
+        try:
+            if gone():
+                raise Refused(400, "the client has closed the connection")
+            return await worker.compute(json.dumps(data).encode())
+        except (asyncio.IncompleteReadError, OSError):
+            problem = "the process of the model was killed (out of memory?)"
+            raise self.unavailable(problem) from None
+        finally:
+            worker.is_taken = False
+            self._hand_out()
+
+    def unavailable(self, problem: str) -> Refused:
+        """
+        An error for a request that may be sent again when a process has been started
+        again.
+        """
+        seconds = min(worker.seconds_to_load for worker in self.workers)
+        return Refused(503, problem, retry=seconds)
+
+    def close(self) -> None:
+        """Ends the processes; what they compute is not answered."""
+        for worker in self.workers:
+            worker.close()
+
+    async def _free_worker(self) -> Worker:
+        """A process that is up and now belongs to the caller, who waits for it."""
+        for worker in self.workers:
+            if not worker.is_up:  # it could not be loaded, or is being loaded
+                worker.start_again()
+        waiter: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        self._hand_out()
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
+            elif not waiter.cancelled():  # its turn came at the same moment
+                waiter.result().is_taken = False
+                self._hand_out()
+            raise
+
+    def _hand_out(self) -> None:
+        """
+        Gives free processes to the requests that have waited longest; refuses all that
+        wait while no process is up.
+        """
+        up = [worker for worker in self.workers if worker.is_up]
+        free = [worker for worker in up if not worker.is_taken]
+        while self._waiting and (free or not up):
+            waiter = self._waiting.popleft()
+            if waiter.done():  # no longer waits
+                continue
+            if not up:
+                problem = "the model is being started again"
+                waiter.set_exception(self.unavailable(problem))
+            else:
+                worker = free.pop(0)
+                worker.is_taken = True
+                waiter.set_result(worker)
 
 
 async def _in_thread(function: Callable[..., Result], *arguments: Any) -> Result:

@@ -54,18 +54,19 @@ def serve(
     *,
     host: str,
     timeout: float,
+    workers: int,
     opening: Opening,
     ready: Callable[[str], None],
 ) -> None:
     """
     Serve archives, by name, at a socket until SIGTERM or Ctrl-C. `host` is the name
-    that the socket was given. A request has `timeout` seconds; `opening` says how the
-    archives are loaded. `ready` is called with the URL when all are. Raises
-    `InputError` if a file cannot be used.
+    that the socket was given. A request has `timeout` seconds; each archive is loaded
+    by so many `workers`, `opening` says how. `ready` is called with the URL when all
+    are. Raises `InputError` if a file cannot be used.
     """
     models: dict[str, ServedModel] = {}
     for name, file in archives.items():
-        models[name] = ServedModel(file, opening)
+        models[name] = ServedModel(file, opening, workers=workers)
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(listening, models, host=host, timeout=timeout, ready=ready))
 

@@ -37,6 +37,7 @@ LEAST = {
     "probe pos --cuda-device": -1,
     "probe wsd --cuda-device": -1,
     "serve --port": 0,
+    "serve --workers": 1,
     "static --batch-size": 1,
     "static --cuda-device": -1,
     "static --dimensions": 1,
@@ -57,7 +58,7 @@ The options that take other numbers than integers, above 0, and the largest valu
 each.
 """
 
-MOST = {"bilm export --mantissa-bits": 23, "serve --port": 65_535}
+MOST = {"bilm export --mantissa-bits": 23, "serve --port": 65_535, "serve --workers": 256}
 """The largest, where it is not that of an integer of 32 bits."""
 
 

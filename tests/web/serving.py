@@ -11,6 +11,9 @@ from typing import IO, Any, NamedTuple
 
 from tests.tiny import ROOT
 
+ODD_NAME = 'a {"b"} %c\\'
+"""A name that has to be escaped in paths and in metrics."""
+
 
 class Reply(NamedTuple):
     status: int
