@@ -163,8 +163,9 @@ mutants: install ## make COUNT random faults in FOLDERS, and see whether the tes
 	@$(PIP) --group mutants
 	@$(BIN)/python benchmarks/mutants.py $(FOLDERS) --count $(COUNT) --seed $(SEED)
 
-worlds: install ## write the synthetic corpus to fixtures/miniworld
+worlds: install ## write the synthetic corpus to fixtures/miniworld, and the page's examples
 	@$(BIN)/python -m fixtures.generator corpora
+	@$(BIN)/python -m fixtures.generator examples
 
 vectors: worlds ## train the word vectors of scale mini on ELMO_TASKS_DATA/lm with gensim: ten minutes
 	@test -n "$(ELMO_TASKS_DATA)" || { echo "error: ELMO_TASKS_DATA must name the data root" >&2; exit 1; }

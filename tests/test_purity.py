@@ -73,5 +73,6 @@ def test_calls_change_no_state(task: str, tmp_path: Path) -> None:
     model.train()(**batch)["loss"].backward()
     assert_same(state(model), before)
     model.eval()(**batch)
-    assert used.predict_batch_json(TASKS[task].examples)
+    inputs = [example.input for example in TASKS[task].examples]
+    assert used.predict_batch_json(inputs)
     assert_same(state(model), before)

@@ -9,6 +9,14 @@ from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 
+class Example(NamedTuple):
+    """An input of a predictor, and what is right, if that is known."""
+
+    input: dict[str, Any]
+    gold: dict[str, Any] | None = None
+    """In the form of the predictor's output, without what only a model has."""
+
+
 class Page(NamedTuple):
     """
     A tab of the page of `elmo-tasks serve`.
@@ -24,6 +32,11 @@ class Page(NamedTuple):
     fields: tuple[tuple[str, str, int], ...] = (
         ("sentence", "Sentence", 2),
     )  # key, name and rows of each text
+    words: tuple[tuple[str, str, int, str], ...] = ()
+    """
+    The same for an input of words, and what each text is: `words` between blanks,
+    `lines` of words, or `numbers`.
+    """
     limits: dict[str, int] = {"words": 2000}
     attention: int | None = None  # words of each text whose attention is drawn and sent
 
@@ -32,7 +45,7 @@ class Page(NamedTuple):
 class Task:
     """
     A task of a package, of which the plugin imports every module. The package's
-    `examples.json` has inputs of its predictor.
+    `examples.json` has inputs of its predictor and their gold answers.
 
     # Parameters
 
@@ -45,6 +58,8 @@ class Task:
       "deviation": ...}`.
     - `minutes`: of a training on one CPU core at `mini` and at `small`, each without
       and with ELMo; the layers are cached.
+    - `has_gold`: whether the gold answers of the examples are those of every model of
+      the task; not if each model has labels of its own.
     - `spacy`: what the spaCy component predicts at a time, if it can set the output.
     """
 
@@ -56,12 +71,17 @@ class Task:
     page: Page
     paper: tuple[Any, Any] | None = None
     minutes: tuple[tuple[float, float], tuple[float, float]] | None = None
+    has_gold: bool = True
     spacy: Literal["sentence", "document"] | None = None
 
     @property
-    def examples(self) -> list[dict[str, Any]]:
-        """Inputs of the predictor."""
-        found: list[dict[str, Any]] = json.loads(
-            files(self.package).joinpath("examples.json").read_text("utf-8")
-        )
+    def examples(self) -> list[Example]:
+        """Inputs of the predictor and their gold answers."""
+        found = []
+        file = files(self.package).joinpath("examples.json")
+        for one in json.loads(file.read_text("utf-8")):
+            gold = None
+            if self.has_gold:
+                gold = one.get("gold")
+            found.append(Example(one["input"], gold))
         return found

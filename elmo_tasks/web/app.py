@@ -16,7 +16,7 @@ from typing import Any
 
 from elmo_tasks.errors import one_line, shown
 from elmo_tasks.formats.json_values import parse_json
-from elmo_tasks.tasks import TASKS
+from elmo_tasks.tasks import TASKS, Task
 from elmo_tasks.web.metrics import OTHER, Metrics
 from elmo_tasks.web.models import Refused, ServedModel
 
@@ -61,7 +61,7 @@ class Service:
         timeout: float,
     ) -> None:
         about = {
-            "tasks": {name: task.page._asdict() for name, task in TASKS.items()},
+            "tasks": {name: _tab(task) for name, task in TASKS.items()},
             "models": [{"name": name} | dict(one) for name, one in described.items()],
             "limits": {"bytes": MAX_BYTES, "seconds": timeout},
         }
@@ -179,6 +179,12 @@ class Service:
                     self._limits.discard(limit)
         except TimeoutError:
             raise late from None
+
+
+def _tab(task: Task) -> dict[str, Any]:
+    """What the page shows of a task."""
+    examples = [example._asdict() for example in task.examples]
+    return task.page._asdict() | {"examples": examples}
 
 
 def _failure(error: Exception) -> tuple[int, bytes, str]:

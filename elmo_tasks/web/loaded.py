@@ -44,10 +44,10 @@ class LoadedModel:
             )
         self.task = task
         with contextlib.suppress(InputError):  # said when it is asked for
-            self.predictor.predict_json(task.examples[0])
+            self.predictor.predict_json(task.examples[0].input)
 
     def describe(self) -> dict[str, Any]:
-        """`task`, `mix` (for each place of ELMo) and `examples`."""
+        """`task` and `mix` (for each place of ELMo)."""
         mixes: list[tuple[str, Any]] = []
         for module in self.predictor._model.modules():
             if isinstance(module, ElmoTokenEmbedder):
@@ -59,11 +59,7 @@ class LoadedModel:
                 gamma = mix.gamma.item()
             weights = mix.layer_weights().tolist()
             described.append({"at": at, "weights": weights, "gamma": gamma})
-        return {
-            "task": self.task.name,
-            "mix": described,
-            "examples": self.task.examples,
-        }
+        return {"task": self.task.name, "mix": described}
 
     def answer(self, data: Any) -> bytes:
         """

@@ -58,7 +58,11 @@ The options that take other numbers than integers, above 0, and the largest valu
 each.
 """
 
-MOST = {"bilm export --mantissa-bits": 23, "serve --port": 65_535, "serve --workers": 256}
+MOST = {
+    "bilm export --mantissa-bits": 23,
+    "serve --port": 65_535,
+    "serve --workers": 256,
+}
 """The largest, where it is not that of an integer of 32 bits."""
 
 

@@ -21,7 +21,7 @@ def stored(task: str) -> Predictor:
 
 @pytest.mark.parametrize("task", INPUTS)
 def test_a_batch_equals_single_inputs(task: str) -> None:
-    inputs = TASKS[task].examples[:2] + [INPUTS[task]]
+    inputs = [one.input for one in TASKS[task].examples[:2]] + [INPUTS[task]]
     batch = stored(task).predict_batch_json(inputs)
     assert_close(batch, [stored(task).predict_json(one) for one in inputs])
     assert batch[-1].get("id") == INPUTS[task].get("id")

@@ -17,9 +17,11 @@ def test_the_page_has_the_drawing_and_the_predictor_the_fields(task: str) -> Non
     page = (ROOT / "elmo_tasks/web/static/page.js").read_text("utf-8")
     assert f"\n  {record.page.drawing}: {{" in page
     assert {key for key, _, _ in record.page.fields} <= keys
+    assert {key for key, _, _, _ in record.page.words} <= keys
     assert record.examples
     for example in record.examples:
-        assert example.keys() <= keys | {"id"}
+        assert example.input.keys() <= keys | {"id"}
+        assert (example.gold is not None) == record.has_gold
 
 
 def test_scores_of_the_paper() -> None:

@@ -1,16 +1,18 @@
 """The page of `elmo-tasks serve`, in Chromium."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
+from elmo_tasks.tasks import TASKS
 from tests.archives.make import INPUTS, STORED
 from tests.tiny import ROOT
 from tests.web.serving import Server, serving
@@ -37,6 +39,16 @@ HOSTILE = [
 ]
 HOSTILE += ["\U0001f469\u200d\U0001f467", "]]>&amp;", "x" * 3000]
 MESSAGE = "#message:not(:empty)"
+WIDTHS = (400, 1000, 1400)
+FOCUSABLE = "a[href], button, select, textarea, summary, [tabindex='0']"
+FOCUSABLE += ", input:checked"
+FOCUS = """() => {
+  const one = document.activeElement, ring = one.matches("input") ? one.parentElement : one;
+  const { outlineStyle, outlineWidth } = getComputedStyle(ring), box = ring.getBoundingClientRect();
+  const place = [...document.querySelectorAll("*")].indexOf(one);
+  return [place, outlineStyle !== "none" && parseFloat(outlineWidth) >= 2, box.top < innerHeight && box.bottom > 0];
+}"""
+"""Which element has the focus, whether that is seen, and whether it is on screen."""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +88,7 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
         page.on("pageerror", on_error)
         page.on("console", on_line)
         for name, answer in dict(answers).items():
-            page.route(f"**/api/predict/{name}", partial(_answer, json.dumps(answer)))
+            page.route(f"**/api/predict/{name}", partial(_answer, answer))
         page.goto(f"{base}#{urlencode(link)}")
         page.wait_for_selector(drawn)
         return page
@@ -91,8 +103,11 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
         assert url.startswith((base, "data:"))
 
 
-def _answer(body: str, route: Any) -> None:
-    route.fulfill(body=body, content_type="application/json")
+def _answer(answer: Any, route: Any) -> None:
+    """Answers in place of the server, by a function of the input or always the same."""
+    if callable(answer):
+        answer = answer(json.loads(route.request.post_data))
+    route.fulfill(body=json.dumps(answer), content_type="application/json")
 
 
 def assert_drawn(task: str, page: Any, found: Any) -> None:
@@ -140,20 +155,69 @@ def test_every_task_is_drawn(task: str, show: Show, server: Server) -> None:
 
 def test_keyboard_and_history(show: Show) -> None:
     page = show({"view": "ner"})
-    before = texts(page, ".text")[0]
+    text = page.locator("article:last-child .text")
+    before = text.text_content()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # skip to the input
-    while not page.evaluate(
-        "document.activeElement.matches('#examples button:nth-child(2)')"
-    ):
+    while not page.evaluate("document.activeElement.matches('tr:nth-child(2) button')"):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    playwright.expect(page.locator(".text")).not_to_have_text(before)
+    playwright.expect(text).not_to_have_text(before)
     page.locator("textarea").fill("Mira sold it")
     page.keyboard.press("Control+Enter")
-    playwright.expect(page.locator(".text")).to_contain_text("Mira")
+    playwright.expect(text).to_contain_text("Mira")
     page.go_back()
-    playwright.expect(page.locator(".text")).not_to_contain_text("Mira")
+    playwright.expect(text).not_to_contain_text("Mira")
+
+
+@pytest.mark.parametrize("view", INPUTS)
+def test_everything_is_reached_by_keyboard_with_a_visible_focus(
+    view: str, show: Show
+) -> None:
+    page = show({"view": view})
+    page.wait_for_load_state("networkidle")
+    wanted = page.evaluate(
+        "(selector) => [...document.querySelectorAll('*')].flatMap((one, place) =>"
+        " one.matches(selector) && one.checkVisibility() && !one.disabled ? [place] : [])",
+        FOCUSABLE,
+    )
+    reached = []
+    for _ in wanted:
+        page.keyboard.press("Tab")
+        place, is_seen, is_on_screen = page.evaluate(FOCUS)
+        assert is_seen and is_on_screen, page.evaluate(
+            "document.activeElement.outerHTML"
+        )
+        reached.append(place)
+    assert reached == wanted
+
+
+def test_everything_is_operated_by_keyboard(show: Show) -> None:
+    page = show({"view": "ner"})
+    page.wait_for_load_state("networkidle")
+    page.locator("#other").focus()
+    page.keyboard.press("ArrowDown")
+    playwright.expect(page.locator("#other")).not_to_have_value("")
+    playwright.expect(page.locator("article")).to_have_count(3)
+    page.locator("input:checked").focus()
+    page.keyboard.press("ArrowRight")
+    playwright.expect(page.locator("input:checked")).to_have_value("JSON")
+    playwright.expect(page.locator("textarea")).to_have_value(re.compile('^{"tokens"'))
+    page.keyboard.press("ArrowLeft")
+    playwright.expect(page.locator("textarea")).not_to_have_value(re.compile("{"))
+    page.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("pre").first).to_contain_text('"tokens"')
+    page.locator("nav a").first.focus()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("nav a").first).to_have_attribute(
+        "aria-current", "page"
+    )
+    page.locator(".answers button").nth(1).focus()
+    page.keyboard.press("Space")
+    playwright.expect(page.locator(".answers button").nth(1)).to_have_attribute(
+        "aria-pressed", "true"
+    )
 
 
 def entities(*found: tuple[int, int, str]) -> dict[str, Any]:
@@ -174,12 +238,13 @@ def test_side_by_side(show: Show) -> None:
     page = show(
         {"view": "ner", "model": "ner", "with": "other", "input": given}, answers
     )
+    assert page.locator(".gold").count() == 0  # it is no example
     assert texts(page, ".differences li") == ["nothing", "“\u2068left\u2069” LOC"]
     assert (
         texts(page, ".differs") == ["leftLOC"]
         and "The answers differ" in page.locator("#status").inner_text()
     )
-    assert texts(page, "article:first-child mark") == [
+    assert texts(page, "article[aria-label=ner] mark") == [
         "Mira OakesPER"
     ]  # the emoji is one code point
     page.locator("#other").select_option("ner")
@@ -201,6 +266,169 @@ def test_spans_nest_and_cross(show: Show) -> None:
     assert texts(page, ".text") == ["13Mira 's 23old ferry sank . 1It was 2hers ."]
     page.locator(".legend li").nth(1).focus()
     assert texts(page, "mark.hot") == ["23old", " ferry sank", "2hers"]
+
+
+def gold_of(task: str, given: Any) -> Any:
+    """The gold answer of an example."""
+    for example in TASKS[task].examples:
+        if example.input == given:
+            return example.gold
+    raise AssertionError(f"{given} is no example")
+
+
+def test_the_first_screen_shows_what_elmo_changes(show: Show) -> None:
+    """
+    How many facts of each example both models find, and the first on which they differ,
+    between its gold answer and theirs.
+    """
+    examples = TASKS["ner"].examples
+    odd = examples[2]
+
+    def right(given: Any) -> Any:
+        return gold_of("ner", given) | {"tags": []}
+
+    def plain(given: Any) -> Any:
+        answer = right(given)
+        if given == odd.input:
+            *kept, last = answer["entities"]
+            answer["entities"] = kept + [last | {"type": "ORG"}]
+        return answer
+
+    link = {"view": "ner", "model": "ner", "with": "other"}
+    page = show(link, {"ner": plain, "other": right})
+    page.wait_for_load_state("networkidle")
+    assert odd.gold is not None
+    count = len(odd.gold["entities"])
+    assert texts(page, ".examples tbody tr:nth-child(3) td") == [
+        f"{count - 1} of {count}, 1 wrong ",
+        "right ",
+    ]
+    for row in (1, 2, 4, 5, 6):
+        cells = texts(page, f".examples tbody tr:nth-child({row}) td")
+        assert cells == ["right ", "right "]
+    every = sum([len(one.gold["entities"]) for one in examples if one.gold])
+    assert texts(page, ".examples tfoot td") == [
+        f"{every - 1} of {every}, 1 wrong",
+        f"{every} of {every}",
+    ]
+    assert page.locator("textarea").input_value() == " ".join(odd.input["tokens"])
+    assert texts(page, ".examples [aria-pressed=true]") == texts(
+        page, ".examples tr:nth-child(3) button"
+    )
+    assert page.locator(".gold mark").count() == count
+    assert texts(page, "article .badge") == [
+        f"{count - 1} of {count}, 1 wrong",
+        "right",
+    ]
+    assert texts(page, ".differences .badge") == ["wrong", "right"]
+    top = page.locator(".gold").bounding_box()["y"]
+    assert top + page.locator(".gold").bounding_box()["height"] < 720
+
+
+@pytest.mark.parametrize("task", INPUTS)
+def test_gold_answers_are_drawn_and_are_right(task: str, show: Show) -> None:
+    """For each example; a model that gives the gold answer is right."""
+    page = show({"view": task}, {task: partial(as_predicted, task)})
+    page.wait_for_load_state("networkidle")
+    examples = TASKS[task].examples
+    assert texts(page, ".examples tbody td") == ["right "] * len(examples)
+    for row, example in enumerate(examples):
+        page.locator(".examples button").nth(row).click()
+        gold = page.locator(".gold")
+        for text in said(task, example.gold):
+            playwright.expect(gold).to_contain_text(text)
+        playwright.expect(page.locator("article .badge")).to_have_text("right")
+
+
+def as_predicted(task: str, given: Any) -> Any:
+    """The gold answer in the form of a prediction."""
+    gold = gold_of(task, given)
+    if task in ("snli", "sst"):
+        answer = gold | {"probabilities": {gold["label"]: 1.0}}
+        if task == "snli":
+            answer |= {"premise": [], "hypothesis": []}
+            answer |= {"premise_attention": [], "hypothesis_attention": []}
+        return answer
+    if task == "squad":
+        best = gold["answers"][0] | {"probability": 1.0}
+        best["text"] = f"The {best['text'].upper()}!"  # as the official scorer reads it
+        return {"question": gold["question"], "n_best": [best]} | best
+    return gold
+
+
+def said(task: str, gold: Any) -> list[str]:
+    """What has to be read in a gold answer."""
+    if task in ("snli", "sst"):
+        return [gold["label"]]
+    if task == "squad":
+        return [answer["text"] for answer in gold["answers"]]
+    if task == "coref":
+        return [mention["text"] for cluster in gold["clusters"] for mention in cluster]
+    if task == "srl":
+        return [f"{frame['verb']}" for frame in gold["frames"]]
+    return [f"{one['text']}{one['type']}" for one in gold["entities"]]
+
+
+def test_a_link_reproduces_the_view(show: Show) -> None:
+    """Models, input and its form, answers and gold answer."""
+    page = show({"view": "ner"})
+    page.locator("#other").select_option("other")
+    page.locator(".examples button").nth(4).click()
+    playwright.expect(page.locator("article")).to_have_count(3)
+    fragment = urlsplit(page.url).fragment
+    again = show(dict(parse_qsl(fragment)))
+    for one in (page, again):
+        one.wait_for_load_state("networkidle")
+    assert view_of(again) == view_of(page)
+    page.locator("textarea").fill("Mira sold it .")
+    page.locator("#run").click()
+    page.get_by_text("Mira").first.wait_for()
+    again = show(dict(parse_qsl(urlsplit(page.url).fragment)))
+    for one in (page, again):
+        one.wait_for_load_state("networkidle")
+    assert view_of(again) == view_of(page)
+    assert page.locator(".gold").count() == 0
+
+
+def view_of(page: Any) -> Any:
+    values = page.locator("select, textarea, input:checked").evaluate_all(
+        "all => all.map(one => one.value)"
+    )
+    return values, texts(page, "article"), texts(page, ".examples")
+
+
+@pytest.mark.parametrize("key", ["view", "model", "with", "input"])
+def test_hostile_links_are_text(key: str, show: Show) -> None:
+    for value in [*HOSTILE, "__proto__", "constructor", "null", "[[1]]", "{}", "\0"]:
+        link = {"view": "ner", "model": "ner", key: value}
+        message = MESSAGE if key != "view" else "article"
+        page = show(link, drawn=message)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("typeof bad") == "undefined"
+        assert page.locator("#ready img, #ready script").count() == 0
+        if key in ("model", "with"):
+            assert f"This server has no {value}" in page.locator(MESSAGE).text_content()
+        if key == "input":
+            expected = value
+            if value in ("[[1]]", "{}", "null"):
+                expected = ""  # which a form of texts can hold
+            assert expected in page.locator("textarea").input_value()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("view", INPUTS)
+def test_nothing_is_cut_and_nothing_touches(view: str, width: int, show: Show) -> None:
+    checks = (ROOT / "tests" / "web" / "layout.js").read_text("utf-8")
+    link = {"view": view}
+    if view == "ner":
+        link |= {"model": "ner", "with": "other"}
+    page = show(link, viewport={"width": width, "height": 900})
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(checks) == []
+    if view == "ner":  # a mark that differs has an outline
+        page.locator("#other").select_option("")
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate(checks) == []
 
 
 @pytest.mark.parametrize("view", INPUTS)

@@ -76,8 +76,9 @@ def test_models(server: Server) -> None:
     assert sum(below["weights"]) == pytest.approx(1.0)
     assert sum(above["weights"]) == pytest.approx(1.0)
     for one in about["models"]:
-        for example in one["examples"]:
-            assert server.send(f"/api/predict/{one['name']}", example).status == 200
+        for example in about["tasks"][one["task"]]["examples"]:
+            path = f"/api/predict/{one['name']}"
+            assert server.send(path, example["input"]).status == 200
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ TASKS = (
             "Sentiment",
             "How much the writer likes it.",
             "verdict",
+            words=(("tokens", "Words, with blanks between them", 2, "words"),),
             limits={"words": 800},
         ),
         spacy="document",

@@ -14,7 +14,12 @@ TASKS = (
         paper=(90.15, {"mean": 92.22, "deviation": 0.10}),
         minutes=((0.7, 2), (3.5, 8)),
         sample="ner/eng.bio",
-        page=Page("Entities", "Names of people, places and organisations.", "entities"),
+        page=Page(
+            "Entities",
+            "Names of people, places and organisations.",
+            "entities",
+            words=(("tokens", "Words, with blanks between them", 2, "words"),),
+        ),
         spacy="sentence",
     ),
     Task(
@@ -23,6 +28,12 @@ TASKS = (
         title="Tagger",
         metric="accuracy",
         sample="pos/train.conllu",
-        page=Page("Tags", "One tag for each word.", "tags"),
+        page=Page(
+            "Tags",
+            "One tag for each word.",
+            "tags",
+            words=(("tokens", "Words, with blanks between them", 2, "words"),),
+        ),
+        has_gold=False,
     ),
 )

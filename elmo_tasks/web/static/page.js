@@ -1,6 +1,6 @@
 // The page of `elmo-tasks serve`. Texts of users and models enter the document as text nodes only.
 
-const LISTED = 12;  // what is drawn at most
+const LISTED = 12;  // differences that are listed at most
 const HUES = { PER: 255, LOC: 150, ORG: 65, MISC: 310, V: 28, ARG0: 255, ARG1: 150, ARG2: 65, ARG3: 190, neutral: 255,
   entailment: 150, contradiction: 28, "very negative": 28, negative: 50, positive: 170, "very positive": 150 };
 const $ = (id) => document.getElementById(id);
@@ -79,16 +79,18 @@ function marked(text, spans) {
 const bars = (caption, rows) => h("table.bars", h("caption", caption), h("tbody", rows.map((row) =>
   h("tr", { "data-fact": row.fact }, h("th", { scope: "row" }, row.name),
     h("td", h("div", { "--hue": row.hue, "--share": row.value })), h("td.number", number(row.value))))));
-const verdict = ({ label, probabilities }) => [h("p.verdict", { "--hue": hueOf(label) }, label),
-  bars("Probability", Object.entries(probabilities).map(([name, value]) =>
-    ({ name, value, hue: hueOf(name), fact: name === label ? `${label}\n${label}, ${number(value)}` : null })))];
+const labelled = (label, fact) => h("p.verdict", { "--hue": hueOf(label), "data-fact": fact }, label);
+const verdict = ({ label, probabilities }) => [labelled(label), bars("Probability", Object.entries(probabilities).map(
+  ([name, value]) => ({ name, value, hue: hueOf(name), fact: name === label ? `${label}\n${label}, ${number(value)}` : null })))];
+const goldLabel = ({ label }) => labelled(label, `${label}\n${label}`);
 const scrolling = (name, child) => h("div.scroll", { role: "region", "aria-label": name, tabindex: 0 }, child);
 
-// ---- The tasks. A fact, "key\nwords", is what two models are compared by: they differ if one has the key alone.
+// ---- The tasks. A fact, "key\nwords", is what answers are compared by: they differ if only one of them has the key.
 const keyOf = (one) => [one.token_start, one.token_end, one.label ?? one.type];
 const drawFrames = ({ tokens, frames }, input) => frames.map((frame) => [h("h3", { dir: "auto" }, frame.verb),
   marked(...located(tokens, input.sentence, frame.arguments.map((one) => ({ ...one, hue: hueOf(one.label),
-    fact: `${[frame.predicate, keyOf(one)]}\n${frame.verb}: ${one.label} ${quoted(one.text)}` }))))]);
+    fact: one.label === "V" ? null  // which is part of the question
+      : `${[frame.predicate, keyOf(one)]}\n${frame.verb}: ${one.label} ${quoted(one.text)}` }))))]);
 
 function drawClusters({ sentences, clusters }, input) {
   const spanOf = (one, before, group) => ({ ...one, badge: `${group + 1}`, group, hue: spread(group), fact: before &&
@@ -105,17 +107,25 @@ function drawClusters({ sentences, clusters }, input) {
   return drawing;
 }
 
+/** As the official scorer of SQuAD compares answers: without case, punctuation and articles. */
+const bare = (text) => text.toLowerCase().replace(/[!-/:-@[-`{-~]/g, "").replace(/\b(a|an|the)\b/g, " ")
+  .split(/\s+/).filter(Boolean).join(" ");
+const answerFact = (one) => `${bare(one.text)}\n${quoted(one.text)}`;
+const asked = (question) => h("p.question", { dir: "auto" }, question);
+const goldAnswer = ({ question, answers }, input) => [asked(question), marked(input.passage,
+  answers.map((one) => ({ ...one, hue: 150, fact: answerFact(one) })))];
+
 function drawAnswer({ n_best: answers, question }, input) {
   const passage = h("div"), share = (one) => h("span.number", number(one.probability));
   const buttons = answers.map((one, place) => h("button", { type: "button", "--share": one.probability,
     onclick: () => choose(place) }, h("bdi", one.text), share(one)));
   const choose = (place) => {
-    const one = answers[place], fact = place ? null : `${[one.start, one.end]}\n${quoted(one.text)}`;
+    const one = answers[place], fact = place ? null : answerFact(one);
     passage.replaceChildren(marked(input.passage, [{ ...one, hue: 150, fact }]));
     buttons.forEach((button, other) => button.setAttribute("aria-pressed", other === place));
   };
   choose(0);
-  return [h("p.question", { dir: "auto" }, question), passage, h("h3", "Best answers and their probabilities"),
+  return [asked(question), passage, h("h3", "Best answers and their probabilities"),
     h("ol.answers", buttons.map((one) => h("li", one)))];
 }
 
@@ -138,20 +148,27 @@ h("bdi", token), h("small", tags[place])), " "]));
 const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, input.sentence, entities.map((one) =>
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
-/** By the `drawing` of a task; `said` sums up an output. */
+/**
+ * By the `drawing` of a task: `said` sums up an output, `gold` draws a gold answer where `draw` cannot, `any` is true
+ * where one of its facts is enough, `judged` false where it is not compared with an answer.
+ */
 const DRAWINGS = {
   entities: { draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
   frames: { draw: drawFrames, said: ({ frames }) => counted(frames.length, "frame") },
   clusters: { draw: drawClusters, said: ({ clusters }) =>
     `${counted(clusters.length, "cluster")}, ${counted(clusters.flat().length, "mention")}` },
-  answer: { draw: drawAnswer, said: ({ text, probability }) => `${quoted(text)}, ${number(probability)}` },
-  attention: { draw: drawAttention, said: best },
-  verdict: { draw: verdict, said: best },
+  answer: { draw: drawAnswer, gold: goldAnswer, any: true, said: ({ text, probability }) => `${quoted(text)}, ${number(probability)}` },
+  attention: { draw: drawAttention, gold: goldLabel, said: best },
+  verdict: { draw: verdict, gold: goldLabel, said: best },
   tags: { draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
-  score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score) },
+  score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score), judged: false },
 };
-/** The tabs by name: a drawing, and `title`, `about` and `fields` (key, name and rows of each text) of a record. */
+/**
+ * The tabs by name: a drawing, and of a record `title`, `about`, `examples`, and the `fields` (key, name and rows of
+ * each text) of an input as text, `words` as words.
+ */
 const VIEWS = {};
+
 // ---- Answers
 /** What the server answers: { path, body, text, output }. Raises an `Error` in words. */
 async function ask(name, body, signal) {
@@ -172,11 +189,45 @@ function sources({ path, body, text }) {
     return h("details", { ontoggle: () => { shown.textContent = content; } }, h("summary", name), shown);
   });
 }
-const mixOf = ({ mix }) => mix && h("aside.mix", h("h3", "ELMo mix"), mix.length ? mix.map(({ at, gamma, weights }) =>
-  bars(`at the ${at}, γ ${number(gamma)}`, weights.map((value, k) => ({ name: `layer ${k}`, value, hue: 28 }))))
+const mixOf = ({ mix }) => h("aside.mix", mix.length ? [h("h3", "ELMo mix"), mix.map(({ at, gamma, weights }) =>
+  bars(`at the ${at}, γ ${number(gamma)}`, weights.map((value, k) => ({ name: `layer ${k}`, value, hue: 28 }))))]
   : h("p.soft", "This model has no ELMo."));
 
-function panel(name, answer) {
+// ---- Facts, and how many of them are right
+/** The facts of a drawing, words by key. */
+function factsOf(drawing) {
+  const marks = [drawing, ...drawing.querySelectorAll("*")].filter((one) => one.dataset.fact);
+  return new Map(marks.map((mark) => mark.dataset.fact.split("\n")));
+}
+
+/** A gold answer as { drawing, facts }, null if it is not known. */
+function goldOf(input) {
+  const example = VIEWS[view].examples.find((one) => sorted(one.input) === sorted(input));
+  if (!example?.gold) return null;
+  const { gold, draw } = VIEWS[view], drawing = h("div.drawing", (gold ?? draw)(example.gold, input));
+  return { drawing, facts: factsOf(drawing) };
+}
+
+/** How many facts of the gold answer are found, and how many others. */
+function scored(facts, gold) {
+  const found = [...facts.keys()].filter((key) => gold.facts.has(key)).length;
+  const wanted = VIEWS[view].any ? 1 : gold.facts.size;
+  return { right: found, wanted, wrong: facts.size - found };
+}
+const sum = (scores) => scores.reduce((one, two) =>
+  ({ right: one.right + two.right, wanted: one.wanted + two.wanted, wrong: one.wrong + two.wrong }));
+const isRight = ({ right, wanted, wrong }) => right === wanted && !wrong;
+function saidScore(score) {
+  if (isRight(score)) return "right";
+  if (score.wanted === 1 && score.wrong === 1 && !score.right) return "wrong";
+  return saidCounts(score);
+}
+const saidCounts = ({ right, wanted, wrong }) => `${right} of ${wanted}${wrong ? `, ${wrong} wrong` : ""}`;
+/** The same in a narrow cell. */
+const inLines = (text) => text.split(/(?<=,) /).map((line) => [h("span", line), " "]);
+const badge = (score, text) => h(isRight(score) ? "span.badge.good" : "span.badge.poor", text);
+
+function panel({ name, value: answer }, gold) {
   const { output, body } = answer;
   let drawing;
   try {
@@ -184,19 +235,27 @@ function panel(name, answer) {
   } catch (error) {
     drawing = h("p.note", `This answer cannot be drawn (${error.message}). Its JSON is below.`);
   }
-  return h("article.card", { "aria-label": name }, h("h2", { dir: "auto" }, name),
-    h(`div.beside.${view}`, h("div.drawing", drawing), mixOf(modelsOf(view).find((model) => model.name === name))),
+  const drawn = h("div.drawing", drawing), facts = factsOf(drawn);
+  const score = gold && VIEWS[view].judged !== false ? scored(facts, gold) : null;
+  const shown = h("article.card", { "aria-label": name },
+    h("div.title", h("h2", { dir: "auto" }, name), score && badge(score, saidScore(score))),
+    h(`div.beside.${view}`, drawn, mixOf(modelsOf(view).find((model) => model.name === name))),
     h("div.sources", sources(answer)));
+  return { name, shown, facts };
 }
+const goldPanel = ({ drawing }) => h("article.card.gold", { "aria-label": "Gold answer" },
+  h("div.title", h("h2", "Gold answer"), h("span.soft", "of the test data")), drawing);
 
 /** Marks what only one of two panels has, and says it. */
-function differences(names, panels) {
-  const marks = panels.map((one) => [...one.querySelectorAll("[data-fact]")]);
-  const facts = marks.map((own) => new Map(own.map((mark) => mark.dataset.fact.split("\n"))));
-  const columns = names.map((name, place) => {
-    const differs = (key) => !facts[1 - place].has(key);
-    for (const mark of marks[place]) mark.classList.toggle("differs", differs(mark.dataset.fact.split("\n")[0]));
-    const own = [...facts[place]].filter(([key]) => differs(key)).map(([, words]) => h("li", { dir: "auto" }, words));
+function differences(panels, gold) {
+  const columns = panels.map(({ name, shown, facts }, place) => {
+    const differs = (key) => !panels[1 - place].facts.has(key);
+    for (const mark of shown.querySelectorAll("[data-fact]")) {
+      mark.classList.toggle("differs", differs(mark.dataset.fact.split("\n")[0]));
+    }
+    const judged = (key) => gold && (gold.facts.has(key) ? h("span.badge.good", "right") : h("span.badge.poor", "wrong"));
+    const own = [...facts].filter(([key]) => differs(key)).map(([key, words]) =>
+      h("li", h("span", { dir: "auto" }, words), judged(key)));
     const more = own.splice(LISTED).length;
     return { count: own.length, shown: h("div", h("h3", "Only ", h("bdi", name)),
       h("ul", own.length ? own : h("li", "nothing"), more ? h("li", `and ${more} more`) : null)) };
@@ -205,70 +264,205 @@ function differences(names, panels) {
     h("div.pair", columns.map((one) => one.shown))] : h("h2", "The answers are the same"));
 }
 
-function show(names, results) {
+function show(names, results, input) {
   const [good, bad] = ["fulfilled", "rejected"].map((status) =>
     results.map((one, place) => ({ name: names[place], ...one })).filter((one) => one.status === status));
-  const panels = good.map(({ name, value }) => panel(name, value));
+  const gold = goldOf(input), judged = VIEWS[view].judged !== false ? gold : null;
+  const panels = good.map((one) => panel(one, gold));
   const said = good.map(({ name, value }) => `${name}: ${VIEWS[view].said(value.output)}.`);
-  const compared = panels[1] ? differences(names, panels) : h("section", { hidden: true });
+  const compared = panels[1] ? differences(panels, judged) : null;
   $("message").append([...new Set(bad.map(({ reason }) => reason.message))].join(" "));
-  $("status").textContent = [...said, compared.firstChild ? `${compared.firstChild.textContent}.` : ""].join(" ");
-  $("answers").replaceChildren(compared, h(panels[1] ? `div.pair.${view}` : "div", panels));
+  $("status").textContent = [...said, compared ? `${compared.firstChild.textContent}.` : ""].join(" ");
+  $("answers").replaceChildren(...[compared, gold && panels.length ? goldPanel(gold) : null,
+    ...panels.map((one) => one.shown)].filter(Boolean));
+}
+
+// ---- The examples, and what models answer to them
+const answered = new Map();  // promises of answers to examples
+function askOnce(name, body) {
+  const key = `${name}\n${body}`;
+  if (!answered.has(key)) {
+    answered.set(key, ask(name, body));
+    answered.get(key).catch(() => answered.delete(key));
+  }
+  return answered.get(key);
+}
+
+const readable = (words) => words.join(" ").replace(/ ([.,;:!?)]|'s\b|n't\b)/g, "$1");
+/** What an example is called: its short texts, or else its first sentence. */
+function nameOf(input) {
+  const long = VIEWS[view].fields.filter(([, , rows]) => rows > 2).map(([key]) => key);
+  const words = VIEWS[view].words.filter(([, , , kind]) => kind === "lines").map(([key]) => key);
+  const parts = Object.entries(input).filter(([key, value]) => !long.includes(key) && !words.includes(key)
+    && (typeof value === "string" || typeof value?.[0] === "string")).map(([, value]) => [value].flat());
+  if (parts.length) return parts.map(readable).join(" → ");
+  const sentences = Object.values(input)[0];
+  if (typeof sentences === "string") return sentences;
+  return `${readable(sentences[0])} (and ${counted(sentences.length - 1, "more sentence")})`;
+}
+
+/** The facts of an answer, null if there is none or it cannot be drawn. */
+function answerFacts({ value }, input) {
+  try {
+    return factsOf(h("div", VIEWS[view].draw(value.output, input)));
+  } catch {
+    return null;
+  }
+}
+
+/** The facts that only one of two answers has. */
+const unlike = ([one, two]) => one && two ? [...one.keys()].filter((key) => !two.has(key)).length
+  + [...two.keys()].filter((key) => !one.has(key)).length : 0;
+
+/** Fills the table of the examples, one after the other, and opens one of them if no input is shown. */
+async function showExamples() {
+  const names = chosenNames();
+  const { examples, judged } = VIEWS[view], withGold = judged !== false && examples.some((one) => one.gold);
+  const heads = withGold ? names : names.length > 1 ? ["Differences"] : [];
+  const rows = examples.map((example) => {
+    const button = h("button", { type: "button", dir: "auto", "aria-pressed": false,
+      onclick: () => { choose(example.input); run({ scroll: true }); } }, nameOf(example.input));
+    return { ...example, button, cells: heads.map(() => h("td", "…")) };
+  });
+  const totals = heads.map(() => h("td", "…"));
+  chosen = rows;
+  const [one, two] = names.map((name) => modelsOf(view).find((model) => model.name === name));
+  const title = two && !one.mix?.length !== !two.mix?.length ? "What ELMo changes" : "Examples";
+  $("examples-title").textContent = title;
+  $("examples-about").textContent = `${counted(rows.length, "text")}, taken at equal distances from the synthetic test data.${
+    two ? " The page opens with the first on which the answers differ." : ""}`;
+  $("examples").replaceChildren(h("table.examples", heads.length ? h("thead", h("tr", h("th", { scope: "col" }, "Text"),
+    heads.map((name) => h("th", { scope: "col", dir: "auto" }, name)))) : null,
+  h("tbody", rows.map((row) => h("tr", h("th", { scope: "row" }, row.button), row.cells))),
+  withGold ? h("tfoot", h("tr", h("th", { scope: "row" }, "All together"), totals)) : null));
+  $("overview").hidden = !rows.length;
+  const scores = heads.map(() => []);
+  for (const { input, gold: known, cells } of rows) {
+    const body = JSON.stringify(input);
+    const results = await Promise.allSettled(names.map((name) => askOnce(name, body)));
+    if (chosen !== rows) return;  // other models, or another task
+    const facts = results.map((result) => answerFacts(result, input)), differ = unlike(facts);
+    const gold = withGold && known ? goldOf(input) : null;
+    cells.forEach((cell, place) => {
+      if (!withGold) return cell.replaceChildren(differ ? `${differ}` : "none");
+      if (!gold) return cell.replaceChildren("");
+      if (!facts[place]) return cell.replaceChildren("error");
+      const score = scored(facts[place], gold);
+      scores[place].push(score);
+      cell.replaceChildren(badge(score, inLines(saidScore(score))));
+    });
+    if (differ && $("form").hidden) openWith(input);
+  }
+  if ($("form").hidden) openWith(rows[0]?.input ?? {});
+  totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? saidCounts(sum(scores[place])) : ""));
 }
 
 // ---- The form and the link
-let served, view, form, controller;  // GET /api/models; its task; "text" or "JSON"; the last request
+let served, view, form, controller;  // GET /api/models; its task; the kind of the input; the last request
+let chosen = [];  // the rows of the examples
 
 const modelsOf = (name) => served.models.filter((model) => model.task === name);
-const texts = () => Object.fromEntries(VIEWS[view].fields.map(([key]) => [key, $(`field-${key}`).value]));
-const current = () => form === "JSON" ? $("field-JSON").value
-  : JSON.stringify(texts());
-const sorted = (input) => JSON.stringify(Object.entries(input).sort());
+const sorted = (input) => JSON.stringify(Object.entries(input ?? "").sort());
 const parsed = (text) => { try { return JSON.parse(text); } catch { return text; } };
+const pieces = (text, between) => text.split(between).filter(Boolean);
+/** Between the value of a key and its text, by the kind of the text. */
+const READ = {
+  text: (text) => text,
+  words: (text) => pieces(text, /[ \t\n]+/),
+  lines: (text) => pieces(text, "\n").map(READ.words),
+  numbers: (text) => text.trim() ? pieces(text, /[ ,\t\n]+/).map(Number) : undefined,
+};
+const WRITE = {
+  text: (value) => value,
+  words: (value) => value?.join(" "),
+  lines: (value) => value?.map(WRITE.words).join("\n"),
+  numbers: (value) => value?.join(" "),
+};
+/** The fields of a form: key, name, rows and kind of each. */
+const fieldsOf = (kind) => ({ text: VIEWS[view].fields.map((field) => [...field, "text"]), words: VIEWS[view].words,
+  JSON: [["JSON", "Request", 5, "text"]] })[kind];
+const values = () => Object.fromEntries(fieldsOf(form).map(([key, , , kind]) => [key, READ[kind]($(`field-${key}`).value)]));
+const current = () => form === "JSON" ? values().JSON : JSON.stringify(values());
 
-/** The fields of a form with these texts. */
-function build(kind, values) {
+/** The fields of a form with this input. */
+function build(kind, input) {
   form = kind;
-  const onchange = () => form === "JSON" ? fill(parsed(current())) : build("JSON", { JSON: current() });
-  $("modes").replaceChildren(...["text", "JSON"].map((value) =>
-    h("label", h("input", { type: "radio", name: "mode", value, checked: value === kind, onchange }), value)));
-  const shown = kind === "JSON" ? [["JSON", "Request", 5]] : VIEWS[view].fields;
-  $("fields").replaceChildren(...shown.map(([key, name, rows]) => h("div",
+  const kinds = ["text", "words", "JSON"].filter((one) => fieldsOf(one).length);
+  const onchange = ({ target }) => change(target.value);
+  if ($("modes").childElementCount !== kinds.length) {  // else the one with the focus stays
+    $("modes").replaceChildren(...kinds.map((value) =>
+      h("label", h("input", { type: "radio", name: "mode", value, onchange }), value)));
+  }
+  for (const radio of $("modes").querySelectorAll("input")) radio.checked = radio.value === kind;
+  $("fields").replaceChildren(...fieldsOf(kind).map(([key, name, rows]) => h("div",
     h("label", { for: `field-${key}` }, name),
-    h("textarea", { id: `field-${key}`, rows, dir: "auto", spellcheck: "false" }))));
-  for (const [key] of shown) $(`field-${key}`).value = values[key] ?? "";
+    h("textarea", { id: `field-${key}`, rows, "--rows": rows, dir: "auto", spellcheck: "false" }))));
+  for (const [key, , , sort] of fieldsOf(kind)) $(`field-${key}`).value = WRITE[sort](input[key]) ?? "";
 }
 
-/** Shows an input as text if that can express all of it, else as JSON. */
-function fill(input) {
+/** Whether a form of this kind can express all of an input, which it then has. */
+function fits(kind, input) {
   try {
-    build("text", input);
-    if (sorted(JSON.parse(current())) === sorted(input)) return;
-  } catch { /* it is no object */ }
+    build(kind, input);
+    return sorted(JSON.parse(current())) === sorted(input);
+  } catch {  // it is no object
+    return false;
+  }
+}
+
+/** Shows an input as text or words if these can express all of it, else as JSON. */
+function fill(input) {
+  if (fits("text", input) || (fieldsOf("words").length && fits("words", input))) return;
   build("JSON", { JSON: typeof input === "string" ? input : JSON.stringify(input) });
 }
 
-async function run(first = false) {
-  const names = [$("model").value, $("other").value].filter(Boolean), body = current();
+/** The same input in a form of another kind: text becomes words at its blanks, and words text. */
+function change(kind) {
+  const body = current(), before = fieldsOf(form), texts = before.map(([key]) => $(`field-${key}`).value);
+  if (kind === "JSON") return build("JSON", { JSON: body });
+  if (form === "JSON") return fits(kind, parsed(body)) || build("JSON", { JSON: body });
+  build(kind, {});
+  fieldsOf(kind).forEach(([key], place) => { if (texts[place]) $(`field-${key}`).value = texts[place]; });
+}
+
+async function run({ first = false, scroll = false } = {}) {
+  const names = chosenNames(), body = current(), input = parsed(body);
   const link = `#${new URLSearchParams({ view, model: names[0], ...names[1] && { with: names[1] }, input: body })}`;
   if (link !== location.hash && link.length < 1e6) history[first ? "replaceState" : "pushState"](null, "", link);
   controller?.abort();
   const { signal } = controller = new AbortController();
-  $("message").textContent = "";
+  if (!first) $("message").textContent = "";
   $("answers").setAttribute("aria-busy", "true");
-  const asked = names.map((name) => ask(name, body, signal));
+  const row = chosen.find((one) => sorted(one.input) === sorted(input));
+  for (const one of chosen) one.button.setAttribute("aria-pressed", one === row);
+  const asked = names.map((name) => row ? askOnce(name, JSON.stringify(row.input)) : ask(name, body, signal));
   const results = await Promise.allSettled(asked);
   if (signal.aborted) return;
   $("answers").removeAttribute("aria-busy");
-  show(names, results);
+  show(names, results, input);
+  const { top } = $("answers").getBoundingClientRect();
+  if (scroll && results.some((one) => one.status === "fulfilled") && top > 0.8 * innerHeight) $("answers").scrollIntoView();
 }
+
+/** Shows an input in the form. */
+function choose(input) {
+  fill(input);
+  $("form").hidden = false;
+}
+
+function openWith(input) {
+  choose(input);
+  run({ first: true });
+}
+
+const chosenNames = () => [$("model").value, $("other").value].filter(Boolean);
 
 /** Shows the task, models and input of the link. */
 function open() {
   const link = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   const tabs = Object.keys(VIEWS).filter((name) => modelsOf(name).length);
   view = tabs.includes(link.view) ? link.view : tabs[0];
-  const { title, about, fields, limits } = VIEWS[view], models = modelsOf(view).map((model) => model.name);
+  const { title, about, limits } = VIEWS[view], models = modelsOf(view).map((model) => model.name);
   document.title = `${title} · elmo-tasks`;
   [$("title").textContent, $("about").textContent] = [title, about];
   const most = Object.entries({ bytes: served.limits.bytes, ...limits });
@@ -279,17 +473,17 @@ function open() {
   const [plain, elmo, more] = [...modelsOf(view)].sort((one, two) => !!one.mix?.length - !!two.mix?.length);
   const pair = !plain.mix?.length && elmo?.mix?.length && !more;  // one of each
   if (pair && !link.model) [link.model, link.with] = [plain.name, elmo.name];
-  for (const [id, names, chosen] of [["model", models, link.model], ["other", ["", ...models], link.with]]) {
-    $(id).replaceChildren(...names.map((value) => h("option", { value, selected: value === chosen }, value || "none")));
+  for (const [id, names, one] of [["model", models, link.model], ["other", ["", ...models], link.with]]) {
+    $(id).replaceChildren(...names.map((value) => h("option", { value, selected: value === one }, value || "none")));
   }
   $("other").disabled = models.length < 2;
-  const examples = modelsOf(view).find((one) => one.name === $("model").value).examples;
-  const name = (example) => [example[fields.at(-1)[0]] ?? Object.values(example)[0]].flat(2).join(" ");
-  $("examples").replaceChildren(...examples.slice(0, 6).map((example) => h("button", { type: "button", dir: "auto",
-    onclick: () => { fill(example); run(); } }, name(example))));
-  fill(link.input == null ? examples[0] ?? {} : parsed(link.input));
-  run(link.input == null);
   const unknown = [link.model, link.with].filter((one) => one && !models.includes(one));
+  $("answers").replaceChildren();
+  $("message").textContent = "";
+  $("status").textContent = "";
+  $("form").hidden = true;
+  if (link.input != null) openWith(parsed(link.input));
+  showExamples();
   if (unknown.length) $("message").textContent = `This server has no ${unknown.join(" and no ")}. `;
 }
 
@@ -298,11 +492,12 @@ if (response.ok) {
   served = await response.json();
   for (const [task, page] of Object.entries(served.tasks)) VIEWS[task] = { ...DRAWINGS[page.drawing], ...page };
   $("ready").hidden = false;
-  const submit = (event) => { event.preventDefault(); run(); };
+  const submit = (event) => { event.preventDefault(); run({ scroll: true }); };
   $("form").addEventListener("submit", submit);
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing
     && (event.ctrlKey || event.metaKey || event.target.rows === 1) && submit(event));
-  for (const id of ["model", "other"]) $(id).addEventListener("change", () => run());
+  const compare = () => { showExamples(); if (!$("form").hidden) run(); };
+  for (const id of ["model", "other"]) $(id).addEventListener("change", compare);
   $("skip").addEventListener("click", (event) => { event.preventDefault(); $("main").focus(); });
   addEventListener("hashchange", open);
   open();
