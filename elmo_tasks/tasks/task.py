@@ -45,7 +45,9 @@ class Page(NamedTuple):
 class Task:
     """
     A task of a package, of which the plugin imports every module. The package's
-    `examples.json` has inputs of its predictor and their gold answers.
+    `examples.json` has inputs of its predictor and their gold answers; its
+    `schema.json`, if there is one, is the JSON Schema of the predictor's `input` and
+    `output`.
 
     # Parameters
 
@@ -84,4 +86,13 @@ class Task:
             if self.has_gold:
                 gold = one.get("gold")
             found.append(Example(one["input"], gold))
+        return found
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schemas of the predictor's `input` and `output`."""
+        file = files(self.package).joinpath("schema.json")
+        if not file.is_file():
+            return {"input": {"type": "object"}, "output": {"type": "object"}}
+        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
         return found

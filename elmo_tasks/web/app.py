@@ -17,6 +17,7 @@ from typing import Any
 from elmo_tasks.errors import one_line, shown
 from elmo_tasks.formats.json_values import parse_json
 from elmo_tasks.tasks import TASKS, Task
+from elmo_tasks.web import openapi
 from elmo_tasks.web.metrics import OTHER, Metrics
 from elmo_tasks.web.models import Refused, ServedModel
 
@@ -71,6 +72,8 @@ class Service:
         for path, (name, kind) in PAGES.items():
             self._contents[path] = (folder / name).read_bytes(), kind
         self._contents["/api/models"] = json.dumps(about).encode(), JSON
+        document = openapi.describe(described, bytes_=MAX_BYTES)
+        self._contents["/openapi.json"] = json.dumps(document).encode(), JSON
         self._contents["/health"] = b'{"status": "ok"}', JSON
         self._models: dict[str, tuple[str, ServedModel]] = {}
         """Name and model, by path."""

@@ -1,0 +1,191 @@
+"""
+The description of the HTTP interface, OpenAPI 3.1, for the models that a server has.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import elmo_tasks
+from elmo_tasks.tasks import TASKS
+
+ERRORS = {
+    400: "The request names another host, or its client closed the connection.",
+    405: "Another method is expected.",
+    408: "The body was not complete in time.",
+    413: "The body is too large.",
+    415: "The body is not called JSON.",
+    422: "The input is not valid, or exceeds a limit.",
+    500: "A fault of the server.",
+    503: "The model is busy, too slow, or being started again.",
+}
+"""By status."""
+
+OF_GET = (400, 405, 500)
+OF_PREDICTIONS = tuple(ERRORS)
+RETRY = {
+    "description": "In how many seconds another attempt makes sense.",
+    "schema": {"type": "integer", "minimum": 1},
+}
+
+TEXT = {
+    "type": "string",
+    "description": "With a word, and without NUL characters and surrogates.",
+    "pattern": "^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$",
+}
+WORDS = {
+    "type": "array",
+    "items": {"$ref": "#/components/schemas/Text"},
+    "minItems": 1,
+}
+ERROR = {
+    "type": "object",
+    "properties": {"error": {"type": "string"}},
+    "required": ["error"],
+}
+
+Part = dict[str, Any]
+
+
+def describe(models: Mapping[str, Mapping[str, Any]], *, bytes_: int) -> Part:
+    """
+    The document for models, by name, with the `task` of each. A body may have so many
+    bytes.
+    """
+    paths: Part = {
+        "/": _get("The page", "text/html", {"type": "string"}),
+        "/page.js": _get("Its script", "text/javascript", {"type": "string"}),
+        "/page.css": _get("Its style", "text/css", {"type": "string"}),
+        "/api/models": _get(
+            "Tasks, with their tab, examples and limits, and models",
+            "application/json",
+            _models(),
+        ),
+        "/health": _get(
+            "Whether the server answers",
+            "application/json",
+            {"type": "object", "properties": {"status": {"const": "ok"}}},
+        ),
+        "/metrics": _get(
+            "Counters in the text format of Prometheus",
+            "text/plain",
+            {"type": "string"},
+        ),
+        "/openapi.json": _get("This document", "application/json", {"type": "object"}),
+    }
+    schemas: Part = {"Text": TEXT, "Words": WORDS, "Error": ERROR}
+    for name, model in models.items():
+        task = model["task"]
+        schemas[f"{task}.input"] = TASKS[task].schema["input"]
+        schemas[f"{task}.output"] = TASKS[task].schema["output"]
+        path = f"/api/predict/{quote(name, safe='')}"
+        paths[path] = _prediction(name, task, bytes_)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "elmo-tasks serve",
+            "description": "Predictions of trained models.",
+            "version": elmo_tasks.__version__,
+        },
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
+
+
+def _get(about: str, kind: str, schema: Part) -> Part:
+    answers = {"200": {"description": about, "content": {kind: {"schema": schema}}}}
+    return {"get": {"summary": about, "responses": answers | _errors(OF_GET)}}
+
+
+def _prediction(name: str, task: str, bytes_: int) -> Part:
+    record = TASKS[task]
+    limits = {"bytes": bytes_} | record.page.limits
+    most = ", ".join([f"{count:,} {what}" for what, count in limits.items()])
+    examples = {}
+    for number, example in enumerate(record.examples, 1):
+        examples[f"{task} {number}"] = {"value": example.input}
+    given = {"schema": _reference(f"{task}.input"), "examples": examples}
+    found = {"schema": _reference(f"{task}.output")}
+    answers = {
+        "200": {
+            "description": "The answer of the model",
+            "content": {"application/json": found},
+        }
+    }
+    return {
+        "post": {
+            "summary": f"Predict with {name}",
+            "description": f"{record.page.about} An input has at most {most}.",
+            "requestBody": {"required": True, "content": {"application/json": given}},
+            "responses": answers | _errors(OF_PREDICTIONS),
+        }
+    }
+
+
+def _errors(statuses: tuple[int, ...]) -> Part:
+    content = {"application/json": {"schema": _reference("Error")}}
+    found: Part = {}
+    for status in statuses:
+        found[str(status)] = {"description": ERRORS[status], "content": content}
+    if "503" in found:
+        found["503"]["headers"] = {"Retry-After": RETRY}
+    return found
+
+
+def _reference(name: str) -> Part:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _models() -> Part:
+    """Of the answer to `/api/models`."""
+    number = {"type": "number"}
+    mix = {
+        "type": "object",
+        "properties": {
+            "at": {"enum": ["input", "output"]},
+            "weights": {"type": "array", "items": number},
+            "gamma": number,
+        },
+        "required": ["at", "weights", "gamma"],
+    }
+    model = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "task": {"enum": list(TASKS)},
+            "mix": {
+                "type": "array",
+                "items": mix,
+                "description": "For each place of ELMo; empty without ELMo.",
+            },
+        },
+        "required": ["name", "task", "mix"],
+    }
+    example = {
+        "type": "object",
+        "properties": {
+            "input": {"type": "object"},
+            "gold": {"type": ["object", "null"]},
+        },
+        "required": ["input", "gold"],
+    }
+    limits = {"type": "object", "additionalProperties": {"type": "integer"}}
+    task = {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "about": {"type": "string"},
+            "limits": limits,
+            "examples": {"type": "array", "items": example},
+        },
+        "required": ["title", "about", "limits", "examples"],
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "tasks": {"type": "object", "additionalProperties": task},
+            "models": {"type": "array", "items": model},
+            "limits": {"type": "object", "additionalProperties": number},
+        },
+        "required": ["tasks", "models", "limits"],
+    }

@@ -1,0 +1,158 @@
+"""`/openapi.json` is true of what the server takes and answers."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from elmo_tasks.tasks import TASKS
+from tests.archives.make import INPUTS, STORED
+from tests.web.serving import ODD_NAME, Reply, Server, serving
+
+pytestmark = pytest.mark.slow
+
+INVALID: dict[str, list[Any]] = {
+    "ner": [
+        {},
+        [],
+        {"sentence": "a", "tokens": ["a"]},
+        {"sentence": " "},
+        {"tokens": []},
+        {"tokens": ["a", ""]},
+        {"tokens": ["a"], "predicates": [0]},
+        {"sentence": "a\0"},
+    ],
+    "sst": [{"sentence": 3}, {"text": "a"}],
+    "srl": [{"tokens": ["a"], "predicates": ["0"]}, {"tokens": ["a"], "predicates": 0}],
+    "snli": [{"premise": "a"}, {"premise": "a", "hypothesis": []}],
+    "squad": [{"passage": ["a"], "question": "a"}, {"question": "a"}],
+    "coref": [
+        {"text": "a", "sentences": [["a"]]},
+        {"sentences": ["a"]},
+        {"sentences": [[]]},
+        {"text": "a", "genre": 3},
+    ],
+}
+VALID: dict[str, list[Any]] = {
+    "ner": [{"sentence": "Mira left.", "id": {"any": [1, None]}}],
+    "srl": [{"tokens": ["Mira", "left"], "predicates": []}],
+    "snli": [{"premise": ["a"] * 50, "hypothesis": "b", "id": "x"}],
+    "coref": [{"sentences": [["a"]], "speakers": [["b"]], "genre": "nw"}],
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    archives: list[Any] = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
+    archives.append(f"{ODD_NAME}={STORED}/1/sst.tar.gz")
+    with serving(*archives, "--timeout", 600) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def document(server: Server) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(server.send("/openapi.json").body)
+    return found
+
+
+def validator(document: dict[str, Any], schema: Any) -> Draft202012Validator:
+    """Of a schema in the document, whose references it resolves."""
+    whole = {"components": document["components"], "allOf": [schema]}
+    Draft202012Validator.check_schema(whole)
+    return Draft202012Validator(whole)
+
+
+def assert_documented(
+    document: dict[str, Any], path: str, method: str, reply: Reply
+) -> None:
+    """The status, the type and the body of an answer are those of the document."""
+    answer = document["paths"][path][method]["responses"][str(reply.status)]
+    kind = reply.headers.get_content_type()
+    schema = answer["content"][kind]["schema"]
+    value: Any = reply.body.decode()
+    if kind == "application/json":
+        value = json.loads(value)
+    validator(document, schema).validate(value)
+
+
+def test_every_path_answers_as_it_says(
+    server: Server, document: dict[str, Any]
+) -> None:
+    error = json.loads(server.send("/nowhere").body)["error"]
+    named = set(re.sub("^expected one of |, got .*", "", error).split(", "))
+    assert {unquote(path) for path in document["paths"]} == named
+    for path, methods in document["paths"].items():
+        (method,) = methods
+        body = None if method == "get" else {}
+        reply = server.send(path, body)
+        assert reply.status == (200 if method == "get" else 422)
+        assert_documented(document, path, method, reply)
+        reply = server.send(path, body, "DELETE")
+        assert reply.status == 405
+        assert_documented(document, path, method, reply)
+
+
+@pytest.mark.parametrize("task", INPUTS)
+def test_requests_and_answers_are_those_of_the_schemas(
+    task: str, server: Server, document: dict[str, Any]
+) -> None:
+    path = f"/api/predict/{task}"
+    content = document["paths"][path]["post"]["requestBody"]["content"]
+    takes = validator(document, content["application/json"]["schema"])
+    examples = content["application/json"]["examples"].values()
+    drawn = [example.input for example in TASKS[task].examples]
+    assert [example["value"] for example in examples] == drawn
+    for valid in [INPUTS[task], *drawn, *VALID.get(task, [])]:
+        assert takes.is_valid(valid), valid
+        reply = server.send(path, valid)
+        assert reply.status == 200, reply.body
+        assert_documented(document, path, "post", reply)
+    for invalid in INVALID[task]:
+        assert not takes.is_valid(invalid), invalid
+        reply = server.send(path, invalid)
+        assert reply.status == 422, invalid
+        assert_documented(document, path, "post", reply)
+
+
+def test_answers_have_no_key_that_is_missing_in_the_schemas(
+    document: dict[str, Any],
+) -> None:
+    """Else a schema that says nothing would be true of every answer."""
+    for name, schema in document["components"]["schemas"].items():
+        if name.endswith((".input", ".output")):
+            assert schema["additionalProperties"] is False, name
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({"Host": "evil.example"}, {}, 400),
+        ({"Content-Type": "text/plain"}, {}, 415),
+        ({}, b" " * 20_001, 413),
+    ],
+)
+def test_errors_of_requests(
+    headers: dict[str, str],
+    body: Any,
+    status: int,
+    server: Server,
+    document: dict[str, Any],
+) -> None:
+    reply = server.send("/api/predict/ner", body, **headers)
+    assert reply.status == status
+    assert_documented(document, "/api/predict/ner", "post", reply)
+
+
+def test_the_server_itself_loads_neither_torch_nor_allennlp(server: Server) -> None:
+    maps = Path(f"/proc/{server.process.pid}/maps")
+    if not maps.exists():
+        pytest.skip("the files of a process are listed on Linux")
+    mapped = maps.read_text()
+    assert "libpython" in mapped or "python" in mapped
+    assert "torch" not in mapped
+    assert "numpy" not in mapped
