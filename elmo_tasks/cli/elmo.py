@@ -18,7 +18,8 @@ from elmo_tasks.cli.layer_sources import (
     open_chosen,
 )
 from elmo_tasks.elmo.batching import BatchSizes
-from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
+from elmo_tasks.elmo.progress import progress_bar
+from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.elmo.shards import ShardJob, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
 from elmo_tasks.errors import InputError, Interrupted, portable

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from elmo_tasks.cli.elmo import add_embedding_options, open_elmo, text_parser
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import parsed
-from elmo_tasks.elmo.sentence_embedder import progress_bar
+from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
 from elmo_tasks.errors import portable
 from elmo_tasks.files import check_output_path, require_new

@@ -4,13 +4,10 @@ libraries use.
 """
 
 import json
-import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,73 +17,26 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
+from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import NO_CACHE, Layers
-from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
+from elmo_tasks.elmo.pooling import pooled, require_pooling
+from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.sentences import (
     Sentences,
-    are_words_of_one,
+    Splitter,
     checked_sentences,
     until_the_end,
+    words_of,
 )
 from elmo_tasks.elmo.source_types import BILM, SourceSettings
 from elmo_tasks.elmo.sources import copy_files, settings_of
 from elmo_tasks.elmo.static import mean_vectors
-from elmo_tasks.elmo.trained_mix import is_trained_model, open_trained_mix
 from elmo_tasks.elmo.transformer import Transformer
-from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
-from elmo_tasks.formats.raw_text import (
-    WHITESPACE,
-    Split,
-    Tokenizer,
-    end_of_text,
-    open_tokenizer,
-)
+from elmo_tasks.formats.raw_text import WHITESPACE, Tokenizer
 from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
-from elmo_tasks.settings import Count
-
-logger = logging.getLogger(__name__)
-
-LayerChoice = str | Path | Count
-"""
-`all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a
-training's folder, for the mix that it has learned for the input (for the output with
-`:output` after the path).
-"""
-
-_CHOICES = f"{', '.join(OUTPUTS)}, the path of an archive"
-
-_ADVICE = (
-    "of raw text, tokenizer='basic' splits it off (an argument of Elmo and its methods)"
-)
-
-
-def _mean(vectors: np.ndarray) -> np.ndarray:
-    return vectors.mean(-2)
-
-
-def _max(vectors: np.ndarray) -> np.ndarray:
-    return vectors.max(-2)
-
-
-def _first(vectors: np.ndarray) -> np.ndarray:
-    return vectors[..., 0, :]
-
-
-def _last(vectors: np.ndarray) -> np.ndarray:
-    return vectors[..., -1, :]
-
-
-POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "mean": _mean,
-    "max": _max,
-    "first": _first,
-    "last": _last,
-}
-"""
-Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+1, D].
-"""
 
 
 class Elmo:
@@ -111,10 +61,8 @@ class Elmo:
             layers.source.cache_word_vectors()
         self.sizes = BatchSizes(**sizes)
         self.tokenizer = tokenizer
-        self._tokenizers: dict[str, tuple[Split, str]] = {}
-        self._chosen = self._opened_tokenizer(tokenizer)
-        self._warned_of_words = False
-        self._mixes: dict[str, ScalarMix] = {}
+        self._splitter = Splitter(tokenizer)
+        self._choices = LayerChoices(layers)
         self.vector_model("all")  # raises an error for layers with another state
 
     @classmethod
@@ -213,8 +161,8 @@ class Elmo:
         """
         model = self.vector_model(layers)
         given = checked_sentences(sentences)
-        self._warn_of_words(given)
-        words = self._words_of_each(given, tokenizer)
+        self._splitter.warn_of_words(given)
+        words = self._splitter.words_of_each(given, tokenizer)
         arrays = [np.empty(model.shape(len(one)), np.float32) for one in words]
         named = []
         for number, one in enumerate(words, start=1):
@@ -239,24 +187,18 @@ class Elmo:
         zero for an empty sentence. `pooling` over the tokens is `mean`, `max`, `first`
         or `last`; for the rest see `embed`.
         """
-        if pooling not in POOLINGS:
-            raise InputError(
-                f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}"
-            )
+        require_pooling(pooling)
         arrays = self.embed(sentences, layers=layers, **options)
         of_one = self.vector_model(layers).shape(1)
         shape = of_one[:-2] + of_one[-1:]  # without the axis of tokens
-        pooled = np.zeros((len(arrays), *shape), np.float32)
-        for row, array in zip(pooled, arrays, strict=True):
-            if array.shape[-2]:
-                row[:] = POOLINGS[pooling](array)
-        return torch.from_numpy(pooled) if tensors else pooled
+        vectors = pooled(arrays, pooling, shape)
+        return torch.from_numpy(vectors) if tensors else vectors
 
     def words(
         self, texts: Iterable[str], *, tokenizer: Tokenizer | None = None
     ) -> list[list[str]]:
         """The words of each text, as `embed` splits it."""
-        return self._words_of_each(list(texts), tokenizer)
+        return self._splitter.words_of_each(list(texts), tokenizer)
 
     def mean_vectors(
         self,
@@ -271,8 +213,8 @@ class Elmo:
         The mean of the vectors of each word's occurrences, float32 [V, D]; see
         `static.mean_vectors`.
         """
-        split, _ = self._opened_tokenizer(tokenizer)
-        lists = (_words_of(one, split) for one in sentences)
+        split, _ = self._splitter.opened(tokenizer)
+        lists = (words_of(one, split) for one in sentences)
         model = self.vector_model(layers)
         return mean_vectors(model, self.sizes, lists, words, **options)
 
@@ -311,7 +253,7 @@ class Elmo:
         `stored`, `VectorModel`. The name of the tokenizer is recorded as `tokenizer`,
         unless `settings` has another.
         """
-        split, name = self._opened_tokenizer(tokenizer)
+        split, name = self._splitter.opened(tokenizer)
         write_vectors(
             self.vector_model(layers, stored=stored),
             until_the_end(lines, split),
@@ -343,29 +285,7 @@ class Elmo:
         """
         The source with a choice of its layers; `options` are others of `VectorModel`.
         """
-        if layers in OUTPUTS:
-            options["output"] = layers
-        elif isinstance(layers, int | np.integer) and not isinstance(layers, bool):
-            options["mix"] = self._one_layer(int(layers))
-        else:
-            options["mix"] = self._trained_mix(str(layers))
-        return VectorModel(layers=self.layers, **options)
-
-    def _one_layer(self, layer: int) -> ScalarMix:
-        count = self.layers.n_layers
-        if not 0 <= layer < count:
-            raise InputError(
-                f"layers: expected 0 to {count - 1}, or {_CHOICES}, got {layer}"
-            )
-        return ScalarMix(count, MixSettings(mix=f"layer:{layer}", gamma=False))
-
-    def _trained_mix(self, archive: str) -> ScalarMix:
-        if archive not in self._mixes:
-            if not is_trained_model(archive):
-                problem = f"layers: expected {_CHOICES} or a number"
-                raise InputError(f"{problem}, got {archive!r}")
-            self._mixes[archive] = open_trained_mix(archive, self.layers)
-        return self._mixes[archive].to(self.layers.device)
+        return self._choices.model(layers, **options)
 
     def __repr__(self) -> str:
         layers = self.layers
@@ -392,46 +312,6 @@ class Elmo:
         ]
         return _reopen, (type(self), opened, settings)
 
-    def _opened_tokenizer(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
-        """
-        The function and the name of a tokenizer, by default that of the constructor.
-        """
-        if tokenizer is None:
-            return self._chosen
-        if not isinstance(tokenizer, str):
-            return open_tokenizer(tokenizer, advice=_ADVICE)
-        if tokenizer not in self._tokenizers:
-            self._tokenizers[tokenizer] = open_tokenizer(tokenizer, advice=_ADVICE)
-        return self._tokenizers[tokenizer]
-
-    def _warn_of_words(self, sentences: list[Any]) -> None:
-        """
-        Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's
-        `embed_sentence`.
-        """
-        if self._warned_of_words or not are_words_of_one(sentences):
-            return
-        self._warned_of_words = True
-        logger.warning(
-            "expected sentences, got texts of one word each, such as %r, which are embedded as %d sentences; for "
-            "the words of one sentence write elmo.embed([words]), for sentences of one word [[word], [word], ...]",
-            sentences[0],
-            len(sentences),
-        )
-
-    def _words_of_each(
-        self, sentences: list[Any], tokenizer: Tokenizer | None
-    ) -> list[list[str]]:
-        """The words of lists of words, or of texts."""
-        split, _ = self._opened_tokenizer(tokenizer)
-        words = [_words_of(one, split) for one in sentences]
-        end_of_text(split)
-        return words
-
-
-def _words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
-    return split(sentence) if isinstance(sentence, str) else list(sentence)
-
 
 def _require_device(device: str | int) -> None:
     """Raises `InputError` if there is no such device."""
@@ -440,25 +320,6 @@ def _require_device(device: str | int) -> None:
     except (RuntimeError, AssertionError):  # of a name, and of one that is not there
         problem = "device: expected one of this machine, such as cpu or cuda:0"
         raise InputError(f"{problem}, got {device!r}") from None
-
-
-@contextmanager
-def progress_bar(total: int | None = None, *, visible: bool = True) -> Iterator[Any]:
-    """
-    A bar of tokens with `update(tokens)` and `reset(total)`. Without the package tqdm,
-    a warning says so.
-    """
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        if visible:
-            logger.warning(
-                "no progress is shown: this needs the package tqdm (pip install tqdm)"
-            )
-        yield SimpleNamespace(update=lambda tokens: None, reset=lambda total: None)
-        return
-    with tqdm(total=total, unit=" tokens", unit_scale=True, disable=not visible) as bar:
-        yield bar
 
 
 def _reopen(

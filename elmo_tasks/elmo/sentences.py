@@ -5,7 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.raw_text import Split, end_of_text, is_list_of_words
+from elmo_tasks.formats.raw_text import (
+    Split,
+    Tokenizer,
+    end_of_text,
+    is_list_of_words,
+    open_tokenizer,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -16,6 +22,10 @@ _NO_LISTS = (str, bytes, Mapping, set, frozenset)
 """What has parts, and is no list of sentences or words."""
 
 _SAMPLED_LINES = 1000
+
+_ADVICE = (
+    "of raw text, tokenizer='basic' splits it off (an argument of Elmo and its methods)"
+)
 
 
 def checked_sentences(sentences: Sentences) -> list[Any]:
@@ -44,6 +54,59 @@ def _word_list(value: Any) -> list[str] | None:
         if not isinstance(word, str):
             return None
     return words
+
+
+class Splitter:
+    """
+    Splits sentences into words by a tokenizer, or by another one that a call names. A
+    tokenizer is opened once, so that it knows what it has reported.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._opened: dict[str, tuple[Split, str]] = {}
+        self._default = self.opened(tokenizer)
+        self._warned_of_words = False
+
+    def opened(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
+        """
+        The function and the name of a tokenizer, by default that of the constructor.
+        """
+        if tokenizer is None:
+            return self._default
+        if not isinstance(tokenizer, str):
+            return open_tokenizer(tokenizer, advice=_ADVICE)
+        if tokenizer not in self._opened:
+            self._opened[tokenizer] = open_tokenizer(tokenizer, advice=_ADVICE)
+        return self._opened[tokenizer]
+
+    def words_of_each(
+        self, sentences: list[Any], tokenizer: Tokenizer | None
+    ) -> list[list[str]]:
+        """The words of lists of words, or of texts."""
+        split, _ = self.opened(tokenizer)
+        words = [words_of(one, split) for one in sentences]
+        end_of_text(split)
+        return words
+
+    def warn_of_words(self, sentences: list[Any]) -> None:
+        """
+        Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's
+        `embed_sentence`.
+        """
+        if self._warned_of_words or not are_words_of_one(sentences):
+            return
+        self._warned_of_words = True
+        logger.warning(
+            "expected sentences, got texts of one word each, such as %r, which are embedded as %d sentences; for "
+            "the words of one sentence write elmo.embed([words]), for sentences of one word [[word], [word], ...]",
+            sentences[0],
+            len(sentences),
+        )
+
+
+def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
+    """The words of a list of words, or of a text."""
+    return split(sentence) if isinstance(sentence, str) else list(sentence)
 
 
 def are_words_of_one(sentences: list[Any]) -> bool:

@@ -26,6 +26,7 @@ from typing import Annotated, Any, Literal
 import torch
 
 from elmo_tasks.elmo.batching import Sentence, parsed
+from elmo_tasks.elmo.layer_choice import LayerChoice
 from elmo_tasks.elmo.parquet_vectors import (
     FORMAT,
     MANIFEST,
@@ -35,7 +36,7 @@ from elmo_tasks.elmo.parquet_vectors import (
     read_part,
     write_part,
 )
-from elmo_tasks.elmo.sentence_embedder import Elmo, LayerChoice
+from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.parquet import read_rows

@@ -4,7 +4,8 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo.sentence_embedder import Elmo, LayerChoice
+from elmo_tasks.elmo.layer_choice import LayerChoice
+from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import needs
 
 with needs("flair"):

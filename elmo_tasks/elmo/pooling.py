@@ -1,0 +1,56 @@
+"""The vectors of a sentence's tokens -> one vector of the sentence."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from elmo_tasks.errors import InputError, shown
+
+
+def _mean(vectors: np.ndarray) -> np.ndarray:
+    return vectors.mean(-2)
+
+
+def _max(vectors: np.ndarray) -> np.ndarray:
+    return vectors.max(-2)
+
+
+def _first(vectors: np.ndarray) -> np.ndarray:
+    return vectors[..., 0, :]
+
+
+def _last(vectors: np.ndarray) -> np.ndarray:
+    return vectors[..., -1, :]
+
+
+POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "mean": _mean,
+    "max": _max,
+    "first": _first,
+    "last": _last,
+}
+"""
+Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+1, D].
+"""
+
+
+def require_pooling(pooling: str) -> None:
+    """Raises `InputError` for a name that is not in `POOLINGS`."""
+    if pooling not in POOLINGS:
+        raise InputError(
+            f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}"
+        )
+
+
+def pooled(
+    arrays: Sequence[np.ndarray], pooling: str, shape: tuple[int, ...]
+) -> np.ndarray:
+    """
+    A vector for each of N sentences, float32 [N, ...], zero for an empty sentence.
+    `shape` is that of one of them, [D] or [L+1, D].
+    """
+    vectors = np.zeros((len(arrays), *shape), np.float32)
+    for row, array in zip(vectors, arrays, strict=True):
+        if array.shape[-2]:
+            row[:] = POOLINGS[pooling](array)
+    return vectors
