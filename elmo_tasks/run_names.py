@@ -125,6 +125,12 @@ The sizes of a biLM, in the official format; also in the folder of a run that tu
 WEIGHT_FILE = "weights.hdf5"
 """The weights of a biLM, in the official format. `bilm/weights.py` writes it."""
 
+SAFETENSORS_FILE = "model.safetensors"
+"""
+The weights of a biLM, in the format of the Hugging Face hub, with a `config.json`.
+`bilm/safetensors_weights.py` writes it.
+"""
+
 VOCABULARY_FILE = "vocabulary.txt"
 """
 The words of a language model's softmax, in the official format.

@@ -1,5 +1,6 @@
 """
-The core in a Python that can import torch, numpy, h5py and their dependencies alone.
+The core in a Python that can import torch, numpy, h5py, safetensors and their
+dependencies alone.
 """
 
 import importlib.metadata as metadata
@@ -29,7 +30,7 @@ sys.meta_path.insert(0, Forbid())
 @pytest.fixture(scope="module")
 def forbidden() -> str:
     """The modules of all distributions but those that the core requires."""
-    needed, names = set[str](), ["torch", "numpy", "h5py"]
+    needed, names = set[str](), ["torch", "numpy", "h5py", "safetensors"]
     while names:
         name = re.split(r"[^\w.-]", names.pop())[0].lower().replace("_", "-")
         if name not in needed:

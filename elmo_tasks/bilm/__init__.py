@@ -1,5 +1,5 @@
 """
-The bidirectional language model and its official files. Needs torch, numpy and h5py
+The bidirectional language model and its files. Needs torch, numpy, h5py and safetensors
 alone.
 """
 

@@ -21,6 +21,7 @@ from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PRECISIONS, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
+from elmo_tasks.bilm.safetensors_weights import load_tensors, save_tensors
 from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.weights import (
     Parts,
@@ -31,6 +32,7 @@ from elmo_tasks.bilm.weights import (
 )
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.bilm_files import Format, weight_format
 
 DIRECTIONS = ("forward", "backward")
 
@@ -101,12 +103,12 @@ class BiLM(nn.Module):
         packed: bool = False,
     ) -> "BiLM":
         """
-        Load a frozen biLM in the official format, in evaluation mode and without
-        gradients.
+        Load a frozen biLM, in evaluation mode and without gradients.
 
-        The files are `options.json` and `weights.hdf5`; `formats.fetch.bilm_file` finds
-        them in whole models and at URLs. `packed`: whether to `pack` the weights for
-        inference on a CPU.
+        The files are the official `options.json` and `weights.hdf5`, or `config.json`
+        and `model.safetensors`, which give the same bits; `formats.fetch.bilm_file`
+        finds them in whole models and at URLs. `packed`: whether to `pack` the weights
+        for inference on a CPU.
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
@@ -115,7 +117,11 @@ class BiLM(nn.Module):
         bilm = cls(options, precision=precision, initialize=False)
         bilm.eval().requires_grad_(False)
         pack = bilm._packed_dtype if packed else None
-        load_weights(bilm._parts(), weight_file, options_file=options_file, pack=pack)
+        if weight_format(weight_file) == "safetensors":
+            load_tensors(bilm, weight_file, options_file=options_file, pack=pack)
+        else:
+            parts = bilm._parts()
+            load_weights(parts, weight_file, options_file=options_file, pack=pack)
         return bilm
 
     def save_files(
@@ -126,15 +132,22 @@ class BiLM(nn.Module):
         mantissa_bits: int | None = None,
     ) -> None:
         """
-        Write the official format, which AllenNLP and bilm-tf load, each file
-        atomically. With `mantissa_bits`, values are rounded to so many bits after the
-        leading one (0..23), which makes files smaller.
+        Write the official format, which AllenNLP and bilm-tf load, or safetensors if
+        `weight_file` ends in `.safetensors`, each file atomically. With
+        `mantissa_bits`, values are rounded to so many bits after the leading one
+        (0..23), which makes the official files smaller, which are compressed.
         """
+        chosen: Format = "hdf5"
+        if Path(weight_file).suffix == ".safetensors":
+            chosen = "safetensors"
         unpacked = self
         if self.is_packed:
             unpacked = copy.deepcopy(self).unpack()
-        save_weights(unpacked._parts(), weight_file, mantissa_bits=mantissa_bits)
-        save_options(self.options, options_file)
+        if chosen == "safetensors":
+            save_tensors(unpacked, weight_file, mantissa_bits=mantissa_bits)
+        else:
+            save_weights(unpacked._parts(), weight_file, mantissa_bits=mantissa_bits)
+        save_options(self.options, options_file, chosen=chosen)
 
     @property
     def is_packed(self) -> bool:

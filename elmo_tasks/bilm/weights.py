@@ -17,6 +17,7 @@ from elmo_tasks.bilm.characters import CHARACTERS
 from elmo_tasks.bilm.lstm import LstmStack
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PackableModule
+from elmo_tasks.bilm.safetensors_weights import opened
 from elmo_tasks.bilm.token_encoder import (
     CharacterConvolution,
     PackableLinear,
@@ -24,6 +25,7 @@ from elmo_tasks.bilm.token_encoder import (
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
+from elmo_tasks.formats.bilm_files import MODEL_TYPE, Format, weight_format
 from elmo_tasks.formats.hdf5 import own_item, reading, unbounded, write_hdf5
 
 _FILE_GATES = "ijfo"
@@ -106,14 +108,14 @@ def check_size(
 ) -> None:
     """
     Raises `InputError` if the options describe a biLM far larger than the weight file,
-    before memory is allocated for it, or if the weight file is truncated or not HDF5.
+    before memory is allocated for it, or if the weight file is truncated or of another
+    format.
     """
     if not Path(weight_file).is_file():
         raise InputError("no such file: the biLM's weights", file=weight_file)
     needed = options.n_parameters * np.float32().nbytes
     if needed > max(_SMALL_BYTES, _MOST_COMPRESSED * Path(weight_file).stat().st_size):
-        with _reading(weight_file):
-            h5py.File(weight_file, "r").close()
+        _require_readable(weight_file)
         found = f"{float(min(options.n_parameters, 10**300)):.3g} parameters"
         raise InputError(
             f"the options describe {found}, which {weight_file} cannot hold",
@@ -170,8 +172,22 @@ def save_weights(
     write_hdf5(arrays, weight_file, mantissa_bits=mantissa_bits)
 
 
-def save_options(options: BiLMOptions, options_file: str | Path) -> None:
-    write_text(options_file, json.dumps(options.to_dict(), indent=2) + "\n")
+def save_options(
+    options: BiLMOptions, options_file: str | Path, *, chosen: Format = "hdf5"
+) -> None:
+    """Write an `options.json`, or for the format safetensors a `config.json`."""
+    written = options.to_dict()
+    if chosen == "safetensors":
+        written = MODEL_TYPE | written
+    write_text(options_file, json.dumps(written, indent=2) + "\n")
+
+
+def _require_readable(weight_file: str | Path) -> None:
+    if weight_format(weight_file) == "safetensors":
+        with opened(weight_file):
+            return
+    with _reading(weight_file):
+        h5py.File(weight_file, "r").close()
 
 
 def _reading(weight_file: str | Path) -> AbstractContextManager[None]:

@@ -14,14 +14,14 @@ from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.cli.arguments import add_actions
 from elmo_tasks.errors import Interrupted
+from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
-from elmo_tasks.pretraining.export import export_run, load_trained
+from elmo_tasks.pretraining.export import export_run, exported_names, load_trained
 from elmo_tasks.pretraining.paragraphs import BLANK, LINE
 from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.splits import SPLITS, HeldOut, Written
-from elmo_tasks.run_names import LANGUAGE_MODEL
 from elmo_tasks.settings import Range, Size, number
 
 _Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
@@ -33,7 +33,8 @@ _PREPARE = (
 )
 _EXPORT = (
     "Write the official options.json and weights.hdf5 of a run's best weights, and beside them "
-    "vocabulary.txt and softmax.hdf5, for perplexity and fine-tuning."
+    "vocabulary.txt and softmax.hdf5, for perplexity and fine-tuning. With --format safetensors, the first two are "
+    "config.json and model.safetensors."
 )
 _PERPLEXITY = (
     "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
@@ -140,14 +141,18 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         "run", metavar="RUN", help="folder of a run (after its first validation)"
     )
     parser.add_argument("out", metavar="OUT", help="folder for the four files")
+    text = "hdf5, which all ELMo packages read (default), or safetensors"
+    parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
     bits = "round values to N bits after the leading one (0 to 23): smaller files"
     parser.add_argument("--mantissa-bits", type=number(_Bits), metavar="N", help=bits)
 
 
 def _export(args: argparse.Namespace) -> None:
-    source = export_run(args.run, args.out, mantissa_bits=args.mantissa_bits)
+    source = export_run(
+        args.run, args.out, chosen=args.format, mantissa_bits=args.mantissa_bits
+    )
     print(f"weights of {source}")
-    for name in LANGUAGE_MODEL:
+    for name in exported_names(args.format):
         path = Path(args.out) / name
         print(f"{path.stat().st_size:>12,} bytes  {path}")
 

@@ -37,9 +37,9 @@ from elmo_tasks.elmo.source_types import (
 )
 from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.bilm_files import is_bilm, weight_format, written_names
 from elmo_tasks.formats.fetch import (
     HUB,
-    NAMES,
     bilm_file,
     file_sha256,
     local_path,
@@ -47,7 +47,7 @@ from elmo_tasks.formats.fetch import (
 )
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.resources import embedded_bilm
-from elmo_tasks.run_names import CONFIG, OPTIONS_FILE
+from elmo_tasks.run_names import CONFIG
 
 
 def open_source(
@@ -195,7 +195,7 @@ def settings_of(model: str | Path) -> dict[str, Any]:
         for name in get_close_matches(text, MODELS, n=1):
             hint = f"nearest: {name}; {hint}"
         raise InputError("no such model", file=text, hint=hint)
-    if not (path / CONFIG).is_file() or (path / OPTIONS_FILE).is_file():
+    if is_bilm(path):
         return {"weight_file": text}
     is_manylangs = (path / WEIGHTS).is_file()
     return {"source": MANYLANGS if is_manylangs else TRANSFORMER, "model": text}
@@ -206,17 +206,23 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
     Write the files of a source to a folder that `settings_of` accepts. Raises
     `InputError` if they have changed.
     """
+    paths = {}
     for key, file in source.files.items():
         if not file.path:
             raise InputError("its files are in its archive alone", file=file.public)
-        path = _find(source.name, key, file.path)
+        paths[key] = _find(source.name, key, file.path)
+    names = written_names("hdf5")
+    if "weight_file" in paths:
+        names = written_names(weight_format(paths["weight_file"]))
+    for key, file in source.files.items():
+        path = paths[key]
         if _sha256(path) != file.sha256:
             problem = "the file has changed since it was opened"
             raise InputError(f"{problem}, then sha256 {file.sha256}", file=file.path)
         if path.is_dir():
             unpack(pack(path), folder)
         else:
-            shutil.copy(path, folder / NAMES[key][0])
+            shutil.copy(path, folder / names[key])
 
 
 def _find(source: str, key: str, place: str) -> Path:

@@ -29,6 +29,7 @@ from typing import Any
 
 from elmo_tasks.errors import InputError, needs, without_secrets
 from elmo_tasks.files import write_text
+from elmo_tasks.formats.bilm_files import FORMATS, NAMES, file_in, written_names
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.download import (
     Bounds,
@@ -39,20 +40,11 @@ from elmo_tasks.formats.download import (
 )
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.unpacking import unzip
-from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
 
 logger = logging.getLogger(__name__)
 
-NAMES = {
-    "options_file": (OPTIONS_FILE, "*options*.json"),
-    "weight_file": (WEIGHT_FILE, "model.hdf5", "*weights*.hdf5"),
-}
-"""
-The names of a biLM's files in a folder, by their keys in a config; the first also in a
-repository of the hub.
-"""
-
-UNPACKED = ("*.json", "*.hdf5", "*.dic", "*.pkl")  # members of a model's ZIP
+UNPACKED = ("*.json", "*.hdf5", "*.safetensors", "*.dic", "*.pkl")
+"""The members of a model's ZIP that are unpacked."""
 
 HUB = "hf://"
 _HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
@@ -178,19 +170,34 @@ def bilm_file(given: str | Path, key: str) -> Path:
     folder or ZIP lacks the file.
     """
     text = os.fspath(given)
-    names = NAMES[key]
+    names = NAMES["hdf5"][key]
     if text in MODELS and MODELS[text].is_bilm:
-        place = list(NAMES).index(key)
+        place = list(NAMES["hdf5"]).index(key)
         return local_path(MODELS[text].files[place])
     if _HUB_REPOSITORY.fullmatch(text):
-        return local_path(f"{text.removesuffix('/')}/{names[0]}")
+        return _of_repository(text.removesuffix("/"), key)
     path = model_path(text)
     if not path.is_dir():
         return path
-    for name in names:
-        for file in sorted(path.glob(name)):
-            return file
-    raise InputError(f"expected a biLM with {' or '.join(names)}, got none", file=given)
+    file = file_in(path, key)
+    if file is None:
+        problem = f"expected a biLM with {' or '.join(names)}, got none"
+        raise InputError(problem, file=given)
+    return file
+
+
+def _of_repository(address: str, key: str) -> Path:
+    """
+    The file of the biLM in a repository of the hub, official or safetensors. Raises the
+    error of the official one if it has neither.
+    """
+    failures = []
+    for chosen in FORMATS:
+        try:
+            return local_path(f"{address}/{written_names(chosen)[key]}")
+        except InputError as error:
+            failures.append(error)
+    raise failures[0]
 
 
 def is_whole_model(given: str | Path) -> bool:

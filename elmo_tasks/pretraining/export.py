@@ -19,6 +19,14 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.formats.bilm_files import (
+    Format,
+    file_in,
+    has_bilm_config,
+    require_one_format,
+    weight_format,
+    written_names,
+)
 from elmo_tasks.formats.fetch import bilm_file, is_whole_model, local_path
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.tensor_files import check_tensor_file
@@ -33,7 +41,6 @@ from elmo_tasks.run_names import (
     SOFTMAX_FILE,
     VOCABULARY,
     VOCABULARY_FILE,
-    WEIGHT_FILE,
 )
 
 logger = logging.getLogger(__name__)
@@ -67,37 +74,54 @@ class TrainedModel(NamedTuple):
 
 
 def export_run(
-    run: str | Path, out_dir: str | Path, *, mantissa_bits: int | None = None
+    run: str | Path,
+    out_dir: str | Path,
+    *,
+    chosen: Format = "hdf5",
+    mantissa_bits: int | None = None,
 ) -> Path:
     """
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and
     `softmax.hdf5` (`softmax/W` [V, P], `softmax/b` [V]) of a run's folder, finished or
-    not, all or none; other files of the folder are kept. Returns the file of the
-    weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23) after the
-    leading one, which makes the files smaller. Raises `InputError` if the run has no
-    usable weights, or the folder cannot be written, or has files of these names that
-    are not those of a biLM.
+    not, all or none; other files of the folder are kept. With the format safetensors,
+    the first two are `config.json` and `model.safetensors`. Returns the file of the
+    run's weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
+    after the leading one, which makes compressed files smaller. Raises `InputError` if
+    the run has no usable weights, or the folder cannot be written, has files of these
+    names that are not those of a biLM, or a biLM in the other format.
     """
     trained = _load_run(Path(run))
-    _require_exported(Path(out_dir))
+    _require_exported(Path(out_dir), chosen)
     with atomic_write_folder(Path(out_dir)) as folder:
         write_exported(
-            trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits
+            trained.model,
+            trained.vocabulary,
+            folder,
+            chosen=chosen,
+            mantissa_bits=mantissa_bits,
         )
     return trained.source
 
 
-def _require_exported(folder: Path) -> None:
+def exported_names(chosen: Format) -> tuple[str, ...]:
+    """The files of an exported language model in a format."""
+    return (*written_names(chosen).values(), VOCABULARY_FILE, SOFTMAX_FILE)
+
+
+def _require_exported(folder: Path, chosen: Format) -> None:
     """
     Raises `InputError` if a folder has files with the names of a language model's, and
-    no language model.
+    no language model; or one in the other format.
     """
-    present = [name for name in LANGUAGE_MODEL if (folder / name).exists()]
+    require_one_format(folder, chosen)
+    present = [name for name in exported_names(chosen) if (folder / name).exists()]
     is_exported = False
     with suppress(InputError):
-        BiLMOptions.from_file(folder / OPTIONS_FILE)
-        weights = folder / WEIGHT_FILE  # not there after an export that was killed
-        is_exported = not weights.exists() or bool(h5py.is_hdf5(weights))
+        names = written_names(chosen)
+        BiLMOptions.from_file(folder / names["options_file"])
+        weights = folder / names["weight_file"]
+        # They are not there after an export that was killed.
+        is_exported = not weights.exists() or _has_format(weights, chosen)
     if present and not is_exported:
         raise InputError(
             f"expected a folder without {', '.join(present)}, "
@@ -107,16 +131,26 @@ def _require_exported(folder: Path) -> None:
         )
 
 
+def _has_format(weights: Path, chosen: Format) -> bool:
+    if chosen == "safetensors":
+        return weight_format(weights) == chosen
+    return bool(h5py.is_hdf5(weights))
+
+
 def write_exported(
     model: BiLanguageModel,
     vocabulary: WordVocabulary,
     folder: Path,
     *,
+    chosen: Format = "hdf5",
     mantissa_bits: int | None = None,
 ) -> None:
     """Write the four files of `export_run` into an existing folder, each atomically."""
+    names = written_names(chosen)
     model.bilm.save_files(
-        folder / OPTIONS_FILE, folder / WEIGHT_FILE, mantissa_bits=mantissa_bits
+        folder / names["options_file"],
+        folder / names["weight_file"],
+        mantissa_bits=mantissa_bits,
     )
     vocabulary.save(folder / VOCABULARY_FILE)
     arrays = {}
@@ -132,30 +166,42 @@ def load_trained(place: str | Path) -> TrainedModel:
     it is none of these, has no weights yet, or a file is missing, damaged, or does not
     match the others.
     """
-    if str(place).startswith("hf://"):
-        files = [local_path(f"{place}/{name}") for name in LANGUAGE_MODEL]
-        place = files[0].parent
     folder = Path(place)
+    if str(place).startswith("hf://"):
+        folder = _fetched(str(place).removesuffix("/"))
+    if has_bilm_config(folder):
+        return _load_exported(folder, "safetensors")
     present = [name for name in LANGUAGE_MODEL if (folder / name).is_file()]
     if present and not (folder / CONFIG).is_file():
-        return _load_exported(folder)
+        return _load_exported(folder, "hdf5")
     return _load_run(folder)
 
 
-def _load_exported(folder: Path) -> TrainedModel:
-    missing = [name for name in LANGUAGE_MODEL if not (folder / name).is_file()]
+def _fetched(address: str) -> Path:
+    """The folder of an exported language model of the hub."""
+    folder = bilm_file(address, "options_file").parent
+    bilm_file(address, "weight_file")
+    for name in (VOCABULARY_FILE, SOFTMAX_FILE):
+        local_path(f"{address}/{name}")
+    return folder
+
+
+def _load_exported(folder: Path, chosen: Format) -> TrainedModel:
+    names = exported_names(chosen)
+    missing = [name for name in names if not (folder / name).is_file()]
     if missing:
         raise InputError(
             f"expected an exported language model, missing: {', '.join(missing)}",
             file=folder,
         )
-    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
+    options_file, weight_file = [folder / name for name in names[:2]]
+    bilm = BiLM.from_files(options_file, weight_file)
     bilm.requires_grad_(True)
     vocabulary = WordVocabulary.from_file(folder / VOCABULARY_FILE)
     softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
     _load_softmax(softmax, folder / SOFTMAX_FILE)
     model = BiLanguageModel(bilm, softmax).eval()
-    return TrainedModel(model, vocabulary, folder / WEIGHT_FILE)
+    return TrainedModel(model, vocabulary, weight_file)
 
 
 def _load_run(folder: Path) -> TrainedModel:
@@ -191,7 +237,8 @@ def _options(folder: Path) -> BiLMOptions:
     if kind == TUNED_TYPE:
         file = folder / OPTIONS_FILE
         if not file.is_file():
-            file = Path(str(model.get("bilm"))) / OPTIONS_FILE
+            start = Path(str(model.get("bilm")))
+            file = file_in(start, "options_file") or start / OPTIONS_FILE
         return BiLMOptions.from_file(file)
     return BiLMOptions.from_dict(options)
 
@@ -249,7 +296,8 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
             )
         return _open_bilm(source["options_file"], source["weight_file"]), None
     folder = Path(str(source))
-    is_ours = (folder / CONFIG).is_file() or (folder / SOFTMAX_FILE).is_file()
+    is_run = (folder / CONFIG).is_file() and not has_bilm_config(folder)
+    is_ours = is_run or (folder / SOFTMAX_FILE).is_file()
     if not is_ours and is_whole_model(source):
         return _open_bilm(source, source), None
     trained = load_trained(folder)

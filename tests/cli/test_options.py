@@ -196,6 +196,10 @@ CALLS = [
     ),
     Call("bilm export {bilm_run} {out}/bilm --mantissa-bits 9", ("bilm/weights.hdf5",)),
     Call(
+        "bilm export {bilm_run} {out}/bilm --format safetensors",
+        ("bilm/config.json", "bilm/model.safetensors"),
+    ),
+    Call(
         "bilm perplexity {bilm_run} {text} --batch-size 2 --max-tokens 20"
         " --precision bfloat16",
         prints="mean",

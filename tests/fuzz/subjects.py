@@ -35,7 +35,7 @@ from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.tasks.srl.reader import SrlReader
 from elmo_tasks.training.archives import load_archive
 from tests.archives.make import STORED
-from tests.elmo.samples import write_bilm
+from tests.elmo.samples import random_bilm, write_bilm
 from tests.tiny import FIXTURES, SAMPLES
 
 ARCHIVE = STORED / "1/sst.tar.gz"
@@ -49,6 +49,7 @@ NAMES = list(SAMPLES) + [
     "vocabulary",
     "biLM options",
     "biLM weights",
+    "biLM weights as safetensors",
     "ELMo vectors",
     "shard",
     "manifest",
@@ -111,6 +112,11 @@ def subjects(folder: Path) -> dict[str, Subject]:
         ),
         "biLM weights": Subject(
             weights.read_bytes(), partial(BiLM.from_files, options), "weights.hdf5"
+        ),
+        "biLM weights as safetensors": Subject(
+            _safetensors(folder),
+            partial(BiLM.from_files, options),
+            "model.safetensors",
         ),
         "ELMo vectors": Subject(
             _elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"
@@ -201,6 +207,12 @@ def _shard(folder: Path, options: Path, weights: Path) -> Path:
     job = ShardJob(elmo=Elmo.from_files(options, weights), folder=folder / "shards")
     write_shards(job, [str(folder / "in.txt")], 1)
     return folder / "shards" / part_name(0)
+
+
+def _safetensors(folder: Path) -> bytes:
+    file = folder / "model.safetensors"
+    random_bilm().save_files(folder / "config.json", file)
+    return file.read_bytes()
 
 
 def _all_shards(sound: Path) -> Callable[[Path], None]:

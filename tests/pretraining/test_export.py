@@ -146,6 +146,49 @@ def test_the_files_of_an_export(run: Path, tmp_path: Path, bits: int | None) -> 
         assert all(one.requires_grad for one in trained.model.parameters())
 
 
+def test_an_export_as_safetensors(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    names = ["config.json", "model.safetensors", "softmax.hdf5", "vocabulary.txt"]
+    for _ in range(2):  # the second replaces the first
+        export_run(run, out, chosen="safetensors")
+        assert sorted(path.name for path in out.iterdir()) == names
+    before, after = load_trained(run), load_trained(out)
+    assert after.source == out / "model.safetensors"
+    own = before.model.state_dict()
+    for name, value in after.model.state_dict().items():
+        assert torch.equal(value, own[name]), name
+    bilm, trained = load_start(str(out))
+    assert trained is not None and trained.model.bilm is bilm
+    (run / "config.json").write_text(
+        json.dumps({"model": {"type": "elmo_tasks_tuned_bilm", "bilm": str(out)}})
+    )
+    assert load_trained(run).model.bilm.options == bilm.options
+    (out / "softmax.hdf5").unlink()
+    assert load_start(str(out))[1] is None
+    with pytest.raises(InputError, match=r"missing: softmax.hdf5"):
+        load_trained(out)
+
+
+@pytest.mark.parametrize("first", ["hdf5", "safetensors"])
+def test_a_folder_has_one_format(first: Any, run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export_run(run, out, chosen=first)
+    second: Any = "hdf5" if first == "safetensors" else "safetensors"
+    with pytest.raises(InputError, match="out: expected a folder without .*another fo"):
+        export_run(run, out, chosen=second)
+    load_trained(out)
+
+
+@pytest.mark.parametrize("config", ['{"model_type": "bert"}', '{"model": {}}', "x"])
+def test_the_config_of_another_model_stays(
+    config: str, run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(InputError, match="expected a folder without config.json"):
+        export_run(run, tmp_path, chosen="safetensors")
+    assert (tmp_path / "config.json").read_text() == config
+
+
 def test_where_a_bilm_is_taken_from(run: Path, exported: Path, tmp_path: Path) -> None:
     files = {"options_file": "options.json", "weight_file": "weights.hdf5"}
     plain = {key: str(exported / name) for key, name in files.items()}

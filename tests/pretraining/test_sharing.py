@@ -8,17 +8,20 @@ import pytest
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.bilm_files import FORMATS, Format, written_names
 from elmo_tasks.formats.fetch import bilm_file, local_path
 from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.pretraining import toy
 
 
+@pytest.mark.parametrize("chosen", FORMATS)
 def test_files_of_the_hub_that_were_downloaded_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: Format
 ) -> None:
     toy.fake_run(tmp_path / "run")
     cached = tmp_path / "cache/models--me--latin"
-    export_run(tmp_path / "run", cached / "snapshots" / ("0" * 40))
+    folder = cached / "snapshots" / ("0" * 40)
+    export_run(tmp_path / "run", folder, chosen=chosen)
     (cached / "refs").mkdir()
     (cached / "refs/v1").write_text("0" * 40)
     monkeypatch.setattr(
@@ -33,13 +36,14 @@ def test_files_of_the_hub_that_were_downloaded_before(
         local_path("hf://me/other/options.json")
     assert load_trained(url).vocabulary.words[3:] == toy.WORDS
     assert Elmo.from_pretrained(url).layers.output_dim == 24
-    options = hashlib.sha256(
-        (cached / "snapshots" / ("0" * 40) / "options.json").read_bytes()
-    ).hexdigest()
+    names = written_names(chosen)
+    options = hashlib.sha256((folder / names["options_file"]).read_bytes()).hexdigest()
     assert (
         BiLM.from_files(
-            bilm_file(f"{url}/options.json#sha256={options}", "options_file"),
-            bilm_file(f"{url}/weights.hdf5", "weight_file"),
+            bilm_file(
+                f"{url}/{names['options_file']}#sha256={options}", "options_file"
+            ),
+            bilm_file(f"{url}/{names['weight_file']}", "weight_file"),
         ).output_dim
         == 24
     )

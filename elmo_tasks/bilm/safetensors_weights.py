@@ -1,0 +1,119 @@
+"""
+Read and write a biLM as `model.safetensors`: its parameters by their names in
+`state_dict`, float32.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from elmo_tasks.bilm.packed_linear import PackableModule
+from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.hdf5 import round_mantissa
+
+_FLOATS = ("F32", "F16", "BF16", "F64")
+"""
+What the format calls the types that are read. Others might be quantized weights, whose
+scale is stored elsewhere.
+"""
+
+_MOST_TENSORS = 5_000  # of a biLM, which has about a dozen for each layer
+
+
+@contextmanager
+def opened(weight_file: str | Path) -> Iterator[Any]:
+    """
+    The file, mapped into memory: values are read when they are used. Raises
+    `InputError` if it is damaged, truncated or of another format.
+    """
+    try:
+        with safe_open(weight_file, framework="pt") as file:
+            yield file
+    except (SafetensorError, OSError, RuntimeError) as error:
+        raise InputError(
+            f"cannot read the biLM's weights as safetensors: {error}",
+            file=weight_file,
+            hint="is the download complete?",
+        ) from None
+
+
+def load_tensors(
+    bilm: nn.Module,
+    weight_file: str | Path,
+    *,
+    options_file: str | Path,
+    pack: torch.dtype | None = None,
+) -> None:
+    """
+    As `weights.load_weights`, from a `model.safetensors`. Each tensor is copied from
+    the mapped file to the memory of its parameter: where the values in the file begin
+    depends on the length of its header, and matrix products at another alignment may
+    round differently.
+    """
+    expected: set[str] = set()
+    problems: list[str] = []
+    with opened(weight_file) as file:
+        stored = set(file.keys())
+        if len(stored) > _MOST_TENSORS:
+            wanted = f"expected at most {_MOST_TENSORS:,} tensors"
+            raise InputError(f"{wanted}, got {len(stored):,}", file=weight_file)
+        for prefix, layer in bilm.named_modules():
+            for name, parameter in layer.named_parameters(prefix, recurse=False):
+                expected.add(name)
+                if name not in stored:
+                    problems.append(f"missing: {name} {tuple(parameter.shape)}")
+                    continue
+                problem = _load(name, parameter, file)
+                if problem is not None:
+                    problems.append(problem)
+            if pack is not None and isinstance(layer, PackableModule):
+                layer.pack(pack)
+        for name in sorted(stored - expected):
+            shape = tuple(file.get_slice(name).get_shape())
+            problems.append(f"unused: {name} {shape}")
+    if problems:
+        listing = "\n  ".join([f"does not match {options_file}:", *problems])
+        raise InputError(listing, file=weight_file)
+
+
+def save_tensors(
+    bilm: nn.Module, weight_file: str | Path, *, mantissa_bits: int | None = None
+) -> None:
+    """
+    Write an unpacked biLM as a `model.safetensors`, float32, atomically; for
+    `mantissa_bits` see `BiLM.save_files`.
+    """
+    tensors = {}
+    for name, parameter in bilm.named_parameters():
+        values = parameter.detach().float().cpu().contiguous()
+        if mantissa_bits is not None:
+            values = torch.from_numpy(round_mantissa(values.numpy(), mantissa_bits))
+        tensors[name] = values
+    with atomic_write(weight_file) as aside:
+        # Not `save_file`, which replaces what is there by a file that only its owner
+        # can read.
+        aside.write_bytes(save(tensors, metadata={"format": "pt"}))
+
+
+@torch.no_grad()
+def _load(name: str, parameter: Tensor, file: Any) -> str | None:
+    """Copy a tensor to its parameter; returns what is wrong with it."""
+    stored = file.get_slice(name)
+    expected = tuple(parameter.shape)
+    found = tuple(stored.get_shape())
+    if found != expected:
+        return f"wrong shape: {name}: expected {expected}, got {found}"
+    if stored.get_dtype() not in _FLOATS:
+        return f"wrong type: {name}: expected floats, got {stored.get_dtype()}"
+    values = file.get_tensor(name).float()  # of float32, in the mapped file
+    if not values.isfinite().all():
+        return f"not finite numbers: {name} ({stored.get_dtype()})"
+    parameter.copy_(values)
+    return None

@@ -1,0 +1,114 @@
+"""
+The two formats of a biLM's files, and their names in a folder: the official
+`options.json` and `weights.hdf5`, or `config.json` and `model.safetensors` as of other
+models of the Hugging Face hub.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.run_names import CONFIG, OPTIONS_FILE, SAFETENSORS_FILE, WEIGHT_FILE
+
+Format = Literal["hdf5", "safetensors"]
+
+NAMES: Mapping[Format, Mapping[str, tuple[str, ...]]] = {
+    "hdf5": {
+        "options_file": (OPTIONS_FILE, "*options*.json"),
+        "weight_file": (WEIGHT_FILE, "model.hdf5", "*weights*.hdf5"),
+    },
+    "safetensors": {
+        "options_file": (CONFIG,),
+        "weight_file": (SAFETENSORS_FILE,),
+    },
+}
+"""
+The names of a biLM's files in a folder, by its format and their keys in a config; the
+first is also that in a repository of the hub, and of a file that is written.
+"""
+
+FORMATS: tuple[Format, ...] = tuple(NAMES)
+"""In the order in which a folder is searched for them."""
+
+MODEL_TYPE = {"model_type": "elmo", "architectures": ["BiLM"]}
+"""What a `config.json` says to the hub, besides the structure of `options.json`."""
+
+_STRUCTURE = {"lstm", "char_cnn"}
+"""The keys of that structure, which no other model has."""
+
+_HEADER_LENGTH = 8  # bytes before the JSON at the start of a file of safetensors
+
+
+def written_names(chosen: Format) -> dict[str, str]:
+    """The names of the files that are written, by their keys in a config."""
+    return {key: names[0] for key, names in NAMES[chosen].items()}
+
+
+def weight_format(weight_file: str | Path) -> Format:
+    """
+    The format of a file of weights, by its content; of one that is not there yet, by
+    the end of its name.
+    """
+    path = Path(weight_file)
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(_HEADER_LENGTH + 1)
+        if start[_HEADER_LENGTH:] == b"{":
+            return "safetensors"
+        if start.startswith(b"\x89HDF"):
+            return "hdf5"
+    return "safetensors" if path.suffix == ".safetensors" else "hdf5"
+
+
+def file_in(folder: Path, key: str) -> Path | None:
+    """
+    The file `options_file` or `weight_file` of the biLM in a folder; `None` if it has
+    none. Of a folder with both formats, the official files.
+    """
+    formats = [one for one in FORMATS if _first(folder, NAMES[one]["weight_file"])]
+    for one in formats or FORMATS[:1]:
+        return _first(folder, NAMES[one][key])
+    return None
+
+
+def is_bilm(folder: Path) -> bool:
+    """
+    Whether the model in a folder is a biLM, in either format, and no transformer or
+    ELMoForManyLangs, which have another `config.json`.
+    """
+    if (folder / OPTIONS_FILE).is_file():
+        return True
+    return not (folder / CONFIG).is_file() or has_bilm_config(folder)
+
+
+def has_bilm_config(folder: Path) -> bool:
+    """Whether the `config.json` in a folder is that of a biLM."""
+    try:
+        config: Any = json.loads((folder / CONFIG).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(config, dict) and config.keys() >= _STRUCTURE
+
+
+def require_one_format(folder: Path, chosen: Format) -> None:
+    """
+    Raises `InputError` if a folder has weights in another format than the chosen one,
+    which would be read in place of those that are to be written.
+    """
+    for other in FORMATS:
+        name = written_names(other)["weight_file"]
+        if other != chosen and (folder / name).exists():
+            raise InputError(
+                f"expected a folder without {name}, a biLM in another format",
+                file=folder,
+                hint="remove it, or name another folder",
+            )
+
+
+def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
+    for name in names:
+        for file in sorted(folder.glob(name)):
+            return file
+    return None

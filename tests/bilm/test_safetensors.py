@@ -1,0 +1,227 @@
+"""`model.safetensors` and `config.json`: the same bits, and invalid files."""
+
+import json
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import bilm_file
+from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
+from tests.memory import grown, release
+from tests.system import require_path
+
+NAMES = ("config.json", "model.safetensors")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """The biLM of `write_bilm` in the other format."""
+    folder = tmp_path / "safe"
+    folder.mkdir()
+    paths = str(folder / NAMES[0]), str(folder / NAMES[1])
+    random_bilm().save_files(*paths)
+    return paths
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_layers_have_the_same_bits(
+    files: tuple[str, str], tmp_path: Path, packed: bool, precision: str
+) -> None:
+    ids = batch_to_ids(SENTENCES)
+    settings = {"precision": precision, "packed": packed}
+    expected = BiLM.from_files(*write_bilm(tmp_path), **settings)
+    found = BiLM.from_files(*files, **settings)
+    assert found.is_packed == expected.is_packed
+    assert torch.equal(found(ids).layers, expected(ids).layers)
+
+
+def test_a_round_trip_through_both_formats(
+    files: tuple[str, str], tmp_path: Path
+) -> None:
+    bilm = BiLM.from_files(*files, packed=True)
+    bilm.save_files(tmp_path / "o.json", tmp_path / "w.hdf5")
+    again = BiLM.from_files(tmp_path / "o.json", tmp_path / "w.hdf5")
+    again.save_files(*[tmp_path / name for name in NAMES])
+    for name, file in zip(NAMES, files, strict=True):
+        assert (tmp_path / name).read_bytes() == Path(file).read_bytes()
+    state = random_bilm().state_dict()
+    assert load_file(files[1]).keys() == state.keys()
+    assert json.loads(Path(files[0]).read_text())["model_type"] == "elmo"
+
+
+def test_rounded_weights_are_those_of_the_official_file(tmp_path: Path) -> None:
+    pairs = ("o.json", "w.hdf5"), NAMES
+    for pair in pairs:
+        paths = [tmp_path / name for name in pair]
+        random_bilm().save_files(*paths, mantissa_bits=3)
+    found, expected = [
+        BiLM.from_files(*[tmp_path / name for name in pair]) for pair in pairs
+    ]
+    for one, other in zip(found.parameters(), expected.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_other_types_of_floats(files: tuple[str, str], dtype: torch.dtype) -> None:
+    state = {name: tensor.to(dtype) for name, tensor in load_file(files[1]).items()}
+    save_file(state, files[1])
+    for name, parameter in BiLM.from_files(*files).named_parameters():
+        assert torch.equal(parameter, state[name].float())
+
+
+def test_every_problem_is_listed_at_once(files: tuple[str, str]) -> None:
+    state = load_file(files[1])
+    del state["token_encoder.projection.bias"]
+    state["token_encoder.characters"] = torch.zeros(261, 3)
+    state["forward_stack.layers.0.bias"][3] = torch.inf
+    state["backward_stack.layers.1.bias"] = torch.full(
+        (48,), 1e300, dtype=torch.float64
+    )
+    state["backward_stack.layers.0.bias"] = torch.zeros(48, dtype=torch.int8)
+    state["more"] = torch.zeros(2, 3)
+    save_file(state, files[1])
+    with pytest.raises(InputError) as error:
+        BiLM.from_files(*files)
+    head, *listed = str(error.value).split("\n  ")
+    assert head == f"{files[1]}: does not match {files[0]}:"
+    assert sorted(listed) == [
+        "missing: token_encoder.projection.bias (6,)",
+        "not finite numbers: backward_stack.layers.1.bias (F64)",
+        "not finite numbers: forward_stack.layers.0.bias (F32)",
+        "unused: more (2, 3)",
+        "wrong shape: token_encoder.characters: expected (261, 4), got (261, 3)",
+        "wrong type: backward_stack.layers.0.bias: expected floats, got I8",
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content[:-1],
+        lambda content: content[:200],
+        lambda content: content[:9],
+        lambda content: b"",
+        lambda content: content + b"\0",
+        lambda content: b"\xff" * 8 + content[8:],
+        lambda content: content[:40] + b"\0" + content[41:],
+        lambda content: b"<html>not found</html>",
+    ],
+)
+def test_damaged_files(files: tuple[str, str], change: object) -> None:
+    assert callable(change)
+    Path(files[1]).write_bytes(change(Path(files[1]).read_bytes()))
+    problem = r"model.safetensors: cannot read .* as safetensors: .*is the download com"
+    with pytest.raises(InputError, match=problem) as error:
+        BiLM.from_files(*files)
+    assert "\n" not in str(error.value)
+
+
+def test_options_of_a_far_larger_bilm(files: tuple[str, str]) -> None:
+    """Before memory is allocated; of a damaged file, it is the file that is named."""
+    config = json.loads(Path(files[0]).read_text())
+    config["lstm"]["dim"] = 10**6
+    Path(files[0]).write_text(json.dumps(config))
+    with pytest.raises(InputError, match="config.json: the options describe 2.32e.08"):
+        BiLM.from_files(*files)
+    Path(files[1]).write_bytes(Path(files[1]).read_bytes()[:500])
+    with pytest.raises(InputError, match="model.safetensors: cannot read"):
+        BiLM.from_files(*files)
+
+
+def test_a_file_of_many_tensors(files: tuple[str, str]) -> None:
+    save_file({str(number): torch.zeros(0) for number in range(5001)}, files[1])
+    with pytest.raises(InputError, match="at most 5,000 tensors, got 5,001"):
+        BiLM.from_files(*files)
+
+
+def test_weights_are_read_once_and_not_held_twice(tmp_path: Path) -> None:
+    """
+    `Elmo` reads the file for its digest, by `read`, and maps it into memory for its
+    values, of which one layer is copied at a time.
+    """
+    counter = Path("/proc/self/io")
+    require_path(str(counter))
+
+    def characters_read() -> int:
+        lines = counter.read_text().splitlines()
+        (line,) = [line for line in lines if line.startswith("rchar")]
+        return int(line.split()[1])
+
+    wide = options(dim=2048, projection_dim=128)
+    paths = [tmp_path / name for name in NAMES]
+    BiLM(wide).save_files(*paths)
+    size = paths[1].stat().st_size
+    assert size > 30_000_000
+    release()
+    before = characters_read()
+    with grown() as peak:
+        bilm = BiLM.from_files(*paths)
+    assert characters_read() - before < 0.01 * size
+    # The parameters, and the pages of the file, which are the system's.
+    assert peak[0] < 2.3 * size
+    del bilm
+    release()
+    before = characters_read()
+    elmo = Elmo.from_files(*paths)
+    assert size <= characters_read() - before < 1.01 * size
+    assert elmo.layers.output_dim == 256
+
+
+def test_memory_does_not_belong_to_the_file(files: tuple[str, str]) -> None:
+    """A file that is written anew, or truncated, does not change an opened biLM."""
+    bilm = BiLM.from_files(*files)
+    before = bilm(batch_to_ids(SENTENCES)).layers
+    size = Path(files[1]).stat().st_size
+    with Path(files[1]).open("r+b") as file:
+        file.write(b"\0" * size)
+        file.truncate(10)
+    assert torch.equal(bilm(batch_to_ids(SENTENCES)).layers, before)
+
+
+def test_models_in_folders_and_zips(files: tuple[str, str], tmp_path: Path) -> None:
+    folder = Path(files[0]).parent
+    write_bilm(tmp_path)
+    expected = Elmo.from_pretrained(tmp_path).embed(SENTENCES[:1])[0]
+    with zipfile.ZipFile(tmp_path / "safe.zip", "w") as packed:
+        for name in NAMES:
+            packed.write(folder / name, name)
+    for model in (folder, tmp_path / "safe.zip"):
+        elmo = Elmo.from_pretrained(model)
+        assert np.array_equal(elmo.embed(SENTENCES[:1])[0], expected)
+        again = pickle.loads(pickle.dumps(elmo))
+        assert np.array_equal(again.embed(SENTENCES[:1])[0], expected)
+        assert elmo.provenance()["options"] == json.dumps(options().to_dict())
+    assert bilm_file(folder, "options_file") == folder / NAMES[0]
+
+
+def test_of_a_folder_with_both_the_official_files_are_read(
+    files: tuple[str, str], tmp_path: Path
+) -> None:
+    for name in NAMES:
+        shutil.copy(Path(files[0]).parent / name, tmp_path / name)
+    write_bilm(tmp_path, seed=4)
+    for key, name in (
+        ("options_file", "options.json"),
+        ("weight_file", "weights.hdf5"),
+    ):
+        assert bilm_file(tmp_path, key) == tmp_path / name
+    assert Elmo.from_pretrained(tmp_path).layers.name.endswith("weights.hdf5")
+
+
+def test_the_other_options_of_a_folder_are_not_those_of_its_weights(
+    files: tuple[str, str],
+) -> None:
+    folder = Path(files[0]).parent
+    (folder / "options.json").write_text("{}")
+    assert bilm_file(folder, "options_file") == folder / NAMES[0]
+    assert BiLMOptions.from_file(folder / NAMES[0]) == options()
