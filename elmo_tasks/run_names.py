@@ -131,6 +131,9 @@ The weights of a biLM, in the format of the Hugging Face hub, with a `config.jso
 `bilm/safetensors_weights.py` writes it.
 """
 
+CARD_FILE = "README.md"
+"""The model card of a saved biLM. `elmo/saving.py` writes it."""
+
 VOCABULARY_FILE = "vocabulary.txt"
 """
 The words of a language model's softmax, in the official format.

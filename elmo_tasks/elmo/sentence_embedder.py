@@ -3,40 +3,53 @@ Sentences -> ELMo vectors: `Elmo`, which `elmo-tasks elmo` and the adapters for 
 libraries use.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
+from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
+from elmo_tasks.elmo.batching import BatchSizes
 from elmo_tasks.elmo.cache import CacheSettings
+from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
+from elmo_tasks.elmo.hub import push_model
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import NO_CACHE, Layers
+from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
+from elmo_tasks.elmo.provenance import provenance
+from elmo_tasks.elmo.saving import save_model
 from elmo_tasks.elmo.sentences import (
     Sentences,
     Splitter,
     checked_sentences,
+    each_checked,
+    require_several,
     until_the_end,
     words_of,
 )
 from elmo_tasks.elmo.source_types import BILM, SourceSettings
-from elmo_tasks.elmo.sources import copy_files, settings_of
+from elmo_tasks.elmo.sources import settings_of
 from elmo_tasks.elmo.static import mean_vectors
-from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.raw_text import WHITESPACE, Tokenizer
-from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
+
+
+class ElmoOutput(NamedTuple):
+    """The vectors of a batch, and which of them are those of words."""
+
+    vectors: Tensor  # [L+1, B, T, D], or [B, T, D] of one layer or a mix
+    mask: Tensor  # bool, [B, T], True for words
 
 
 class Elmo:
@@ -71,7 +84,10 @@ class Elmo:
         model: str | Path | None = None,
         options_file: str | Path | None = None,
         *,
+        device: str | int | torch.device | None = None,
+        tokenizer: Tokenizer = WHITESPACE,
         precision: str = "float32",
+        cache_dir: str | Path | None = None,
         **settings: Any,
     ) -> "Elmo":
         """
@@ -83,6 +99,7 @@ class Elmo:
         chosen = {} if model is None else settings_of(model)
         chosen["options_file"] = options_file
         chosen["precision"] = precision
+        settings |= {"device": device, "tokenizer": tokenizer, "cache_dir": cache_dir}
         return cls._open(SourceSettings.of(chosen), **settings)
 
     @classmethod
@@ -102,7 +119,8 @@ class Elmo:
         # Parameters
 
         - `precision`: that of `BiLM`.
-        - `device`: `cpu`, `cuda:0`.
+        - `device`: such as `cpu` or `cuda:0`, a GPU's number, or `None` for the best
+          there is: `cuda`, then `mps`, else `cpu`.
         - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
         - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and
           nine tenths of the free disk.
@@ -120,26 +138,129 @@ class Elmo:
         cls,
         chosen: SourceSettings,
         *,
-        device: str | int = "cpu",
+        device: str | int | torch.device | None = None,
         cache_dir: str | Path | None = None,
         cache_limit_gb: float | None = None,
         **settings: Any,
     ) -> "Elmo":
-        _require_device(device)
+        found = opened_device(device)
         cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
-        return cls(Layers.open(chosen, cache=cache).to(device), **settings)
+        return cls(Layers.open(chosen, cache=cache).to(found), **settings)
 
-    def save(self, folder: str | Path) -> None:
+    def save_pretrained(
+        self, folder: str | Path, *, format: Format | None = None, **card: Any
+    ) -> None:
         """
-        Write the model's files to a folder that `from_pretrained` reads; of an opened
-        model, the same bytes. Raises `InputError` if it cannot be written.
+        Write the model's files to a folder that `from_pretrained` reads, with a model
+        card, README.md. Other files of the folder are kept.
+
+        # Parameters
+
+        - `format`: of a biLM: `hdf5` for the official `options.json` and
+          `weights.hdf5`, `safetensors` for `config.json` and `model.safetensors`. By
+          default the opened files are copied, so that models which were trained with
+          them accept the copy, and a biLM made in Python gets the official format.
+        - `card`: the fields of `CardSettings`: `language`, `license`, `text` and
+          `perplexity`. Without any, a card that is in the folder stays, or else that of
+          the opened model is copied.
+
+        Raises `InputError` if the files have changed since they were opened, or the
+        folder cannot be written, or has another model.
         """
-        source = self.layers.source
-        with atomic_write_folder(Path(folder)) as aside:
-            if self.layers.files is None and isinstance(source, BiLM):
-                source.save_files(aside / OPTIONS_FILE, aside / WEIGHT_FILE)
-            else:
-                copy_files(self.layers.opened_files(), aside)
+        target = Path(folder)
+        about = CardSettings(**card)
+        name = target.absolute().name
+        save_model(self.layers, target, chosen=format, about=about, name=name)
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        *,
+        format: Format | None = None,
+        token: str | bool | None = None,
+        private: bool | None = None,
+        commit_message: str = "Upload an ELMo model",
+        revision: str | None = None,
+        create_pr: bool = False,
+        **card: Any,
+    ) -> str:
+        """
+        Upload what `save_pretrained` writes to the repository `OWNER/NAME` of the
+        Hugging Face hub in one commit, and return the commit's address.
+        `from_pretrained("hf://OWNER/NAME")` reads it. A repository that is not there is
+        made.
+
+        # Parameters
+
+        - `token`, `private`, `commit_message`, `revision`, `create_pr`: as in
+          huggingface_hub, which this needs.
+        - `format`, `card`: as in `save_pretrained`. Without any of `card`, the README.md
+          of the repository stays, if it has one.
+
+        Raises `InputError` if the hub cannot be reached or refuses, or the repository
+        has a biLM in another format.
+        """
+        return push_model(
+            self.layers,
+            repo_id,
+            chosen=format,
+            about=CardSettings(**card),
+            token=token,
+            private=private,
+            commit_message=commit_message,
+            revision=revision,
+            create_pr=create_pr,
+        )
+
+    @property
+    def dimension(self) -> int:
+        """The width of a vector: 2P with a biLM."""
+        return self.layers.output_dim
+
+    @property
+    def n_layers(self) -> int:
+        """The number of layers, L+1: the lowest knows nothing of the context."""
+        return self.layers.n_layers
+
+    @property
+    def device(self) -> torch.device:
+        """Where the layers are computed."""
+        return self.layers.device
+
+    @torch.no_grad()
+    def __call__(
+        self,
+        sentences: Sentences | Tensor,
+        *,
+        layers: LayerChoice = "all",
+        tokenizer: Tokenizer | None = None,
+    ) -> ElmoOutput:
+        """
+        The vectors of one batch as a padded tensor on the device of the model, for
+        modules of your own: [L+1, B, T, D] for all layers, otherwise [B, T, D], zero
+        for padding.
+
+        `sentences` are as in `embed`, or character ids [B, T, C] of `batch_to_ids`.
+        They are computed at once, without windows, so that a long sentence or a large
+        batch needs the memory for it.
+
+        The model is frozen: the vectors are constants, through which no gradient goes
+        to the biLM or a trained mix. For weights of the layers that learn, give them to
+        a `ScalarMix(elmo.n_layers)`.
+        """
+        model = self.vector_model(layers)
+        if isinstance(sentences, Tensor):
+            _require_ids(sentences)
+            output = self.layers(sentences.to(self.device))
+        else:
+            given = checked_sentences(sentences)
+            self._splitter.warn_of_words(given)
+            words = self._splitter.words_of_each(given, tokenizer)
+            output = self.layers.of_words(words)
+        vectors = model.of_layers(output)  # [L+1 or 1, B, T, D]
+        if not model.has_layers:
+            vectors = vectors[0]
+        return ElmoOutput(vectors, output.mask)
 
     def embed(
         self,
@@ -163,15 +284,35 @@ class Elmo:
         given = checked_sentences(sentences)
         self._splitter.warn_of_words(given)
         words = self._splitter.words_of_each(given, tokenizer)
-        arrays = [np.empty(model.shape(len(one)), np.float32) for one in words]
-        named = []
-        for number, one in enumerate(words, start=1):
-            named.append(Sentence("", one, f"line {number}"))
         with progress_bar(sum(map(len, words)), visible=progress) as bar:
-            embed_into(arrays, model, self.sizes, named, bar.update)
+            found = arrays_of(model, self.sizes, words, bar.update)
         if tensors:
-            return [torch.from_numpy(array) for array in arrays]
-        return arrays
+            return [torch.from_numpy(array) for array in found]
+        return found
+
+    def iter_embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: LayerChoice = "all",
+        tensors: bool = False,
+        tokenizer: Tokenizer | None = None,
+    ) -> Iterator[Any]:
+        """
+        As `embed`, for a stream of sentences: an iterator of their vectors, in the same
+        order. Sentences are read in blocks of a few batches, up to 1,024 of them, and
+        the next block when the vectors of the last one have been taken; no more than
+        that is in memory.
+
+        Invalid arguments raise `InputError` at once, an invalid sentence when its block
+        is read.
+        """
+        model = self.vector_model(layers)
+        split, _ = self._splitter.opened(tokenizer)
+        require_several(sentences)
+        words = self._splitter.words_of_stream(each_checked(sentences), split)
+        arrays = stream_of_arrays(model, self.sizes, words)
+        return map(torch.from_numpy, arrays) if tensors else arrays
 
     def embed_sentences(
         self,
@@ -266,20 +407,7 @@ class Elmo:
 
     def provenance(self) -> dict[str, Any]:
         """The files of the source and its options, as files of vectors record them."""
-        files = self.layers.opened_files()
-        source = self.layers.source
-        found: dict[str, Any] = {
-            "options_sha256": files.options_file.sha256,
-            "weights_sha256": files.weight_file.sha256,
-            "options_file": files.options_file.public,
-            "weight_file": files.weight_file.public,
-        }
-        if isinstance(source, BiLM):
-            found["options"] = json.dumps(source.options.to_dict())
-        if isinstance(source, Transformer):
-            found["options"] = source.model.config.to_json_string()
-            found["word_pieces"] = source.pieces
-        return found
+        return provenance(self.layers)
 
     def vector_model(self, layers: LayerChoice, **options: Any) -> VectorModel:
         """
@@ -313,13 +441,12 @@ class Elmo:
         return _reopen, (type(self), opened, settings)
 
 
-def _require_device(device: str | int) -> None:
-    """Raises `InputError` if there is no such device."""
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):  # of a name, and of one that is not there
-        problem = "device: expected one of this machine, such as cpu or cuda:0"
-        raise InputError(f"{problem}, got {device!r}") from None
+def _require_ids(ids: Tensor) -> None:
+    """Raises `InputError` for what are no character ids."""
+    if ids.dim() == 3 and not ids.is_floating_point():
+        return
+    expected = "expected sentences, or character ids [B, T, C] of batch_to_ids"
+    raise InputError(f"{expected}, got a {ids.dtype} tensor of {tuple(ids.shape)}")
 
 
 def _reopen(

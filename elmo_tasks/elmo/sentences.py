@@ -30,19 +30,30 @@ _ADVICE = (
 
 def checked_sentences(sentences: Sentences) -> list[Any]:
     """Lists of words, or texts. Raises `InputError` for something else."""
+    require_several(sentences)
+    return list(each_checked(sentences))
+
+
+def require_several(sentences: Any) -> None:
+    """Raises `InputError` for one sentence, or for what are no sentences."""
     if not isinstance(sentences, Iterable) or isinstance(sentences, _NO_LISTS):
         raise InputError(
             f"expected a list of sentences, got {shown(sentences)}",
             hint="put it into a list",
         )
-    checked: list[Any] = []
+
+
+def each_checked(sentences: Sentences) -> Iterator[Any]:
+    """
+    Each list of words or text, when it is asked for. Raises `InputError` for something
+    else.
+    """
     for number, one in enumerate(sentences, start=1):
         words = one if isinstance(one, str) else _word_list(one)
         if words is None:
             problem = "expected a string or a list of words"
             raise InputError(f"sentence {number}: {problem}, got {shown(one)}")
-        checked.append(words)
-    return checked
+        yield words
 
 
 def _word_list(value: Any) -> list[str] | None:
@@ -87,6 +98,23 @@ class Splitter:
         words = [words_of(one, split) for one in sentences]
         end_of_text(split)
         return words
+
+    def words_of_stream(
+        self, sentences: Iterable[Any], split: Split
+    ) -> Iterator[list[str]]:
+        """
+        The words of each of any number of sentences, when it is asked for. Warnings
+        come after the first ones, or at the end.
+        """
+        first: list[Any] = []
+        for sentence in sentences:
+            if len(first) < _SAMPLED_LINES:
+                first.append(sentence)
+                if len(first) == _SAMPLED_LINES:
+                    self.warn_of_words(first)
+            yield words_of(sentence, split)
+        self.warn_of_words(first)
+        end_of_text(split)
 
     def warn_of_words(self, sentences: list[Any]) -> None:
         """

@@ -206,11 +206,7 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
     Write the files of a source to a folder that `settings_of` accepts. Raises
     `InputError` if they have changed.
     """
-    paths = {}
-    for key, file in source.files.items():
-        if not file.path:
-            raise InputError("its files are in its archive alone", file=file.public)
-        paths[key] = _find(source.name, key, file.path)
+    paths = local_files(source)
     names = written_names("hdf5")
     if "weight_file" in paths:
         names = written_names(weight_format(paths["weight_file"]))
@@ -223,6 +219,19 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
             unpack(pack(path), folder)
         else:
             shutil.copy(path, folder / names[key])
+
+
+def local_files(source: SourceFiles) -> dict[str, Path]:
+    """
+    Where the files of an opened source are on this machine, by their keys. Raises
+    `InputError` if they are in an archive.
+    """
+    paths = {}
+    for key, file in source.files.items():
+        if not file.path:
+            raise InputError("its files are in its archive alone", file=file.public)
+        paths[key] = _find(source.name, key, file.path)
+    return paths
 
 
 def _find(source: str, key: str, place: str) -> Path:

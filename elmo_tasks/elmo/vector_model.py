@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 import elmo_tasks
-from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.bilm import BiLM, LayerOutput
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError, explain_oom
@@ -111,7 +111,7 @@ class VectorModel:
         """
         hint = "a smaller --max-tokens or --max-length"
         with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):
-            vectors = self._computed(sentences)  # [L, B, T, D]
+            vectors = self.of_layers(self.layers.of_words(sentences))  # [L, B, T, D]
         if name := _first_not_finite(vectors, names):
             problem = f"{name}: expected finite vectors, got infinity or NaN"
             raise InputError(problem, file=self.layers.name, hint="use other weights")
@@ -124,9 +124,12 @@ class VectorModel:
         return vectors.cpu().numpy()
 
     @torch.no_grad()
-    def _computed(self, sentences: list[list[str]]) -> Tensor:
-        """Vectors [L, B, T, D] on the device of the source."""
-        layers, mask = self.layers.of_words(sentences)  # [L+1, B, T, D], [B, T]
+    def of_layers(self, output: LayerOutput) -> Tensor:
+        """
+        The vectors [L, B, T, D] for layers [L+1, B, T, D] with their mask [B, T], on
+        the device of the source; L is 1 without an axis of layers.
+        """
+        layers, mask = output
         if self.mix is not None:
             return self.mix(layers, mask)[None]
         if self.output == "average":

@@ -92,11 +92,19 @@ def has_bilm_config(folder: Path) -> bool:
     return isinstance(config, dict) and config.keys() >= _STRUCTURE
 
 
-def require_one_format(folder: Path, chosen: Format) -> None:
+def require_free(folder: Path, chosen: Format) -> None:
     """
-    Raises `InputError` if a folder has weights in another format than the chosen one,
-    which would be read in place of those that are to be written.
+    Raises `InputError` if files of a format may not be written to a folder: it has
+    weights in the other format, which would be read in their place, or another model's
+    config.
     """
+    config = folder / CONFIG
+    if chosen == "safetensors" and config.exists() and not has_bilm_config(folder):
+        raise InputError(
+            f"expected a folder without {CONFIG}, or with that of a biLM",
+            file=folder,
+            hint="name another",
+        )
     for other in FORMATS:
         name = written_names(other)["weight_file"]
         if other != chosen and (folder / name).exists():

@@ -52,7 +52,7 @@ class ElmoModule(InputModule):
 
     def get_embedding_dimension(self) -> int:
         """Width of a vector: 2P."""
-        return self.elmo.layers.output_dim
+        return self.elmo.dimension
 
     def preprocess(
         self, inputs: Sequence[Any], prompt: str | None = None, **options: Any
@@ -81,7 +81,7 @@ class ElmoModule(InputModule):
                 f"expected the name of a tokenizer to save, got {shown(self.tokenizer)}",
                 hint="whitespace, basic or spacy:LANGUAGE",
             )
-        self.elmo.save(output_path)
+        self.elmo.save_pretrained(output_path)
         self.save_config(output_path)
 
     @classmethod

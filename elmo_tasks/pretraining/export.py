@@ -23,7 +23,7 @@ from elmo_tasks.formats.bilm_files import (
     Format,
     file_in,
     has_bilm_config,
-    require_one_format,
+    require_free,
     weight_format,
     written_names,
 )
@@ -113,7 +113,7 @@ def _require_exported(folder: Path, chosen: Format) -> None:
     Raises `InputError` if a folder has files with the names of a language model's, and
     no language model; or one in the other format.
     """
-    require_one_format(folder, chosen)
+    require_free(folder, chosen)
     present = [name for name in exported_names(chosen) if (folder / name).exists()]
     is_exported = False
     with suppress(InputError):

@@ -113,23 +113,23 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
 
 def test_saved_models_are_read_again(folder: Path) -> None:
     elmo = Elmo.from_pretrained(folder / "204.zip")
-    elmo.save(folder / "saved")
+    elmo.save_pretrained(folder / "saved")
     assert (
         file_sha256(folder / "saved/weights.hdf5")
         == elmo.layers.opened_files().weight_file.sha256
     )
     assert np.array_equal(embedded(folder / "saved"), elmo.embed(TEXT)[0])
-    Elmo(Layers(elmo.layers.source)).save(folder / "again")
+    Elmo(Layers(elmo.layers.source)).save_pretrained(folder / "again")
     assert np.array_equal(embedded(folder / "again"), elmo.embed(TEXT)[0])
     other = Elmo.from_pretrained(write_transformer(folder / "bert"))
-    other.save(folder / "other")
+    other.save_pretrained(folder / "other")
     assert np.array_equal(embedded(folder / "other"), other.embed(TEXT)[0])
     stale = Elmo.from_pretrained(folder / "saved")
     write_bilm(folder / "saved", seed=4)
     with pytest.raises(
         InputError, match=r"weights\.hdf5: the file has changed since it was opened"
     ):
-        stale.save(folder / "stale")
+        stale.save_pretrained(folder / "stale")
     assert not (folder / "stale").exists()
 
 

@@ -184,7 +184,7 @@ def test_vectors_of_sentences(
     for file, content in zip(files, trained.files.contents.values(), strict=True):
         file.write_bytes(content.numpy().tobytes())
     chosen = str(archive) if layers == "archive" else layers
-    on_cpu = Elmo.from_files(*files)
+    on_cpu = Elmo.from_files(*files, device="cpu")
     elmo = Elmo.from_files(*files, device=str(gpu), precision=precision)
     assert str(gpu) in repr(elmo)
     pairs = zip(

@@ -1,0 +1,99 @@
+"""An opened model -> a repository of the Hugging Face hub, with a model card."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.model_card import PLACE, CardSettings
+from elmo_tasks.elmo.saving import save_model
+from elmo_tasks.errors import InputError, needs
+from elmo_tasks.formats.bilm_files import FORMATS, Format, written_names
+from elmo_tasks.formats.fetch import HUB
+from elmo_tasks.run_names import CARD_FILE
+
+
+def push_model(
+    layers: Layers,
+    repo_id: str,
+    *,
+    chosen: Format | None,
+    about: CardSettings,
+    token: str | bool | None,
+    **options: Any,
+) -> str:
+    """
+    Upload the files of a model and its card in one commit to a repository, which is
+    made if it is not there, and return the address of the commit. A README.md of the
+    repository stays, unless `about` says something. `options` are others of
+    `Elmo.push_to_hub`. Raises `InputError` if the hub refuses, cannot be reached, or
+    the repository has a biLM in another format.
+    """
+    with needs("huggingface_hub"):
+        from huggingface_hub import HfApi
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "model"
+        save_model(layers, folder, chosen=chosen, about=about, name=repo_id)
+        card = folder / CARD_FILE
+        text = card.read_text("utf-8").replace(PLACE, f"{HUB}{repo_id}")
+        card.write_text(text, "utf-8")
+        api = HfApi(token=token)
+        try:
+            return _upload(api, folder, repo_id, keep_card=about.is_empty, **options)
+        except InputError:
+            raise
+        except Exception as error:  # the hub's errors have many types
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InputError(
+                f"cannot push to the hub: {reason[:300]}",
+                file=f"{HUB}{repo_id}",
+                hint="`huggingface-cli login`, HF_TOKEN or token=... allows to write",
+            ) from None
+
+
+def _upload(
+    api: Any,
+    folder: Path,
+    repo_id: str,
+    *,
+    keep_card: bool,
+    private: bool | None,
+    commit_message: str,
+    revision: str | None,
+    create_pr: bool,
+) -> str:
+    name = api.create_repo(repo_id, private=private, exist_ok=True).repo_id
+    if revision is not None:
+        api.create_branch(name, branch=revision, exist_ok=True)
+    present = api.list_repo_files(name, revision=revision)
+    _require_one_format(name, [path.name for path in folder.iterdir()], present)
+    ignored = []
+    if keep_card and CARD_FILE in present:
+        ignored.append(CARD_FILE)
+    done = api.upload_folder(
+        repo_id=name,
+        folder_path=folder,
+        commit_message=commit_message,
+        revision=revision,
+        create_pr=create_pr,
+        ignore_patterns=ignored,
+    )
+    return str(done.commit_url)
+
+
+def _require_one_format(name: str, files: list[str], present: list[str]) -> None:
+    """
+    Raises `InputError` if a repository has weights in another format than the files,
+    which would be read in place of them.
+    """
+    weights = [written_names(one)["weight_file"] for one in FORMATS]
+    if not set(weights) & set(files):
+        return  # of no biLM
+    for other in weights:
+        if other in present and other not in files:
+            raise InputError(
+                f"expected a repository without {other}, a biLM in another format",
+                file=f"{HUB}{name}",
+                hint="push that format, or remove the file there",
+            )
