@@ -13,6 +13,7 @@ from tqdm import tqdm
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.cli.arguments import add_actions
+from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
@@ -22,6 +23,7 @@ from elmo_tasks.pretraining.paragraphs import BLANK, LINE
 from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.splits import SPLITS, HeldOut, Written
+from elmo_tasks.run_names import CARD_FILE
 from elmo_tasks.settings import Range, Size, number
 
 _Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
@@ -143,16 +145,31 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="folder for the four files")
     text = "hdf5, which all ELMo packages read (default), or safetensors"
     parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
+    card = parser.add_argument_group(
+        "model card", "with any of these, README.md is written, too"
+    )
+    add = card.add_argument
+    add("--language", metavar="CODE", help="such as la")
+    add("--license", metavar="ID", help="of the hub, such as cc-by-sa-4.0")
+    add("--text", metavar="WORDS", help="what the biLM was trained on")
     bits = "round values to N bits after the leading one (0 to 23): smaller files"
     parser.add_argument("--mantissa-bits", type=number(_Bits), metavar="N", help=bits)
 
 
 def _export(args: argparse.Namespace) -> None:
+    about = CardSettings(language=args.language, license=args.license, text=args.text)
     source = export_run(
-        args.run, args.out, chosen=args.format, mantissa_bits=args.mantissa_bits
+        args.run,
+        args.out,
+        chosen=args.format,
+        mantissa_bits=args.mantissa_bits,
+        about=about,
     )
     print(f"weights of {source}")
-    for name in exported_names(args.format):
+    names = exported_names(args.format)
+    if not about.is_empty:
+        names += (CARD_FILE,)
+    for name in names:
         path = Path(args.out) / name
         print(f"{path.stat().st_size:>12,} bytes  {path}")
 

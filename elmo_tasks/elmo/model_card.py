@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Optional
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
@@ -35,7 +35,7 @@ class CardSettings(Settings):
     language: Optional[str] = None
     license: Optional[str] = None
     text: Optional[str] = None
-    perplexity: Annotated[Optional[Positive], "of held-out text"] = None
+    perplexity: Optional[Positive] = None
 
     @property
     def is_empty(self) -> bool:
@@ -44,6 +44,9 @@ class CardSettings(Settings):
             if getattr(self, field.name) is not None:
                 return False
         return True
+
+
+NO_CARD = CardSettings()
 
 
 def card_text(layers: Layers, about: CardSettings, name: str) -> str:

@@ -8,6 +8,7 @@ import logging
 import math
 import pickle
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
@@ -35,7 +38,9 @@ from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.run_names import (
     BEST,
+    CARD_FILE,
     CONFIG,
+    CURVE,
     LANGUAGE_MODEL,
     OPTIONS_FILE,
     SOFTMAX_FILE,
@@ -79,12 +84,15 @@ def export_run(
     *,
     chosen: Format = "hdf5",
     mantissa_bits: int | None = None,
+    about: CardSettings = NO_CARD,
 ) -> Path:
     """
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and
     `softmax.hdf5` (`softmax/W` [V, P], `softmax/b` [V]) of a run's folder, finished or
     not, all or none; other files of the folder are kept. With the format safetensors,
-    the first two are `config.json` and `model.safetensors`. Returns the file of the
+    the first two are `config.json` and `model.safetensors`. If `about` says something,
+    a model card is written, too, with the perplexity of the run's best validation
+    unless it names another. Returns the file of the
     run's weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
     after the leading one, which makes compressed files smaller. Raises `InputError` if
     the run has no usable weights, or the folder cannot be written, has files of these
@@ -100,7 +108,27 @@ def export_run(
             chosen=chosen,
             mantissa_bits=mantissa_bits,
         )
+        if not about.is_empty:
+            if about.perplexity is None:
+                about = replace(about, perplexity=_best_perplexity(Path(run)))
+            layers = Layers(trained.model.bilm)
+            name = Path(out_dir).absolute().name
+            (folder / CARD_FILE).write_text(card_text(layers, about, name), "utf-8")
     return trained.source
+
+
+def _best_perplexity(run: Path) -> float | None:
+    """That of the best validation of a run, whose weights are exported, if known."""
+    curve = run / CURVE
+    if not curve.is_file():
+        return None
+    found = []
+    try:
+        for line in curve.read_text("utf-8").splitlines():
+            found.append(float(json.loads(line)["perplexity"]))
+    except (ValueError, LookupError, TypeError) as error:
+        raise InputError(f"expected validations, got {error!r}", file=curve) from None
+    return min(found, default=None)
 
 
 def exported_names(chosen: Format) -> tuple[str, ...]:

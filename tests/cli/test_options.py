@@ -200,6 +200,10 @@ CALLS = [
         ("bilm/config.json", "bilm/model.safetensors"),
     ),
     Call(
+        "bilm export {bilm_run} {out}/bilm --language la --license cc0-1.0 --text novels",
+        ("bilm/README.md",),
+    ),
+    Call(
         "bilm perplexity {bilm_run} {text} --batch-size 2 --max-tokens 20"
         " --precision bfloat16",
         prints="mean",

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import round_mantissa
 from elmo_tasks.pretraining.export import export_run, load_start, load_trained
@@ -167,6 +168,30 @@ def test_an_export_as_safetensors(run: Path, tmp_path: Path) -> None:
     assert load_start(str(out))[1] is None
     with pytest.raises(InputError, match=r"missing: softmax.hdf5"):
         load_trained(out)
+
+
+def test_a_card_has_the_perplexity_of_the_best_validation(
+    run: Path, tmp_path: Path
+) -> None:
+    about = CardSettings(language="la", text="letters")
+    export_run(run, tmp_path / "unknown", about=about)
+    assert "| held-out perplexity | not stated |" in card(tmp_path / "unknown")
+    points = [{"step": step, "perplexity": 210.5 - step} for step in (1, 3, 2)]
+    lines = [json.dumps(point) for point in points]
+    (run / "curve.jsonl").write_text("\n".join(lines) + "\n")
+    export_run(run, tmp_path / "known", about=about)
+    text = card(tmp_path / "known")
+    assert "| held-out perplexity | 207.5 |" in text and "# known\n" in text
+    assert "| language | la |" in text and "| text | letters |" in text
+    load_trained(tmp_path / "known")
+    (run / "curve.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match="curve.jsonl: expected validations, got Key"):
+        export_run(run, tmp_path / "damaged", about=about)
+    assert not (tmp_path / "damaged").exists()
+
+
+def card(folder: Path) -> str:
+    return (folder / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("first", ["hdf5", "safetensors"])
