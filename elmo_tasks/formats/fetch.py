@@ -81,6 +81,10 @@ class NotAllowed(InputError):
     """Something would have to be fetched where nothing may be."""
 
 
+class NotFetched(InputError):
+    """The hub does not have something, or cannot be reached."""
+
+
 @contextmanager
 def downloads(**settings: Any) -> Iterator[None]:
     """
@@ -191,11 +195,11 @@ def _of_repository(address: str, key: str) -> Path:
     The file of the biLM in a repository of the hub, official or safetensors. Raises the
     error of the official one if it has neither.
     """
-    failures = []
+    failures: list[InputError] = []
     for chosen in FORMATS:
         try:
             return local_path(f"{address}/{written_names(chosen)[key]}")
-        except InputError as error:
+        except (NotFetched, NotAllowed) as error:
             failures.append(error)
     raise failures[0]
 
@@ -424,7 +428,7 @@ def _from_hub(
     except Exception as error:
         require_allowed(name)
         reason = str(failure or error).strip().split("\n")[0]
-        raise InputError(f"cannot fetch {name}: {reason}") from None
+        raise NotFetched(f"cannot fetch {name}: {reason}") from None
 
 
 def _is_zip(path: Path) -> bool:

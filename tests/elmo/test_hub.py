@@ -10,6 +10,7 @@ import pytest
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
+from elmo_tasks.formats.fetch import downloads
 from tests.elmo.samples import write_bilm
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -107,3 +108,17 @@ def test_without_the_package(elmo: Elmo, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(InputError, match=r"huggingface_hub \(pip install huggingface_"):
         elmo.push_to_hub("me/latin")
+
+
+def test_the_error_is_that_of_the_format_of_the_repository(
+    hub: FakeHub, elmo: Elmo
+) -> None:
+    elmo.push_to_hub("me/latin", format="safetensors")
+    with (
+        downloads(limit_gb=1e-6),
+        pytest.raises(InputError, match="model.safetensors: expected at most 1,000 by"),
+    ):
+        Elmo.from_pretrained("hf://me/latin", device="cpu")
+    hub.repositories["me/none"] = {}
+    with pytest.raises(InputError, match="cannot fetch hf://me/none/options.json"):
+        Elmo.from_pretrained("hf://me/none", device="cpu")
