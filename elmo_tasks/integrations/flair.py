@@ -17,8 +17,8 @@ with needs("flair"):
 @register_embeddings("elmo_tasks")
 class ElmoEmbeddings(TokenEmbeddings):
     """
-    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_files`; all
-    `layers` are concatenated. A saved model holds the paths of the biLM's files, not
+    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_files`, but
+    computed on the CPU by default; all `layers` are concatenated. A saved model holds the paths of the biLM's files, not
     the weights.
     """
 
@@ -34,7 +34,8 @@ class ElmoEmbeddings(TokenEmbeddings):
         self.name = f"elmo_tasks-{weight_file or 'default'}-{layers}"
         self.static_embeddings = True
         super().__init__()
-        self._elmo = Elmo.from_files(options_file, weight_file, **settings)
+        chosen = {"device": "cpu"} | settings
+        self._elmo = Elmo.from_files(options_file, weight_file, **chosen)
         self._layers = layers
         self._length = self._vectors([["word"]])[0].shape[-1]
 

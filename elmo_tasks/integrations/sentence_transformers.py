@@ -40,7 +40,7 @@ class ElmoModule(InputModule):
         if layers == "all":
             raise InputError("layers: expected one vector per word, got all layers")
         if not isinstance(elmo, Elmo):
-            elmo = Elmo.from_pretrained(elmo)
+            elmo = Elmo.from_pretrained(elmo, device="cpu")  # it moves with the model
         if not isinstance(layers, int):
             layers = str(layers)
         if tokenizer is None:

@@ -190,6 +190,8 @@ def make_vectors(
 ) -> VectorComponent:
     """
     `nlp.add_pipe("elmo_tasks_vectors", config={"files": ...})`, with the arguments of
-    `Elmo.from_files`.
+    `Elmo.from_files`, but on the CPU by default: spaCy's processes cannot share a GPU
+    that their parent has opened.
     """
-    return VectorComponent(Elmo.from_files(**files), layers)
+    chosen: dict[str, Any] = {"device": "cpu"} | files
+    return VectorComponent(Elmo.from_files(**chosen), layers)

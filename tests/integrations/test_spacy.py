@@ -121,3 +121,14 @@ def test_vectors() -> None:
     assert empty.tensor.shape == (0, 320)
     with pytest.raises(InputError, match="got all layers"):
         nlp.add_pipe("elmo_tasks_vectors", name="other", config={"layers": "all"})
+
+
+def test_vectors_are_computed_on_the_cpu_by_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A GPU that the parent has opened is of no use to spaCy's processes."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.current_device", lambda: 99)
+    nlp = spacy.blank("en")
+    component: Any = nlp.add_pipe("elmo_tasks_vectors", config={"layers": "top"})
+    assert component.elmo.device.type == "cpu"
