@@ -18,8 +18,8 @@ with needs("flair"):
 class ElmoEmbeddings(TokenEmbeddings):
     """
     Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_files`, but
-    computed on the CPU by default; all `layers` are concatenated. A saved model holds the paths of the biLM's files, not
-    the weights.
+    computed on the CPU by default; all `layers` are concatenated. A saved model holds
+    the paths of the biLM's files, not the weights.
     """
 
     def __init__(
