@@ -40,7 +40,7 @@ COMMANDS = {
     "bilm": "prepare text for a biLM, export it, measure it, share it",
     "elmo": "write the ELMo vectors of a text to a file",
     "static": "write a vector per word: the mean of its ELMo vectors in a text",
-    "models": "list the published ELMo models",
+    "models": "list, download or remove the published ELMo models",
     "info": "print versions, processor, GPUs and data, for a report of a problem",
     "data": "list the corpora that scale `paper` needs",
     "serve": "show trained archives in the browser",

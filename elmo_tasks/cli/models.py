@@ -1,14 +1,39 @@
-"""`elmo-tasks models`: list the published ELMo models."""
+"""`elmo-tasks models`: list, download and remove the published ELMo models."""
 
 import argparse
+from collections.abc import Sequence
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.formats.models import MODELS, PublishedModel
+from elmo_tasks.errors import InputError, portable
+from elmo_tasks.formats.fetch import cache_folder, file_sha256
+from elmo_tasks.formats.model_cache import (
+    CachedFile,
+    cached_files,
+    fetch_model,
+    remove_model,
+)
+from elmo_tasks.formats.models import ALIASES, MODELS, NOT_STATED, PublishedModel
 
 DESCRIPTION = (
-    "List the models that every option and setting for a biLM, and Elmo.from_pretrained, accept by name."
-    " They are downloaded once; the addresses are their publishers'."
+    "List the models that --model, the key model of a config and Elmo.from_pretrained"
+    " accept by name; download or remove one. They are downloaded once; the addresses"
+    " are their publishers'."
 )
+
+_HEADER = (
+    "NAME",
+    "LANGUAGE",
+    "DOMAIN",
+    "SOURCE",
+    "SIZE",
+    "DIM",
+    "LICENCE",
+    "CHECKSUM",
+    "CACHED",
+    "ADDRESS",
+)
+_TO_THE_RIGHT = ("SIZE", "DIM")
+_UNKNOWN = "-"
+_FIRST = "first download"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,27 +43,159 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         nargs="?",
         default="",
-        help="only names and languages with this text",
+        help="only names, languages and domains with this text",
+    )
+    actions = parser.add_mutually_exclusive_group()
+    actions.add_argument(
+        "--download",
+        metavar="NAME",
+        help="fetch a model now; the same call resumes it where it was cut",
+    )
+    actions.add_argument(
+        "--remove", metavar="NAME", help="remove a model from the cache"
     )
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print a line per model, with its parameters in millions where they are known."""
-    text = args.text.lower()
-    found: dict[str, PublishedModel] = {}
-    for name, model in MODELS.items():
-        if text in f"{name} {model.language}".lower():
-            found[name] = model
+    """List the models, or do what the options say with one of them."""
+    if args.text and (args.download or args.remove):
+        raise InputError(
+            f"expected no text beside --download and --remove, got {args.text!r}"
+        )
+    if args.download is not None:
+        _download(args.download)
+    elif args.remove is not None:
+        removed = remove_model(args.remove)
+        print(f"{args.remove}: removed {removed:,} bytes")
+    else:
+        _list(args.text)
+
+
+def _download(name: str) -> None:
+    files = fetch_model(name)
+    total = sum([file.n_bytes for file in files])
+    print(f"{name}: {total:,} bytes")
+    for file in files:
+        print(f"  {portable(str(file.path))}")
+        print(f"    sha256 {file_sha256(file.path)}")
+        if file.md5 is not None:
+            print(f"    md5 {file.md5}, as published")
+
+
+def _list(text: str) -> None:
+    """
+    A line for each model whose name, language or domain has the text; of one model,
+    all that is known.
+    """
+    found = _with(text)
     if not found:
         raise InputError(
-            f"expected a part of a model's name or language, got {args.text!r}",
+            f"expected a part of a model's name, language or domain, got {text!r}",
             hint="elmo-tasks models",
         )
+    rows: list[tuple[str, ...]] = [_HEADER]
     for name, model in found.items():
-        size = "-"
-        if model.millions is not None:
-            size = f"{model.millions} M"
-        print(
-            f"{name:<30} {model.language:<20} {size:>7}  {model.text:<46} {model.files[-1]}"
-        )
+        rows.append(_row(name, model))
+    _print_table(rows)
+    print(f"cache: {portable(str(cache_folder()))}")
+    if len(found) == 1:
+        for name, model in found.items():
+            _print_details(name, model)
+
+
+def _with(text: str) -> dict[str, PublishedModel]:
+    wanted = text.lower()
+    found = {}
+    for name, model in MODELS.items():
+        names = [name] + [alias for alias in ALIASES if ALIASES[alias] == name]
+        if wanted in names:
+            return {name: model}
+        searched = " ".join([*names, model.language, model.domain]).lower()
+        if wanted in searched:
+            found[name] = model
+    return found
+
+
+def _row(name: str, model: PublishedModel) -> tuple[str, ...]:
+    files = cached_files(model)
+    return (
+        name,
+        model.language,
+        model.domain or _UNKNOWN,
+        model.source,
+        _size(model, files),
+        str(model.dimension or _UNKNOWN),
+        model.licence.name,
+        _checksum(files),
+        _cached(files),
+        model.files[-1],
+    )
+
+
+def _size(model: PublishedModel, files: Sequence[CachedFile]) -> str:
+    """Of the files, if they are there; else of the parameters, four bytes each."""
+    if _cached(files) == "yes":
+        megabytes = sum([file.n_bytes for file in files]) / 10**6
+    elif model.millions is not None:
+        megabytes = 4 * model.millions
+    else:
+        return _UNKNOWN
+    return f"{megabytes:,.0f} MB"
+
+
+def _checksum(files: Sequence[CachedFile]) -> str:
+    for file in files:
+        if file.md5 is None and file.sha256 is None:
+            return _UNKNOWN
+    if files[-1].md5 is not None:
+        return "md5"
+    return _FIRST
+
+
+def _cached(files: Sequence[CachedFile]) -> str:
+    whole = [file for file in files if file.is_whole]
+    if len(whole) == len(files):
+        return "yes"
+    if sum([file.n_bytes for file in files]):
+        return "partly"
+    return "no"
+
+
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for name, cell, width in zip(_HEADER, row, widths, strict=True):
+            if name in _TO_THE_RIGHT:
+                cells.append(cell.rjust(width))
+            else:
+                cells.append(cell.ljust(width))
+        print("  ".join(cells).rstrip())
+
+
+def _print_details(name: str, model: PublishedModel) -> None:
+    for alias, meant in ALIASES.items():
+        if meant == name:
+            print(f"also named: {alias}")
+    print(f"trained on: {model.text}")
+    if model.millions is not None:
+        print(f"parameters: {model.millions} million")
+    print(f"licence: {_licence(model)}")
+    for file in cached_files(model):
+        print(f"file: {file.url}")
+        if file.md5 is not None:
+            print(f"  md5 {file.md5}, as published")
+        if file.sha256 is not None:
+            print(f"  sha256 {file.sha256}, of the first download")
+        if file.is_whole:
+            print(f"  {portable(str(file.path))}")
+        elif file.n_bytes:
+            print(f"  {file.n_bytes:,} bytes have come; --download {name} resumes")
+
+
+def _licence(model: PublishedModel) -> str:
+    licence = model.licence
+    if licence == NOT_STATED:
+        return f"{licence.name} by the publisher, as far as is known here"
+    return f"{licence.name}, see {licence.said_at}"

@@ -65,7 +65,8 @@ def weight_format(weight_file: str | Path) -> Format:
 def file_in(folder: Path, key: str) -> Path | None:
     """
     The file `options_file` or `weight_file` of the biLM in a folder; `None` if it has
-    none. Of a folder with both formats, the official files.
+    none. Of a folder with both formats, the official files. Raises `InputError` if it
+    has several biLMs.
     """
     formats = [one for one in FORMATS if _first(folder, NAMES[one]["weight_file"])]
     for one in formats or FORMATS[:1]:
@@ -116,7 +117,19 @@ def require_free(folder: Path, chosen: Format) -> None:
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
+    """
+    The file of a folder that has the first of the names that any has. Raises
+    `InputError` if several have it.
+    """
     for name in names:
-        for file in sorted(folder.glob(name)):
-            return file
+        found = sorted(folder.glob(name))
+        if len(found) > 1:
+            listed = ", ".join([file.name for file in found])
+            raise InputError(
+                f"expected one biLM, got {listed}",
+                file=folder,
+                hint="name its two files, OPTIONS.json+WEIGHTS.hdf5",
+            )
+        if found:
+            return found[0]
     return None

@@ -4,6 +4,7 @@ cut, whole or not at all.
 """
 
 import base64
+import glob
 import hashlib
 import http.client
 import json
@@ -14,7 +15,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -75,12 +76,24 @@ class _Cut(Exception):
     """The connection ended before the file did; another attempt may bring the rest."""
 
 
+class OtherDigest(InputError):
+    """A file that has another digest than it should have."""
+
+    def __init__(self, algorithm: str, expected: str, found: str, file: str) -> None:
+        problem = f"expected {algorithm}={expected}, got {found}"
+        super().__init__(problem, file=file)
+        self.algorithm = algorithm
+
+
+_NO_DIGESTS: Mapping[str, str | None] = {}
+
+
 def download(
     url: str,
     target: Path,
     bounds: Bounds,
     *,
-    sha256: str | None = None,
+    digests: Mapping[str, str | None] = _NO_DIGESTS,
     progress: Progress = no_progress,
 ) -> None:
     """
@@ -88,8 +101,9 @@ def download(
     was cut, this process or another one goes on from there, unless the file has changed
     on the server. Several processes may call this at once.
 
-    Raises `InputError` if the file cannot be fetched, is larger than the bounds, has
-    another digest than `sha256`, or if the disk is full; `target` does not exist then.
+    Raises `InputError` if the file cannot be fetched, is larger than the bounds, or if
+    the disk is full, and `OtherDigest` if it has another of the `digests`, by their
+    algorithms; `target` does not exist then.
     """
     name = without_secrets(url)
     require_web(url)
@@ -101,7 +115,7 @@ def download(
             part = _Part(target, alone=is_locked)
             try:
                 _fetch(url, part, bounds, progress)
-                _require_digest(part.file, sha256, name)
+                _require_digests(part.file, digests, name)
                 with atomic_write(target) as aside:
                     part.file.rename(aside)
             finally:
@@ -109,6 +123,46 @@ def download(
     except OSError as error:
         problem = error.strerror or error
         raise InputError(f"cannot write: {problem}", file=target) from None
+
+
+def remove(target: Path) -> int:
+    """
+    Remove a downloaded file, and what has come of one that was cut. Returns the number
+    of bytes; waits for a process that downloads it. Raises `InputError` if it cannot be
+    removed.
+    """
+    if not target.parent.is_dir():
+        return 0
+    removed = 0
+    try:
+        with _locked(target, target.name):
+            for path in _files_of(target):
+                removed += path.stat().st_size
+                path.unlink()
+    except OSError as error:
+        problem = error.strerror or error
+        raise InputError(f"cannot remove: {problem}", file=target) from None
+    return removed
+
+
+def _files_of(target: Path) -> list[Path]:
+    """The file, if it is there, and what has come of it so far."""
+    found = sorted(target.parent.glob(f".{glob.escape(target.name)}*.part"))
+    found += sorted(target.parent.glob(f".{glob.escape(target.name)}*.json"))
+    if target.is_file():
+        found.insert(0, target)
+    return found
+
+
+def partial_bytes(target: Path) -> int:
+    """How many bytes of a file have come that is not there yet; 0 if it is."""
+    if target.is_file():
+        return 0
+    sizes = [
+        path.stat().st_size
+        for path in target.parent.glob(f".{glob.escape(target.name)}*.part")
+    ]
+    return max(sizes, default=0)
 
 
 def require_web(url: str) -> SplitResult:
@@ -290,14 +344,20 @@ def _require_room(part: _Part, total: int | None) -> None:
         raise InputError(problem, file=part.file.parent)
 
 
-def _require_digest(file: Path, sha256: str | None, name: str) -> None:
-    if sha256 is None:
-        return
-    with file.open("rb") as opened:
-        found = hashlib.file_digest(opened, "sha256").hexdigest()
-    if found != sha256:
-        file.unlink()
-        raise InputError(f"expected sha256={sha256}, got {found}", file=name)
+def _require_digests(file: Path, digests: Mapping[str, str | None], name: str) -> None:
+    for algorithm, expected in digests.items():
+        if expected is None:
+            continue
+        with file.open("rb") as opened:
+            found = hashlib.file_digest(opened, partial(_new_hash, algorithm))
+        if found.hexdigest() != expected:
+            file.unlink()
+            raise OtherDigest(algorithm, expected, found.hexdigest(), name)
+
+
+def _new_hash(algorithm: str) -> Any:
+    """MD5 is none of those that some systems allow for security."""
+    return hashlib.new(algorithm, usedforsecurity=False)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ a connection for them.
 | `model_path` | also the name of a published model, a ZIP | the folder of a model, or its one file |
 | `bilm_file` | also `hf://owner/name` | the options or the weights of a biLM |
 | `hub_model` | a model of the Hugging Face hub, and which files | the folder with these files |
+| `hub_files` | `hf://owner/name` | the names of its files |
 
 `downloads` says whether anything may be fetched, and how.
 """
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from elmo_tasks.errors import InputError, needs, without_secrets
 from elmo_tasks.files import write_text
@@ -33,17 +34,19 @@ from elmo_tasks.formats.bilm_files import FORMATS, NAMES, file_in, written_names
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.download import (
     Bounds,
+    OtherDigest,
     Progress,
     download,
     no_progress,
     require_web,
 )
-from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.models import published, published_at
 from elmo_tasks.formats.unpacking import unzip
+from elmo_tasks.run_names import VOCABULARY_FILE
 
 logger = logging.getLogger(__name__)
 
-UNPACKED = ("*.json", "*.hdf5", "*.safetensors", "*.dic", "*.pkl")
+UNPACKED = ("*.json", "*.hdf5", "*.safetensors", "*.dic", "*.pkl", VOCABULARY_FILE)
 """The members of a model's ZIP that are unpacked."""
 
 HUB = "hf://"
@@ -175,10 +178,11 @@ def bilm_file(given: str | Path, key: str) -> Path:
     """
     text = os.fspath(given)
     names = NAMES["hdf5"][key]
-    if text in MODELS and MODELS[text].is_bilm:
+    model = published(text)
+    if model is not None and len(model.files) == len(NAMES["hdf5"]):
         place = list(NAMES["hdf5"]).index(key)
-        return local_path(MODELS[text].files[place])
-    if _HUB_REPOSITORY.fullmatch(text):
+        return local_path(model.files[place])
+    if is_hub_model(text):
         return _of_repository(text.removesuffix("/"), key)
     path = model_path(text)
     if not path.is_dir():
@@ -209,7 +213,7 @@ def is_whole_model(given: str | Path) -> bool:
     Whether a path, URL or name is that of a whole model instead of one file of it.
     """
     text = os.fspath(given)
-    if text in MODELS or _HUB_REPOSITORY.fullmatch(text):
+    if published(text) is not None or is_hub_model(text):
         return True
     address = text.partition("#")[0]
     if "://" in text:
@@ -217,13 +221,19 @@ def is_whole_model(given: str | Path) -> bool:
     return address.lower().endswith(".zip") or os.path.isdir(os.path.expanduser(text))
 
 
+def is_hub_model(given: str) -> bool:
+    """Whether this is `hf://owner/name`, also with `@revision`, and no file of it."""
+    return _HUB_REPOSITORY.fullmatch(given) is not None
+
+
 def model_path(given: str) -> Path:
     """
     The folder of a model; a ZIP, also of a URL or published by this name, is unpacked
     once. Else `local_path`.
     """
-    if given in MODELS:
-        given = MODELS[given].files[-1]
+    model = published(given)
+    if model is not None:
+        given = model.files[-1]
     path = local_path(given)
     if os.path.isfile(path) and _is_zip(path):
         return _unpacked(path)
@@ -263,28 +273,59 @@ def local_path(path_or_url: str | Path) -> Path:
     return path
 
 
-def hub_model(name: str, patterns: Sequence[str]) -> Path:
+def hub_files(address: str) -> set[str]:
     """
-    The folder with those files of a model of the hub that match the patterns,
-    downloaded unless `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no
-    such model, or they are too large together.
+    The names of the files of `hf://owner/name`, without those in folders; of what was
+    downloaded before, where the hub cannot be asked. Raises `InputError` if there is no
+    such model.
+    """
+    with needs("huggingface_hub"):
+        from huggingface_hub import HfApi, snapshot_download
+    name, revision = _hub_revision(address)
+
+    def known() -> set[str]:
+        folder = snapshot_download(name, local_files_only=True, revision=revision)
+        return {path.name for path in Path(folder).iterdir()}
+
+    def fetched() -> set[str]:
+        about = HfApi().model_info(name, timeout=_SECONDS_TO_ANSWER, revision=revision)
+        return {file.rfilename for file in about.siblings or ()}
+
+    return _from_hub(address, known, fetched)
+
+
+def _hub_revision(address: str) -> tuple[str, str | None]:
+    """The `owner/name` of a model of the hub, and the revision if it is given."""
+    name, _, revision = address.removeprefix(HUB).removesuffix("/").partition("@")
+    return name, revision or None
+
+
+def hub_model(address: str, patterns: Sequence[str]) -> Path:
+    """
+    The folder with those files of a model of the hub, `owner/name`, also with
+    `@revision` and after `hf://`, that match the patterns, downloaded unless
+    `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model, or they
+    are too large together.
     """
     from huggingface_hub import HfApi, snapshot_download
 
     allowed = list(patterns)
+    name, revision = _hub_revision(address)
 
     def known() -> Path:
-        found = snapshot_download(name, allow_patterns=allowed, local_files_only=True)
+        found = snapshot_download(
+            name, allow_patterns=allowed, local_files_only=True, revision=revision
+        )
         return Path(found)
 
     def fetched() -> Path:
-        about = HfApi().model_info(name, files_metadata=True)
+        about = HfApi().model_info(name, files_metadata=True, revision=revision)
         size = 0
         for file in about.siblings or ():
             if _fits_any(file.rfilename, patterns):
                 size += file.size or 0
         _require_size(name, size)
-        return Path(snapshot_download(name, allow_patterns=allowed))
+        return Path(snapshot_download(name, allow_patterns=allowed, revision=revision))
 
     return _from_hub(name, known, fetched)
 
@@ -311,47 +352,72 @@ def file_sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def download_target(url: str) -> Path:
+    """
+    Where the file of a URL is in the cache, if it was downloaded. The place does not
+    depend on the URL's key: an archive, without it, finds it.
+    """
+    name = Path(require_web(url).path).name or "file"
+    return cache_folder() / "downloads" / _place(url) / name
+
+
+def first_digest(url: str) -> str | None:
+    """The SHA-256 of the first download of a URL, if it is kept."""
+    try:
+        return _first(url).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _first(url: str) -> Path:
+    return cache_folder() / "first" / _place(url)
+
+
+def _place(url: str) -> str:
+    return hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
+
+
 def _downloaded(url: str, sha256: str | None) -> Path:
     """
-    A URL's file in the cache, at a place that does not depend on the URL's key: an
-    archive, without it, finds it.
+    A URL's file in the cache. The SHA-256 of what comes without encryption, and of the
+    files of published models, is compared with that of the first download.
     """
-    parts = require_web(url)
-    known = without_secrets(url)
-    place = hashlib.sha256(known.encode()).hexdigest()[:16]
-    name = Path(parts.path).name or "file"
-    target = cache_folder() / "downloads" / place / name
+    target = download_target(url)
     if target.is_file():
         return target
     require_allowed(url)
     if _WITHOUT_KEY.search(url):
-        hint = 'an archive has no keys; give the whole address: -o \'{"model.elmo.weight_file": "URL"}\''
+        hint = 'an archive has no keys; give the whole address: -o \'{"model.elmo.model": "URL"}\''
         raise InputError("expected an address with its key", file=url, hint=hint)
+    known = without_secrets(url)
     chosen = _CHOSEN.get()
     logger.info("downloading %s to %s", known, target)
     bounds = Bounds(_most_bytes(url), chosen.seconds, chosen.wait)
-    # What comes without encryption and checksum is compared with what came first.
-    is_open = parts.scheme == "http" and sha256 is None
-    first = cache_folder() / "first" / place
-    expected = sha256
-    if is_open and first.is_file():
-        expected = first.read_text("utf-8")
+    model = published_at(url)
+    md5 = None
+    if model is not None:
+        md5 = model.md5_of(url)
+    is_open = require_web(url).scheme == "http"
+    is_compared = sha256 is None and (is_open or model is not None)
+    first = None
+    if is_compared:
+        first = first_digest(url)
+    digests = {"sha256": sha256 or first, "md5": md5}
     try:
-        download(url, target, bounds, sha256=expected, progress=chosen.progress)
-    except InputError as error:
-        if is_open and expected is not None and "expected sha256=" in str(error):
-            hint = f"{error}; if this is right, remove {first}"
-            raise InputError(
-                "it differs from the first download", file=url, hint=hint
-            ) from None
-        raise
-    if is_open and expected is None:
+        download(url, target, bounds, digests=digests, progress=chosen.progress)
+    except OtherDigest as error:
+        if first is None or error.algorithm != "sha256":
+            raise
+        hint = f"{error}; if this is right, remove {_first(url)}"
+        raise InputError(
+            "it differs from the first download", file=url, hint=hint
+        ) from None
+    if is_compared and first is None:
         found = file_sha256(target)
-        write_text(first, found)
-        problem = (
-            "came without encryption and checksum; its sha256 is compared from now on"
-        )
-        logger.warning("%s %s: %s", known, problem, found)
+        write_text(_first(url), found)
+        if is_open and md5 is None:
+            problem = "came without encryption and checksum; its sha256 is compared from now on"
+            logger.warning("%s %s: %s", known, problem, found)
     return target
 
 
@@ -359,11 +425,11 @@ def _most_bytes(url: str) -> int:
     chosen = _CHOSEN.get().limit_gb
     if chosen is not None:
         return int(chosen * GIGABYTE)
-    for model in MODELS.values():
-        for file in model.files:
-            most = model.most_bytes(file)
-            if file.partition("#")[0] == url and most is not None:
-                return most
+    model = published_at(url)
+    if model is not None:
+        most = model.most_bytes(url)
+        if most is not None:
+            return most
     return int(MOST_GB * GIGABYTE)
 
 
@@ -408,9 +474,12 @@ def _hub_file(url: str) -> Path:
     return _from_hub(url, known, fetched)
 
 
+_Found = TypeVar("_Found")
+
+
 def _from_hub(
-    name: str, known: Callable[[], Path], fetched: Callable[[], Path]
-) -> Path:
+    name: str, known: Callable[[], _Found], fetched: Callable[[], _Found]
+) -> _Found:
     """
     What `fetched` fetches, where that is allowed and works; else what was fetched
     before, as `known` finds it.
@@ -436,12 +505,17 @@ def _is_zip(path: Path) -> bool:
         return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
 
 
+def unpacked_folder(file: Path) -> Path:
+    """Where the members of a ZIP are in the cache, if it was unpacked."""
+    return cache_folder() / "unpacked" / file_sha256(file)
+
+
 def _unpacked(file: Path) -> Path:
     """
     The folder in the cache with the members of a ZIP, which appears when it is
     complete.
     """
-    folder = cache_folder() / "unpacked" / file_sha256(file)
+    folder = unpacked_folder(file)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:

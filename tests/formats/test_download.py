@@ -313,6 +313,25 @@ def test_redirects_from_https_lead_to_https_alone(
     assert len(caplog.messages) == 1 and "SECRET" not in caplog.text
 
 
+def test_published_files_are_compared_over_https_too(
+    plain_https: str,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Those of others may change; both come without a warning."""
+    url = f"{plain_https}/sound/w.hdf5"
+    local_path(url).unlink()
+    assert not (cache / "first").exists()
+    monkeypatch.setitem(MODELS, "elmo-small", PublishedModel("English", "", (url,)))
+    local_path(url).unlink()
+    (note,) = (cache / "first").iterdir()
+    note.write_text("0" * 64)
+    with pytest.raises(InputError, match="differs from the first download .*remove"):
+        local_path(url)
+    assert not caplog.messages
+
+
 def test_nine_redirects_are_followed(server: Server) -> None:
     def address(count: int) -> str:
         return f"{server.address}/{'to/SERVER/' * count}sound/x.bin"

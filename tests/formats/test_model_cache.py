@@ -1,0 +1,232 @@
+"""Published models in the cache: listed, downloaded, resumed, compared and removed."""
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.cli.main import run
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import downloads, local_path, model_path
+from elmo_tasks.formats.models import (
+    ALIASES,
+    MODELS,
+    NOT_STATED,
+    PublishedModel,
+    nearest,
+    published,
+)
+from tests.web_server import CONTENT, HALF, Server, serving
+
+NAME = "elmo-small"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+MD5 = hashlib.md5(CONTENT).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with downloads(wait=0.01, seconds=1.0):
+        yield tmp_path / "cache/elmo_tasks"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+def publish(
+    monkeypatch: pytest.MonkeyPatch, *files: str, md5: tuple[str, ...] = ()
+) -> None:
+    """Has the files of a published model be these URLs."""
+    model = PublishedModel("English", "news", files, md5=md5)
+    monkeypatch.setitem(MODELS, NAME, model)
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    run(["models", *arguments])
+    return capsys.readouterr().out
+
+
+def test_a_broken_download_is_resumed(
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By the next call, from where the connection broke."""
+    files = (f"{server.address}/sound/o.json", f"{server.address}/interrupted/w.hdf5")
+    publish(monkeypatch, *files)
+    assert "  no  " in printed(capsys, NAME)
+    with pytest.raises(InputError, match="cannot fetch .*the same call resumes it"):
+        run(["models", "--download", NAME])
+    shown = printed(capsys, NAME)
+    assert "  partly  " in shown
+    assert f"{HALF:,} bytes have come; --download {NAME} resumes" in shown
+    shown = printed(capsys, "--download", NAME)
+    assert f"{NAME}: {2 * len(CONTENT):,} bytes" in shown
+    assert shown.count(f"sha256 {SHA256}") == 2
+    assert server.requests[-1][1]["Range"] == f"bytes={HALF}-"
+    shown = printed(capsys, NAME)
+    assert "  yes  " in shown and "  first download  " in shown
+    count = len(server.requests)
+    printed(capsys, "--download", NAME)
+    assert len(server.requests) == count
+    assert local_path(files[1]).read_bytes() == CONTENT
+
+
+def test_a_removed_model_leaves_its_digest(
+    server: Server,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A later download that differs is one clear error."""
+    files = (f"{server.address}/sound/o.json", f"{server.address}/sound/w.hdf5")
+    publish(monkeypatch, *files)
+    printed(capsys, "--download", NAME)
+    shown = printed(capsys, "--remove", NAME)
+    assert shown == f"{NAME}: removed {2 * len(CONTENT):,} bytes\n"
+    left = [path for path in cache.glob("downloads/*/*") if path.suffix != ".lock"]
+    assert not left
+    shown = printed(capsys, NAME)
+    assert "  no  " in shown and f"sha256 {SHA256}, of the first download" in shown
+    with pytest.raises(InputError, match=f"{NAME}: it is not in the cache"):
+        run(["models", "--remove", NAME])
+    printed(capsys, "--download", NAME)
+    printed(capsys, "--remove", NAME)
+    (first, second) = sorted((cache / "first").iterdir())
+    second.write_text("0" * 64)
+    first.write_text("0" * 64)
+    with pytest.raises(InputError) as error:
+        run(["models", "--download", NAME])
+    assert "it differs from the first download" in str(error.value)
+    assert "if this is right, remove" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "  no  " in printed(capsys, NAME)
+
+
+def test_a_file_that_has_changed_in_the_cache(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(monkeypatch, f"{server.address}/sound/w.hdf5")
+    run(["models", "--download", NAME])
+    local_path(f"{server.address}/sound/w.hdf5").write_bytes(b"x")
+    with pytest.raises(InputError, match="of its first download, got .*--remove elmo"):
+        run(["models", "--download", NAME])
+
+
+def test_what_was_cut_is_removed(
+    server: Server,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    publish(monkeypatch, f"{server.address}/half/w.hdf5")
+    with pytest.raises(InputError, match="cannot fetch"):
+        run(["models", "--download", NAME])
+    assert list(cache.rglob("*.part"))
+    assert "removed " in printed(capsys, "--remove", NAME)
+    assert not list(cache.rglob("*.part")) + list(cache.rglob("*.part.json"))
+
+
+def test_a_published_md5(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = f"{server.address}/sound/w.hdf5"
+    publish(monkeypatch, file, md5=("0" * 32,))
+    with pytest.raises(InputError, match=f"expected md5={'0' * 32}, got {MD5}"):
+        run(["models", "--download", NAME])
+    assert not list(cache.rglob("w.hdf5"))
+    publish(monkeypatch, file, md5=(MD5,))
+    assert local_path(file).read_bytes() == CONTENT
+
+
+def test_a_published_md5_needs_no_warning(
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    files = (f"{server.address}/sound/o.json", f"{server.address}/sound/w.hdf5")
+    publish(monkeypatch, *files, md5=(MD5, MD5))
+    shown = printed(capsys, "--download", NAME)
+    assert f"md5 {MD5}, as published" in shown
+    assert not caplog.records
+    assert "  md5  " in printed(capsys, NAME)
+
+
+def test_the_unpacked_files_of_a_zip_are_removed(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("options.json", "{}")
+    monkeypatch.setattr("tests.web_server.CONTENT", packed.getvalue())
+    publish(monkeypatch, f"{server.address}/sound/1.zip")
+    folder = model_path(NAME)
+    assert os.listdir(folder) == ["options.json"]
+    run(["models", "--remove", NAME])
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("option", ["--download", "--remove"])
+def test_unknown_names(option: str) -> None:
+    with pytest.raises(InputError, match="no published model .*nearest: elmo-original"):
+        run(["models", option, "elmo-orginal"])
+    with pytest.raises(InputError, match="no text beside --download and --remove"):
+        run(["models", "x", option, NAME])
+
+
+def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys).splitlines()
+    assert lines[0].split()[:4] == ["NAME", "LANGUAGE", "DOMAIN", "SOURCE"]
+    assert len(lines) == len(MODELS) + 2
+    assert lines[-1].startswith("cache: ")
+    original = [line for line in lines if line.startswith("elmo-original ")][0]
+    for part in ("English", "news", "374 MB", "1024", "no restrictions"):
+        assert f"  {part}" in original
+    german = printed(capsys, "german").splitlines()[1:-1]
+    assert [line.split()[0] for line in german] == ["manylangs-german", "nlpl-201"]
+    for name in ("manylangs-latin", "nlpl-162", "NLPL-162"):
+        shown = printed(capsys, name)
+        assert "also named: nlpl-162" in shown
+        assert "licence: MIT, see https://" in shown
+    assert "licence: not stated by the publisher" in printed(capsys, "nlpl-218")
+    with pytest.raises(InputError, match="expected a part of a model's name, lang"):
+        run(["models", "klingon"])
+
+
+def test_seqvec(capsys: pytest.CaptureFixture[str]) -> None:
+    model = MODELS["seqvec"]
+    assert model.is_bilm and model.dimension == 1024 and model.domain == "proteins"
+    options, weights = model.md5
+    assert options.startswith("cede3551") and weights.startswith("0249d592")
+    assert model.md5_of(model.files[1]) == weights
+    assert f"md5 {weights}, as published" in printed(capsys, "proteins")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_known_of_a_model(name: str) -> None:
+    model = MODELS[name]
+    assert model.language and model.text and model.source in ("bilm", "manylangs")
+    assert len(model.md5) in (0, len(model.files))
+    for md5 in model.md5:
+        assert len(md5) == 32
+    if model.licence != NOT_STATED:
+        assert model.licence.said_at.startswith("https://")
+
+
+def test_numbers_of_the_nlpl_repository() -> None:
+    numbers = [name for name in (*MODELS, *ALIASES) if name.startswith("nlpl-")]
+    assert len(numbers) == len(set(numbers)) == 44 + 12
+    for name in numbers:
+        model = published(name)
+        assert model is not None
+        assert model.files[0].endswith(f"/{name.removeprefix('nlpl-')}.zip")
+    assert published("nlpl-1") is None and published("162") is None
+    assert nearest("nlpl-163x") == "nlpl-163" and nearest("?") is None
