@@ -81,7 +81,7 @@ def test_plain_names_mean_mini() -> None:
         assert (FOLDER / name).read_text() == f"import 'mini/{name}'\n"
 
 
-def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(
+def test_a_key_puts_a_transformer_in_the_place_of_the_bilm(
     configs: Path, tmp_path: Path
 ) -> None:
     file = configs / "squad_elmo.jsonnet"
@@ -89,6 +89,8 @@ def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(
     (problem,) = check_config(file, json.dumps(keys))
     assert problem.path == "model.elmo.model"
     keys["model.elmo.model"] = write_transformer(tmp_path / "bert")
+    assert check_config(file, json.dumps(keys)) == []
+    del keys["model.elmo.source"]
     assert check_config(file, json.dumps(keys)) == []
     built = build(tmp_path, file, **keys)
     assert math.isfinite(training_loss(built))

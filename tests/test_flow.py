@@ -83,10 +83,8 @@ def test_folder_of_a_run_does_what_its_archive_does(
         data = root / "ner" / "eng.testa"
         elmo_tasks("evaluate", model, data, "--output-file", evaluated)
         elmo_tasks("predict", model, sentences, "--silent", "--output-file", predicted)
-        bilm = root / "bilm"
-        files = ("--options-file", bilm / "options.json")
-        files += ("--weight-file", bilm / "weights.hdf5")
-        elmo_tasks("elmo", text, vectors, "--mix", model, *files)
+        named = ("--model", root / "bilm")
+        elmo_tasks("elmo", text, vectors, "--mix", model, *named)
         found[model.name] = [
             evaluated.read_text(),
             predicted.read_text(),

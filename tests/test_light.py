@@ -145,8 +145,8 @@ def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) ->
     (tmp_path / "in.txt").write_text("It ended.\n")
     expected = {
         "elmo in.txt out.hdf5 --input-format text": "error: this needs the package spacy (pip install spacy, or",
-        "elmo in.txt out.hdf5 --source transformer --model a/b": "(pip install 'transformers",
-        "elmo in.txt out.hdf5 --options-file hf://a/b/c --weight-file w": "(pip install 'huggingface_hub<1.0')",
+        "elmo in.txt out.hdf5 --model hf://a/b": "(pip install 'huggingface_hub<1.0')",
+        "elmo in.txt out.hdf5 --model hf://a/b/o.json+w.hdf5": "(pip install 'huggingface_hub<1.0')",
         "train config.jsonnet -s out": "(pip install '.[tasks]'",
     }
     status, shown, errors = run(forbidden, tmp_path, SEVERAL, *expected, "--help")

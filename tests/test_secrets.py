@@ -112,7 +112,7 @@ def test_a_training_with_keys_and_what_is_made_of_it(
     }
     run, archive = home / "out/run", home / "out/run/model.tar.gz"
     call = ("train", "ner_elmo", "-s", run, "-o", json.dumps(overrides))
-    options = [f"--{key.replace('_', '-')}={url}" for key, url in files.items()]
+    options = ["--model", "+".join(files.values())]
     calls = [
         call,
         (*call, "--recover"),
@@ -135,7 +135,8 @@ def test_a_training_with_keys_and_what_is_made_of_it(
         url.replace("SECRETWORD", "SECRET/WORD"),
         "s3://SECRETNAME:SECRET/WORD@bucket/x?sig=SECRETKEY",
     ):
-        words = ("elmo", "in.txt", "out/no.hdf5", "--weight-file", bad, options[0])
+        model = f"{files['options_file']}+{bad}"
+        words = ("elmo", "in.txt", "out/no.hdf5", "--model", model)
         with downloads(wait=0.01):
             status, printed = command(*words)
         assert status == 1 and "Traceback" not in printed

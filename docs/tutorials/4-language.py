@@ -164,7 +164,7 @@ for layer in range(3):
 
 # %% [markdown]
 # The first word matters more, as it must to choose the ending; a static vector would not change at all. The vectors
-# now go into a tagger, as those of English do, with `"model.elmo.options_file"` and `"weight_file"`
+# now go into a tagger, as those of English do, with `"model.elmo.model": "my_bilm"`
 # ([LANGUAGES](../LANGUAGES.md) has Latin and Telugu).
 #
 # ## Exercises

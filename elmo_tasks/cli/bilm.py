@@ -42,7 +42,10 @@ _PERPLEXITY = (
     "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
     "once in each direction. `mean` is the geometric mean of the directions."
 )
-_RUN_HELP = "folder of a run (after its first validation), or an exported folder"
+_MODEL_HELP = (
+    "folder of a run (after its first validation), exported folder, its ZIP or URL, or"
+    " hf://OWNER/NAME (the embedded biLM)"
+)
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
 _PARAGRAPHS_HELP = (
     "of raw text: line (each line is one), or blank (blank lines end them, and sentences go on in the next line);"
@@ -177,7 +180,7 @@ def _export(args: argparse.Namespace) -> None:
 def _add_perplexity(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_perplexity)
     add = parser.add_argument
-    add("run", metavar="RUN", help=_RUN_HELP)
+    add("--model", metavar="MODEL", help=_MODEL_HELP)
     add(
         "files",
         metavar="FILE",
@@ -203,7 +206,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
 
 def _perplexity(args: argparse.Namespace) -> None:
     files = expand_files(args.files)
-    trained = load_trained(args.run)
+    trained = load_trained(args.model)
     bilm = BiLM(trained.model.bilm.options, precision=args.precision, initialize=False)
     bilm.load_state_dict(trained.model.bilm.state_dict())
     trained.model.bilm = bilm.eval().pack()

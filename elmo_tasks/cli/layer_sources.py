@@ -1,6 +1,6 @@
 """
-The options of commands that read the layers of a frozen source: a biLM or a
-transformer.
+The options of commands that read the layers of a frozen source: a biLM, a transformer
+or ELMoForManyLangs.
 """
 
 import argparse
@@ -9,22 +9,16 @@ from typing import Any
 import torch
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.source_types import (
-    BILM,
-    FILE_KEYS,
-    MANYLANGS,
-    TRANSFORMER,
-    SourceSettings,
-)
+from elmo_tasks.elmo.model_names import local_files
+from elmo_tasks.elmo.source_types import MODEL_FORMS, SourceSettings
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import Device, annotations, choices, meaning, number
 from elmo_tasks.training.checks.files import require_device
 
-_KEYS = ("source",) + FILE_KEYS + ("pieces",)
-_OPTIONS = {key: f"--{key.replace('_', '-')}" for key in _KEYS}
+_OPTIONS = {"model": "--model", "pieces": "--pieces"}
 """The options by the keys of `model.elmo`."""
 
-_SOURCES = (BILM, TRANSFORMER, MANYLANGS)
+MODEL_HELP = f"{MODEL_FORMS} (the embedded biLM); `elmo-tasks models` lists the names"
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -48,13 +42,9 @@ def device_of(args: argparse.Namespace) -> torch.device:
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
-    for key, option in _OPTIONS.items():
-        annotation = annotations(SourceSettings)[key]
-        text = meaning(annotation).replace("`", "")
-        listed = choices(annotation)
-        if key == "source":
-            listed = _SOURCES
-        parser.add_argument(option, dest=key, help=text, choices=listed)
+    parser.add_argument("--model", metavar="MODEL", help=MODEL_HELP)
+    pieces = annotations(SourceSettings)["pieces"]
+    parser.add_argument("--pieces", help=meaning(pieces), choices=choices(pieces))
 
 
 def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Layers:
@@ -73,6 +63,8 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Laye
     return layers.to(device)
 
 
-def files_read(args: argparse.Namespace) -> list[str | None]:
-    """The files among the options, which a command must not overwrite."""
-    return [args.options_file, args.weight_file]
+def files_read(args: argparse.Namespace) -> list[str]:
+    """The files of the model, which a command must not overwrite."""
+    if args.model is None:
+        return []
+    return local_files(args.model)

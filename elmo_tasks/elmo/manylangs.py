@@ -26,7 +26,8 @@ from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.formats.text_files import open_text
 
 WEIGHTS = "token_embedder.pkl"
-"""A file that only these models have; the other weights are in `encoder.pkl`."""
+ENCODER = "encoder.pkl"
+"""The weights of the words, and those of the LSTMs. Only these models have them."""
 
 _CONFIG = "cnn_50_100_512_4096_sample.json"
 PUBLISHED: dict[str, dict[str, Any]] = {
@@ -216,7 +217,7 @@ def open_manylangs(folder: str | Path) -> BiLM:
             encoder = _WordEncoder(token, options.projection_dim, words, characters)
             bilm = BiLM(options)
         encoder.load_state_dict(tensors, assign=True)
-    with _weights(folder / "encoder.pkl") as tensors:
+    with _weights(folder / ENCODER) as tensors:
         _load_lstms(bilm, tensors)
     bilm.token_encoder = encoder  # type: ignore[assignment]
     boundaries = torch.from_numpy(tokens_to_ids(["<bos>", "<eos>"]).astype("int64"))

@@ -23,6 +23,7 @@ from elmo_tasks.elmo.hub import push_model
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import NO_CACHE, Layers
 from elmo_tasks.elmo.model_card import CardSettings
+from elmo_tasks.elmo.model_names import settings_of
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.provenance import provenance
@@ -37,7 +38,6 @@ from elmo_tasks.elmo.sentences import (
     words_of,
 )
 from elmo_tasks.elmo.source_types import BILM, SourceSettings
-from elmo_tasks.elmo.sources import settings_of
 from elmo_tasks.elmo.static import mean_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
@@ -82,7 +82,6 @@ class Elmo:
     def from_pretrained(
         cls,
         model: str | Path | None = None,
-        options_file: str | Path | None = None,
         *,
         device: str | int | torch.device | None = None,
         tokenizer: Tokenizer = WHITESPACE,
@@ -91,13 +90,13 @@ class Elmo:
         **settings: Any,
     ) -> "Elmo":
         """
-        Open the embedded biLM, or a whole model: a name that `elmo-tasks models` lists,
-        a folder, a ZIP of the NLPL repository, their URL (`https://...zip#sha256=HEX`
-        checks the digest), `hf://owner/name`; or the weights of a biLM with its
-        options. The other arguments and the errors are those of `from_files`.
+        Open the embedded biLM, or a model by its name, as `--model` of the command
+        line: one that `elmo-tasks models` lists, a folder, a ZIP, their URL
+        (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`, or
+        `options.json+weights.hdf5`; see `model_names`. The other arguments and the
+        errors are those of `from_files`.
         """
-        chosen = {} if model is None else settings_of(model)
-        chosen["options_file"] = options_file
+        chosen: dict[str, Any] = {} if model is None else dict(settings_of(model))
         chosen["precision"] = precision
         settings |= {"device": device, "tokenizer": tokenizer, "cache_dir": cache_dir}
         return cls._open(SourceSettings.of(chosen), **settings)
@@ -113,8 +112,7 @@ class Elmo:
     ) -> "Elmo":
         """
         Open a biLM from its official files, paths or URLs; without both, the embedded
-        one; a whole model, as for `from_pretrained`, is the `weight_file` alone. Raises
-        `InputError` naming the file and all that is wrong with it.
+        one. Raises `InputError` naming the file and all that is wrong with it.
 
         # Parameters
 
@@ -456,7 +454,11 @@ def _reopen(
     What a pickle calls: opens files, given with their sha256. Raises `InputError` if
     one has changed.
     """
-    elmo = kind.from_files(*[path for path, _ in files], **settings)
+    paths = list(dict.fromkeys([path for path, _ in files]))
+    if len(paths) == 1:  # a whole model
+        elmo = kind.from_pretrained(paths[0], **settings)
+    else:
+        elmo = kind.from_files(*paths, **settings)
     opened = elmo.layers.opened_files()
     found = (opened.options_file, opened.weight_file)
     for file, (path, sha256) in zip(found, files, strict=True):

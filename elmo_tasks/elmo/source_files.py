@@ -18,7 +18,13 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.elmo.source_types import BILM, EMBEDDED, FILE_KEYS, SOURCES
+from elmo_tasks.elmo.source_types import (
+    BILM,
+    EMBEDDED,
+    FILE_KEYS,
+    INFERRED,
+    SOURCES,
+)
 from elmo_tasks.errors import InputError, portable, without_secrets
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.fetch import cache_folder
@@ -169,7 +175,8 @@ class SourceFiles:
         first = trained[0]
         if first.name != self.name:
             raise self._other_source(first)
-        keys = " and ".join([self._named(key) for key in first.files])
+        named = dict.fromkeys([self._named(key) for key in first.files])
+        keys = " and ".join(named)
         problem = f"this model was trained on another {self.label}:"
         problem += "".join(self._differing(first))
         raise InputError(problem, hint=f"set {keys} to that {self.label}'s files")
@@ -227,6 +234,21 @@ def trained_on(given: Mapping[str, str], run_folder: str | Path) -> SourceFiles 
     if recorded is not None:
         return recorded
     return _matching(given, _in_the_weights(folder))
+
+
+def recorded_source(model: str, run_folder: str | Path) -> str | None:
+    """
+    The source of the model in the folder of a run, or of an unpacked archive, whose
+    config gave this name of a whole model; `None` if there is none, or if it is a
+    source that is never inferred.
+    """
+    folder = Path(run_folder)
+    for recorded in (_beside_the_config, _in_the_weights):
+        for files in recorded(folder):
+            is_given = set(files.given().values()) == {portable(model)}
+            if is_given and files.name in INFERRED:
+                return files.name
+    return None
 
 
 def archived_contents(

@@ -80,7 +80,7 @@ class LayerSource(Protocol):
 @dataclass(frozen=True)
 class SourceType:
     """
-    A value of `model.elmo.source`.
+    A kind of source: a value of `model.elmo.source`.
 
     - `label`: its name in messages and tables.
     - `files`: the keys of its files, among `FILE_KEYS`, and what each file is.
@@ -123,6 +123,16 @@ SOURCES: dict[str, SourceType] = {
 }
 
 
+INFERRED = (BILM, MANYLANGS, TRANSFORMER)
+"""
+The sources that the name of a model can mean, see `model_names`. One of your own runs
+your code, so that only `source` names it.
+"""
+
+MODEL_FORMS = "NAME, FOLDER, ZIP, URL, hf://OWNER/NAME or OPTIONS.json+WEIGHTS.hdf5"
+"""What the name of a model can be."""
+
+
 def _is_source(name: object) -> str | None:
     if name in SOURCES:
         return None
@@ -132,9 +142,9 @@ def _is_source(name: object) -> str | None:
 @dataclass(frozen=True, kw_only=True)
 class SourceSettings(Settings):
     """
-    Where frozen layers come from, and how they are computed. Without both files of a
-    biLM, it is the embedded one; a whole model, such as a folder or a ZIP, is given as
-    `weight_file` alone.
+    Where frozen layers come from, and how they are computed: those of `model`, else of
+    a biLM's two files, else of the embedded biLM. `source` says which kind of model it
+    is, if that is not to be inferred from the model.
 
     With `state: carry` each row of a batch starts from the last state of that row of
     the previous batch; these states are in the checkpoints of trainer `elmo_tasks`, but
@@ -142,20 +152,19 @@ class SourceSettings(Settings):
     """
 
     source: Annotated[
-        str, _is_source, "`bilm`, `transformer`, `manylangs` or one of your own"
-    ] = BILM
-    options_file: Annotated[Optional[PathLike], "the biLM's options, path or URL"] = (
-        None
-    )
-    weight_file: Annotated[
-        Optional[PathLike],
-        "the weights of the biLM, path or URL; or a whole biLM: name, folder, ZIP",
+        Optional[Annotated[str, _is_source]],
+        "`bilm`, `transformer`, `manylangs` or one of your own; null: inferred from"
+        " the model",
     ] = None
     model: Annotated[
         Optional[PathLike],
-        "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: "
-        "folder or ZIP",
+        "a biLM, a transformer or ELMoForManyLangs: name, folder, ZIP, URL,"
+        " `hf://OWNER/NAME` or `OPTIONS.json+WEIGHTS.hdf5`; replaces the two files",
     ] = None
+    options_file: Annotated[Optional[PathLike], "the biLM's options, path or URL"] = (
+        None
+    )
+    weight_file: Annotated[Optional[PathLike], "the biLM's weights, path or URL"] = None
     pieces: Annotated[
         Literal["mean", "first", "last"],
         "which vectors of a word's pieces the transformer gives",
@@ -173,48 +182,57 @@ class SourceSettings(Settings):
         "put the files of the biLM or transformer into each checkpoint and archive",
     ] = False
 
+    @property
+    def kind(self) -> str | None:
+        """The source; `None` if the model is to be opened to know it."""
+        if self.source is None and self.model is None:
+            return BILM
+        return self.source
+
     def conflicts(self) -> Iterator[Wrong]:
-        source = SOURCES[self.source]
-        of_source = f"where source is {self.source}"
+        if self.kind is None:
+            return
+        source = SOURCES[self.kind]
+        of_source = f"where source is {self.kind}"
         for key in _OPTIONS:
             default = type(self).__dataclass_fields__[key].default
             value = getattr(self, key)
             if key not in source.options and value != default:
                 yield Wrong(key, f"{as_json(default)} {of_source}", value)
-        yield from self._wrong_files()
+        yield from self._wrong_files(self.kind)
         # A biLM's files, which all configs have, are ignored.
-        if "model" not in source.files and self.model is not None:
+        takes_model = self.kind == BILM or "model" in source.files
+        if not takes_model and self.model is not None:
             yield Wrong("model", f"null {of_source}", self.model)
 
-    def _wrong_files(self) -> Iterator[Wrong]:
-        """The source's files that are missing, or given twice."""
-        if self.source == BILM:
+    def _wrong_files(self, kind: str) -> Iterator[Wrong]:
+        """The source's files that are missing, or are a whole model."""
+        if kind == BILM:
+            if self.model is not None:
+                return
             if self.options_file is None and self.weight_file is None:
                 return  # the embedded biLM
-            if self.weight_file is not None and is_whole_model(self.weight_file):
-                if self.options_file not in (None, self.weight_file):
-                    expected = "null where weight_file is a whole model"
-                    yield Wrong("options_file", expected, self.options_file)
-                return
-        for key in SOURCES[self.source].files:
+            for key in SOURCES[BILM].files:
+                path = getattr(self, key)
+                if path is not None and is_whole_model(path):
+                    expected = "one file (for a whole model, set model)"
+                    yield Wrong(key, expected, path)
+                    return
+        for key in SOURCES[kind].files:
             if getattr(self, key) is None:
-                yield Wrong(key, self._wanted_file(key), None)
-
-    def _wanted_file(self, key: str) -> str:
-        """What a missing file should be."""
-        if key == "model":
-            return "a folder or the name of a model"
-        if key == "options_file":
-            no_model = "which are no folder, ZIP, name or hf://OWNER/NAME"
-            return f"a path or URL with the weights {self.weight_file}, {no_model}"
-        return "a path or URL"
+                yield Wrong(key, _WANTED[key], None)
 
     def given(self) -> dict[str, str]:
         """
-        The paths, URLs or name of the source's files, by their keys; the embedded
-        biLM's if there are none.
+        The paths, URLs or names of the source's files, by their keys; the embedded
+        biLM's if there are none. A biLM that is given as a whole model has the model's
+        name for both.
         """
-        keys = SOURCES[self.source].files
+        if self.kind is None:
+            raise ValueError("the source is not inferred yet")
+        keys = SOURCES[self.kind].files
+        if self.kind == BILM and self.model is not None:
+            return dict.fromkeys(keys, os.fspath(self.model))
         paths = {}
         for key in keys:
             path = getattr(self, key)
@@ -224,9 +242,15 @@ class SourceSettings(Settings):
             options_file, weight_file = embedded_bilm()
             paths["options_file"] = EMBEDDED + options_file.name
             paths["weight_file"] = EMBEDDED + weight_file.name
-        elif self.source == BILM and paths.keys() == {"weight_file"}:
-            return dict.fromkeys(keys, paths["weight_file"])
         return paths
+
+
+_WANTED = {
+    "model": "a folder or the name of a model",
+    "options_file": "a path or URL",
+    "weight_file": "a path or URL",
+}
+"""What a missing file should be."""
 
 
 _Load = TypeVar("_Load", bound=Callable[..., Any])

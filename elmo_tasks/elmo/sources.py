@@ -8,17 +8,15 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from elmo_tasks.elmo.allocation import not_counted
-from elmo_tasks.elmo.manylangs import WEIGHTS
+from elmo_tasks.elmo.model_names import with_source
 from elmo_tasks.elmo.source_files import (
     File,
     SourceFiles,
@@ -29,23 +27,19 @@ from elmo_tasks.elmo.source_files import (
 from elmo_tasks.elmo.source_types import (
     BILM,
     EMBEDDED,
-    MANYLANGS,
+    FILE_KEYS,
     SOURCES,
-    TRANSFORMER,
     LayerSource,
     SourceSettings,
 )
 from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.bilm_files import is_bilm, weight_format, written_names
+from elmo_tasks.formats.bilm_files import weight_format, written_names
 from elmo_tasks.formats.fetch import (
-    HUB,
     bilm_file,
     file_sha256,
     local_path,
-    model_path,
 )
-from elmo_tasks.formats.models import MODELS
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.run_names import CONFIG
 
@@ -65,14 +59,19 @@ def open_source(
     with the digest, and among the contents inside the archive. Raises `InputError` if a
     file is missing or invalid.
     """
-    kind = SOURCES[settings.source]
-    given = settings.given()
     names = names or {}
+    if settings.model is not None:
+        # Whatever its files are, the config and the command line call them so.
+        names = {**names, **dict.fromkeys(FILE_KEYS, names.get("model", "model"))}
+        settings = with_source(settings, run_folder)
+    name = settings.kind or BILM
+    kind = SOURCES[name]
+    given = settings.given()
     trained = None
     if run_folder is not None:
         trained = trained_on(given, run_folder)
     with tempfile.TemporaryDirectory() as temporary:
-        search = _Search(settings.source, given, trained, run_folder, Path(temporary))
+        search = _Search(name, given, trained, run_folder, Path(temporary))
         files = {}
         paths = []
         for key in given:
@@ -88,7 +87,7 @@ def open_source(
         if settings.archive:
             for key, path in zip(given, paths, strict=True):
                 contents[key] = _contents(path)
-    return opened, SourceFiles(settings.source, files, contents, names)
+    return opened, SourceFiles(name, files, contents, names)
 
 
 @dataclass
@@ -173,37 +172,17 @@ class _Search:
                 hint += f"; relative paths start from {os.getcwd()}"
             return InputError(f"no such file: {what}", file=given, hint=hint)
         problem = f"no such file: {what}, on which this model was trained"
-        places = [f'"{names.get(one, one)}": "PATH"' for one in self.given]
+        keys = dict.fromkeys([names.get(one, one) for one in self.given])
+        places = [f'"{one}": "PATH"' for one in keys]
         hint = "restore it, or pass where it is now: "
         hint += f"-o '{{{', '.join(places)}}}'"
         digest = self.trained.files[key]
         return InputError(f"{problem}; its {digest}", file=given, hint=hint)
 
 
-def settings_of(model: str | Path) -> dict[str, Any]:
-    """
-    The keys of `model.elmo` for a whole model: the name of a published one, a folder, a
-    ZIP, a URL or a repository of the hub; or for the weights of a biLM. Raises
-    `InputError` if there is none.
-    """
-    text = os.fspath(model)
-    if text.startswith(HUB) or (text in MODELS and MODELS[text].is_bilm):
-        return {"weight_file": text}
-    path = model_path(text)
-    if not text or not os.path.exists(path):
-        hint = "a file, folder or URL, or a name in `elmo-tasks models`; without one, the embedded biLM"
-        for name in get_close_matches(text, MODELS, n=1):
-            hint = f"nearest: {name}; {hint}"
-        raise InputError("no such model", file=text, hint=hint)
-    if is_bilm(path):
-        return {"weight_file": text}
-    is_manylangs = (path / WEIGHTS).is_file()
-    return {"source": MANYLANGS if is_manylangs else TRANSFORMER, "model": text}
-
-
 def copy_files(source: SourceFiles, folder: Path) -> None:
     """
-    Write the files of a source to a folder that `settings_of` accepts. Raises
+    Write the files of a source to a folder that is the name of a model. Raises
     `InputError` if they have changed.
     """
     paths = local_files(source)

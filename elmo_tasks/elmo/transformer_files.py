@@ -23,8 +23,13 @@ from elmo_tasks.elmo.transformer_config import (
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats import unpacking
-from elmo_tasks.formats.fetch import file_sha256, hub_model, model_path
-from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.fetch import (
+    file_sha256,
+    hub_model,
+    is_hub_model,
+    model_path,
+)
+from elmo_tasks.formats.models import published
 from elmo_tasks.formats.tar import is_tar, without_owner
 
 _SETTINGS = [  # of the model and of its tokenizer
@@ -40,26 +45,28 @@ _SAFETENSORS = "model*.safetensors*"
 _PICKLES = "pytorch_model*.bin*"
 """Read where a folder has no safetensors, which are preferred."""
 
+TRANSFORMER_WEIGHTS = (_SAFETENSORS, _PICKLES)
+
 _MANYLANGS = ["*.json", "*.dic", "*.pkl"]
+_MANYLANGS_WEIGHTS = ["encoder.pkl", "token_embedder.pkl", "*.dic"]
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def find_model(name: str) -> Path:
     """
     The absolute path of a folder, of that of a ZIP or published model (see
-    `model_path`), or of that of the hub's model of this name, downloaded unless
-    `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model.
+    `model_path`), or of that of the hub's model of this name, also with `hf://` before
+    it, downloaded unless `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
-    if name in MODELS or "://" in name or folder.is_file():
+    if is_hub_model(name):
+        return _hub_folder(name)
+    if published(name) is not None or "://" in name or folder.is_file():
         return model_path(name).absolute()
     if folder.is_dir() or not _HUB_NAME.fullmatch(name):
         return folder.absolute()
     try:
-        found = hub_model(name, _SETTINGS + [_SAFETENSORS])
-        if _has(found, _SAFETENSORS):
-            return found
-        return hub_model(name, _SETTINGS + [_PICKLES])
+        return _hub_folder(name)
     except InputError as error:
         problem = (
             "no such folder, and no model of this name from the Hugging Face hub: "
@@ -68,6 +75,14 @@ def find_model(name: str) -> Path:
         raise InputError(
             problem, file=name, hint="set the key or option model"
         ) from None
+
+
+def _hub_folder(name: str) -> Path:
+    """The folder with the files of a model of the hub that are read."""
+    found = hub_model(name, _SETTINGS + _MANYLANGS_WEIGHTS + [_SAFETENSORS])
+    if _has(found, _SAFETENSORS) or _has(found, _MANYLANGS_WEIGHTS[0]):
+        return found
+    return hub_model(name, _SETTINGS + [_PICKLES])
 
 
 def model_files(folder: Path) -> list[Path]:

@@ -74,23 +74,21 @@ def file_in(folder: Path, key: str) -> Path | None:
     return None
 
 
-def is_bilm(folder: Path) -> bool:
-    """
-    Whether the model in a folder is a biLM, in either format, and no transformer or
-    ELMoForManyLangs, which have another `config.json`.
-    """
-    if (folder / OPTIONS_FILE).is_file():
-        return True
-    return not (folder / CONFIG).is_file() or has_bilm_config(folder)
-
-
 def has_bilm_config(folder: Path) -> bool:
     """Whether the `config.json` in a folder is that of a biLM."""
     try:
         config: Any = json.loads((folder / CONFIG).read_bytes())
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(config, dict) and config.keys() >= _STRUCTURE
+    return is_bilm_config(config)
+
+
+def is_bilm_config(config: Any) -> bool:
+    """
+    Whether the content of a `config.json` is that of a biLM, and not of a transformer
+    or ELMoForManyLangs.
+    """
+    return isinstance(config, Mapping) and config.keys() >= _STRUCTURE
 
 
 def require_free(folder: Path, chosen: Format) -> None:

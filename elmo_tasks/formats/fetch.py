@@ -279,7 +279,7 @@ def hub_files(address: str) -> set[str]:
     downloaded before, where the hub cannot be asked. Raises `InputError` if there is no
     such model.
     """
-    with needs("huggingface_hub"):
+    with needs("'huggingface_hub<1.0'"):
         from huggingface_hub import HfApi, snapshot_download
     name, revision = _hub_revision(address)
 

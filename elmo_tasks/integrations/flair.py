@@ -17,25 +17,23 @@ with needs("flair"):
 @register_embeddings("elmo_tasks")
 class ElmoEmbeddings(TokenEmbeddings):
     """
-    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_files`, but
+    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_pretrained`, but
     computed on the CPU by default; all `layers` are concatenated. A saved model holds
-    the paths of the biLM's files, not the weights.
+    the name of the ELMo model, not its weights.
     """
 
     def __init__(
         self,
-        options_file: str | None = None,
-        weight_file: str | None = None,
+        model: str | None = None,
         layers: LayerChoice = "all",
         **settings: Any,
     ) -> None:
-        files = {"options_file": options_file, "weight_file": weight_file}
-        self._params = files | {"layers": layers} | settings
-        self.name = f"elmo_tasks-{weight_file or 'default'}-{layers}"
+        self._params = {"model": model, "layers": layers} | settings
+        self.name = f"elmo_tasks-{model or 'default'}-{layers}"
         self.static_embeddings = True
         super().__init__()
         chosen = {"device": "cpu"} | settings
-        self._elmo = Elmo.from_files(options_file, weight_file, **chosen)
+        self._elmo = Elmo.from_pretrained(model, **chosen)
         self._layers = layers
         self._length = self._vectors([["word"]])[0].shape[-1]
 

@@ -183,15 +183,20 @@ def make_task(
 
 
 @Language.factory(
-    "elmo_tasks_vectors", default_config={"layers": "average", "files": {}}
+    "elmo_tasks_vectors",
+    default_config={"model": None, "layers": "average", "settings": {}},
 )
 def make_vectors(
-    nlp: Language, name: str, layers: str | int, files: dict[str, str]
+    nlp: Language,
+    name: str,
+    model: str | None,
+    layers: str | int,
+    settings: dict[str, Any],
 ) -> VectorComponent:
     """
-    `nlp.add_pipe("elmo_tasks_vectors", config={"files": ...})`, with the arguments of
-    `Elmo.from_files`, but on the CPU by default: spaCy's processes cannot share a GPU
-    that their parent has opened.
+    `nlp.add_pipe("elmo_tasks_vectors", config={"model": ...})`, with the `model` and
+    the other arguments of `Elmo.from_pretrained`, but on the CPU by default: spaCy's
+    processes cannot share a GPU that their parent has opened.
     """
-    chosen: dict[str, Any] = {"device": "cpu"} | files
-    return VectorComponent(Elmo.from_files(**chosen), layers)
+    chosen: dict[str, Any] = {"device": "cpu"} | settings
+    return VectorComponent(Elmo.from_pretrained(model, **chosen), layers)

@@ -6,6 +6,7 @@ fine-tuning need besides.
 import json
 import logging
 import math
+import os
 import pickle
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +21,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
+from elmo_tasks.elmo.model_names import two_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
@@ -30,12 +32,20 @@ from elmo_tasks.formats.bilm_files import (
     weight_format,
     written_names,
 )
-from elmo_tasks.formats.fetch import bilm_file, is_whole_model, local_path
+from elmo_tasks.formats.fetch import (
+    bilm_file,
+    is_hub_model,
+    is_whole_model,
+    local_path,
+    model_path,
+)
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
+from elmo_tasks.formats.models import published
 from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
+from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.run_names import (
     BEST,
     CARD_FILE,
@@ -187,16 +197,32 @@ def write_exported(
     write_hdf5(arrays, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
 
 
-def load_trained(place: str | Path) -> TrainedModel:
+def load_trained(model: str | Path | None = None) -> TrainedModel:
     """
-    The language model of an exported folder, also as `hf://owner/name`, of a run's
-    folder, its best weights; in evaluation mode and trainable. Raises `InputError` if
-    it is none of these, has no weights yet, or a file is missing, damaged, or does not
-    match the others.
+    The language model of an exported folder, its ZIP or `hf://owner/name`, or of a
+    run's folder, its best weights; by default the embedded one. In evaluation mode and
+    trainable. Raises `InputError` if it is none of these, has no weights yet or no
+    softmax, or a file is missing, damaged, or does not match the others.
     """
-    folder = Path(place)
-    if str(place).startswith("hf://"):
-        folder = _fetched(str(place).removesuffix("/"))
+    if model is None:
+        return _load_exported(embedded_bilm()[0].parent, "hdf5")
+    text = os.fspath(model)
+    if two_files(text) is not None or published(text) is not None:
+        raise InputError(
+            "expected a language model with its softmax, got a biLM without one",
+            file=text,
+            hint=f"`elmo-tasks bilm export` writes {', '.join(LANGUAGE_MODEL)}",
+        )
+    if is_hub_model(text):
+        folder = _fetched(text.removesuffix("/"))
+    else:
+        folder = model_path(text)
+    if not folder.exists():
+        raise InputError(
+            f"no such language model: expected the folder of a run with {BEST}, "
+            "an exported folder, its ZIP or URL, or hf://OWNER/NAME",
+            file=text,
+        )
     if has_bilm_config(folder):
         return _load_exported(folder, "safetensors")
     present = [name for name in LANGUAGE_MODEL if (folder / name).is_file()]
@@ -323,7 +349,10 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
                 f"got {', '.join(sorted(source))}"
             )
         return _open_bilm(source["options_file"], source["weight_file"]), None
-    folder = Path(str(source))
+    pair = two_files(source)
+    if pair is not None:
+        return _open_bilm(*pair), None
+    folder = Path(source)
     is_run = (folder / CONFIG).is_file() and not has_bilm_config(folder)
     is_ours = is_run or (folder / SOFTMAX_FILE).is_file()
     if not is_ours and is_whole_model(source):

@@ -39,9 +39,9 @@ def test_export_then_perplexity(
     assert re.findall(r"bytes +(\S+)", shown) == [
         str(out / name) for name in LANGUAGE_MODEL
     ]
-    bilm("perplexity", run, text)
+    bilm("perplexity", text, "--model", run)
     of_run = capsys.readouterr().out.splitlines()
-    bilm("perplexity", out, text)
+    bilm("perplexity", text, "--model", out)
     of_export = capsys.readouterr().out.splitlines()
     assert of_run[1:] == of_export[1:]
     tokens, unknown, forward, backward, mean, _, name = of_run[2].split()
@@ -57,5 +57,5 @@ def test_all_files_are_checked_before_the_first_is_measured(
 ) -> None:
     (text.parent / "binary.txt").write_bytes(b"a\0b\n")
     with pytest.raises(InputError, match="binary.txt"):
-        bilm("perplexity", run, text, text.parent / "binary.txt")
+        bilm("perplexity", text, text.parent / "binary.txt", "--model", run)
     assert str(text) not in capsys.readouterr().out

@@ -24,7 +24,12 @@ TEXT = "The harbour froze over.\n\none two three four five six\n"
 def bilm(tmp_path: Path) -> tuple[str, ...]:
     (tmp_path / "bilm").mkdir()
     options_file, weight_file = write_bilm(tmp_path / "bilm")
-    return "--options-file", options_file, "--weight-file", weight_file
+    return "--model", f"{options_file}+{weight_file}"
+
+
+def weights_of(bilm: tuple[str, ...]) -> str:
+    """The path of the weights in `--model OPTIONS.json+WEIGHTS.hdf5`."""
+    return bilm[1].partition("+")[2]
 
 
 @pytest.fixture
@@ -52,8 +57,8 @@ def test_output_and_file(
         for index, line in enumerate(TEXT.splitlines()):
             assert vectors.tokens(index) == line.split()
         expected = {
-            "weights_sha256": file_sha256(bilm[3]),
-            "options_sha256": file_sha256(bilm[1]),
+            "weights_sha256": file_sha256(weights_of(bilm)),
+            "options_sha256": file_sha256(tmp_path / "bilm/options.json"),
             "text_sha256": file_sha256(text),
             "tokenizer": "white space",
             "input": str(text),
@@ -85,7 +90,7 @@ def test_shards(
     ]
     with ElmoVectors(tmp_path / "out") as vectors:
         assert vectors[0].shape == (5, 12)
-        assert vectors.info["weights_sha256"] == file_sha256(bilm[3])
+        assert vectors.info["weights_sha256"] == file_sha256(weights_of(bilm))
 
 
 def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
@@ -107,13 +112,14 @@ def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
 
 def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(InputError, match="weight_file: expected a path or URL"):
-        elmo(text, out, *bilm[:2])
+    weights = weights_of(bilm)
+    with pytest.raises(InputError, match="OPTIONS.json.WEIGHTS.hdf5, got one file"):
+        elmo(text, out, "--model", weights)
     for file, options, message in (
         (out, ("--cuda-device", 99), "--cuda-device: expected "),
         (out, ("--overlap", 300), "overlap: expected .* got 300"),
         (text, ("--force",), "in.txt: "),
-        (bilm[3], ("--force",), "weights.hdf5: "),
+        (weights, ("--force",), "weights.hdf5: "),
         (os.devnull, ("--force",), f"{os.devnull}: "),
         (out, ("--workers", 2), "--workers needs --shards"),
         (out, ("--column", "words"), "--column needs "),
@@ -127,11 +133,11 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
 def test_vectors_that_overflow(
     bilm: tuple[str, ...], text: Path, tmp_path: Path
 ) -> None:
-    with h5py.File(bilm[3], "r+") as weights:
+    with h5py.File(weights_of(bilm), "r+") as weights:
         weights["CNN_proj/W_proj"][:] = 3e38
     with pytest.raises(
         InputError,
-        match=f"^{bilm[3]}: .*in.txt:1: expected finite vectors, got infinity or NaN",
+        match=f"^{weights_of(bilm)}: .*in.txt:1: expected finite vectors, got infinity or NaN",
     ):
         elmo(text, tmp_path / "out", *bilm)
     assert not (tmp_path / "out").exists()

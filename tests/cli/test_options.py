@@ -42,7 +42,7 @@ SERVE = (
 
 ON_RAY = (
     "elmo {text} {out}/shards --shards 2 --executor ray --address {cluster}"
-    " --options-file {bilm}/options.json --weight-file {bilm}/weights.hdf5",
+    " --model {bilm}",
     "ablate {table} -s {out}/table --executor ray --address {cluster} --rows baseline",
 )
 
@@ -67,7 +67,7 @@ class Call:
         return words[0]
 
 
-BILM = "--options-file {bilm}/options.json --weight-file {bilm}/weights.hdf5"
+BILM = "--model {bilm}/options.json+{bilm}/weights.hdf5"
 TABLE = "ablate {table} --scale mini -s {out}/table"
 NEIGHBORS = f"probe neighbors ferry --corpus {{text}} {BILM}"
 
@@ -125,12 +125,10 @@ CALLS = [
         ("v.hdf5",),
     ),
     Call(
-        "elmo {text} {out}/v.hdf5 --source transformer --model {transformer} --pieces first",
+        "elmo {text} {out}/v.hdf5 --model {transformer} --pieces first",
         ("v.hdf5",),
     ),
-    Call(
-        "elmo {text} {out}/v.hdf5 --source manylangs --model {manylangs}", ("v.hdf5",)
-    ),
+    Call("elmo {text} {out}/v.hdf5 --model {manylangs}", ("v.hdf5",)),
     Call(
         f"elmo {{text}} {{out}}/shards --shards 2 --workers 2 --threads 1 {BILM}",
         ("shards/_SUCCESS",),
@@ -155,7 +153,7 @@ CALLS = [
         ("s.txt",),
     ),
     Call(
-        "static {text} -o {out}/s.txt --min-count 1 --source transformer"
+        "static {text} -o {out}/s.txt --min-count 1"
         " --model {transformer} --pieces last",
         ("s.txt",),
     ),
@@ -169,20 +167,18 @@ CALLS = [
         prints="harbour|accuracy",
     ),
     Call(
-        "probe pos {pos} {pos_test} --source transformer --model {transformer}"
-        " --pieces first",
+        "probe pos {pos} {pos_test} --model {transformer} --pieces first",
         prints="harbour|accuracy",
     ),
     Call(f"probe wsd {{wsd}} {BILM} --cuda-device -1", prints="harbour|accuracy"),
     Call(
-        "probe wsd {wsd} --source transformer --model {transformer} --pieces mean",
+        "probe wsd {wsd} --model {transformer} --pieces mean",
         prints="harbour|accuracy",
     ),
     Call(f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --cuda-device -1"),
     Call(f"{NEIGHBORS} --vectors {{vectors}}", prints="ferry"),
     Call(
-        "probe neighbors ferry --corpus {text} --source transformer"
-        " --model {transformer} --pieces mean",
+        "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean",
         prints="ferry",
     ),
     Call(
@@ -204,7 +200,7 @@ CALLS = [
         ("bilm/README.md",),
     ),
     Call(
-        "bilm perplexity {bilm_run} {text} --batch-size 2 --max-tokens 20"
+        "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
         " --precision bfloat16",
         prints="mean",
     ),

@@ -19,7 +19,7 @@ POS = FIXTURES / "pos" / "dev.conllu"
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     options_file, weight_file = write_bilm(tmp_path_factory.mktemp("bilm"))
-    return ["--options-file", options_file, "--weight-file", weight_file]
+    return ["--model", f"{options_file}+{weight_file}"]
 
 
 def rows(shown: str) -> dict[str, list[str]]:

@@ -77,8 +77,6 @@ def test_in_configs_archives_and_commands(folder: Path, tmp_path: Path) -> None:
         "elmo",
         tmp_path / "in",
         tmp_path / "out",
-        "--source",
-        "manylangs",
         "--model",
         folder,
     )

@@ -34,7 +34,7 @@ def text(tmp_path: Path) -> Path:
 
 def static(text: Path, out: str, *options: object) -> None:
     options_file, weight_file = write_bilm(text.parent)
-    files = ("--options-file", options_file, "--weight-file", weight_file)
+    files = ("--model", f"{options_file}+{weight_file}")
     elmo_tasks("static", text, "-o", text.parent / out, *files, *options)
 
 

@@ -219,7 +219,7 @@ def test_lines_of_one_word_are_reported(
 def test_the_command_splits_as_python_does(
     files: tuple[str, str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bilm = ("--options-file", files[0], "--weight-file", files[1])
+    bilm = ("--model", "+".join(files))
     (tmp_path / "text").write_text("\n".join(RAW) + "\n")
     as_json = [json.dumps({"tokens": text}) for text in RAW]
     (tmp_path / "json").write_text("\n".join(as_json) + "\n")
@@ -248,7 +248,7 @@ def test_the_command_splits_as_python_does(
 
 def test_shards_take_a_tokenizer(files: tuple[str, str], tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    bilm = ("--options-file", files[0], "--weight-file", files[1])
+    bilm = ("--model", "+".join(files))
     (tmp_path / "text").write_text("\n".join(RAW) + "\n")
     options = ("--shards", 2, "--tokenizer", "basic")
     elmo_tasks("elmo", tmp_path / "text", tmp_path / "out", *bilm, *options)

@@ -521,7 +521,7 @@ def test_commands_limit_downloads(
 ) -> None:
     (tmp_path / "in.txt").write_text("One .\n")
     call = ["elmo", tmp_path / "in.txt", tmp_path / "out"]
-    call += ["--weight-file", f"{server.address}/too_long/x.zip?sig=SECRET"]
+    call += ["--model", f"{server.address}/too_long/x.zip?sig=SECRET"]
     call += ["--download-limit", "0.001"]
     command = [sys.executable, "-m", "elmo_tasks", *map(str, call)]
     found = subprocess.run(command, capture_output=True, text=True, env=os.environ)

@@ -74,20 +74,16 @@ def server(folder: Path) -> Iterator[ThreadingHTTPServer]:
     server.server_close()
 
 
-def embedded(model: str | Path, **options: str) -> np.ndarray:
-    return Elmo.from_pretrained(model, **options).embed(TEXT)[0]
+def embedded(model: str | Path) -> np.ndarray:
+    return Elmo.from_pretrained(model).embed(TEXT)[0]
 
 
 def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
     expected = Elmo(Layers(random_bilm())).embed(TEXT)[0]
     for model in ("204", "204.zip", "web"):
         assert np.array_equal(embedded(folder / model), expected)
-    assert np.array_equal(
-        embedded(
-            folder / "204/model.hdf5", options_file=str(folder / "204/options.json")
-        ),
-        expected,
-    )
+    pair = f"{folder / '204/options.json'}+{folder / '204/model.hdf5'}"
+    assert np.array_equal(embedded(pair), expected)
     assert load_start(str(folder / "204.zip"))[0].options == random_bilm().options
     (folder / "in.txt").write_text("The harbour froze over .\n")
     run(
@@ -95,12 +91,12 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
             "elmo",
             str(folder / "in.txt"),
             str(folder / "out"),
-            "--weight-file",
+            "--model",
             str(folder / "204.zip"),
         ]
     )
     assert np.allclose(ElmoVectors(folder / "out")[0], expected, atol=1e-6)
-    opened = Layers.open(SourceSettings(weight_file=folder / "204.zip"))
+    opened = Layers.open(SourceSettings(model=folder / "204.zip"))
     state = opened.opened_files().to_state()
     assert {file["given"] for file in state["files"].values()} == {
         str(folder / "204.zip")
@@ -182,14 +178,10 @@ def test_errors(folder: Path) -> None:
     ):
         Elmo.from_pretrained("elmo-orginal")
     with pytest.raises(
-        InputError,
-        match="options_file: expected null where weight_file is a whole model, got",
+        InputError, match=r"weight_file: expected one file .for a whole mo"
     ):
-        Elmo.from_pretrained(folder / "204.zip", folder / "204/options.json")
-    with pytest.raises(
-        InputError,
-        match=r"options_file: expected a path or URL with the weights .*model\.hdf5, which are no folder",
-    ):
+        Elmo.from_files(folder / "204/options.json", folder / "204.zip")
+    with pytest.raises(InputError, match=r"model\.hdf5: expected NAME.*, got one file"):
         Elmo.from_pretrained(folder / "204/model.hdf5")
     (folder / "204/model.hdf5").unlink()
     with pytest.raises(

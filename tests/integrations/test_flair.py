@@ -42,7 +42,7 @@ def test_vectors(files: tuple[str, str]) -> None:
     for sentence in sentences():
         words.append([token.text for token in sentence])
     for layers, width in (("all", 36), ("top", 12), (0, 12)):
-        embeddings = ElmoEmbeddings(*files, layers=layers)
+        embeddings = ElmoEmbeddings("+".join(files), layers=layers)
         embedded = sentences()
         embeddings.embed(embedded)
         assert embeddings.embedding_length == width

@@ -231,6 +231,19 @@ def test_where_a_bilm_is_taken_from(run: Path, exported: Path, tmp_path: Path) -
         load_start({"b": "x", "a": "y"})
     with pytest.raises(InputError, match="none: .* a run with best.th"):
         load_start(str(tmp_path / "none"))
+    pair = "+".join(plain.values())
+    assert load_start(pair)[1] is None
+    for model in (pair, "elmo-small"):
+        with pytest.raises(InputError, match="with its softmax, got a biLM without"):
+            load_trained(model)
+
+
+def test_other_names_of_a_language_model(exported: Path, tmp_path: Path) -> None:
+    """Its ZIP; by default the embedded one."""
+    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", exported)
+    found = load_trained(packed)
+    assert found.vocabulary.words == load_trained(exported).vocabulary.words
+    assert len(load_trained().vocabulary) > 10_000
 
 
 def test_the_folder_of_a_run_with_an_export_in_it(run: Path, exported: Path) -> None:

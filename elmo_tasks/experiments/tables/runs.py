@@ -19,7 +19,7 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
-from elmo_tasks.run_names import EXPORTED, MODEL, OPTIONS_FILE, WEIGHT_FILE
+from elmo_tasks.run_names import EXPORTED, MODEL
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.config import differences
@@ -328,8 +328,7 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
                 f"the tuned biLM is missing: run {plan['bilm_of']}", file=home
             )
         exported = folder / MODEL / EXPORTED
-        paths["options_file"] = str(exported / OPTIONS_FILE)
-        paths["weight_file"] = str(exported / WEIGHT_FILE)
+        paths["model"] = str(exported)
     config = copy.deepcopy(plan["config"])
     elmo = elmo_of(config)
     if elmo is not None:

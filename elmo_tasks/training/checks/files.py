@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo.source_types import SOURCES
+from elmo_tasks.elmo.source_types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.models import published
 from elmo_tasks.formats.text_sets import INTERRUPTED, incomplete_folder
 from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
 
@@ -102,10 +102,8 @@ def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
     """The files that a part of the config names, with their paths there."""
     for key, part in items(value):
         here = below(path, key)
-        if key in ("options_file", "weight_file"):
-            source = SOURCES.get(str(value.get("source")))
-            if source is not None and key not in source.files:
-                continue  # it ignores the biLM's
+        if key in ("options_file", "weight_file") and _is_ignored(key, value):
+            continue
         is_file = FILE_KEY.fullmatch(str(key)) is not None
         if is_file or (path == "vocabulary" and key in VOCABULARY_KEYS):
             yield from strings(here, part)
@@ -113,12 +111,21 @@ def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _named_files(here, part)
 
 
+def _is_ignored(key: str, elmo: dict[str, Any]) -> bool:
+    """Whether a source has another model in place of a biLM's file."""
+    source = elmo.get("source")
+    if source in (None, BILM):
+        return elmo.get("model") is not None
+    known = SOURCES.get(str(source))
+    return known is not None and key not in known.files
+
+
 def _missing(path: str, name: str) -> Iterator[Problem]:
     """
     The problems of a name whose files are not there, or are not complete; none of what
     is downloaded.
     """
-    if REMOTE.match(name) or name in MODELS:
+    if REMOTE.match(name) or published(name) is not None:
         return
     for part in _parts(name):
         if not part:

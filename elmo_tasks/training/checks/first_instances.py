@@ -23,7 +23,7 @@ from torch import nn
 from elmo_tasks.elmo.allocation import TooLarge, parameters_of_at_most
 from elmo_tasks.elmo.source_types import FILE_KEYS
 from elmo_tasks.formats.fetch import NotAllowed
-from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.models import published
 from elmo_tasks.training.checks.files import REMOTE, strings
 
 BATCH = 2
@@ -284,8 +284,8 @@ def _without_files(value: Any) -> Any:
     """
     if isinstance(value, dict):
         dropped = set(NOT_IN_MODEL)
-        if "source" not in value and _is_remote(value.get("weight_file")):
-            dropped.update(FILE_KEYS)
+        if value.get("source") is None and _reads_remote(value):
+            dropped.update((*FILE_KEYS, "pieces"))  # the biLM has no word pieces
         kept_keys = [key for key in value if key not in dropped]
         return {key: _without_files(value[key]) for key in kept_keys}
     if isinstance(value, list):
@@ -305,13 +305,21 @@ def _reads_weights(value: Any) -> bool:
     return isinstance(initializer, dict) and initializer.get("type") == "pretrained"
 
 
+def _reads_remote(elmo: dict[str, Any]) -> bool:
+    """Whether the model of a biLM, or else its weights, would be fetched."""
+    model = elmo.get("model")
+    if model is None:
+        return _is_remote(elmo.get("weight_file"))
+    return _is_remote(model)
+
+
 def _is_remote(value: Any) -> bool:
     """
     Whether a part of the config names what would be fetched: a URL, a published model,
     a transformer.
     """
     for path, text in strings("", value):
-        if "://" in text or text in MODELS:
+        if "://" in text or published(text) is not None:
             return True
         if path.endswith("model_name") and not Path(text).exists():
             return True

@@ -1,0 +1,261 @@
+"""
+The one name of a model -> its source and files: `--model`, `model.elmo.model` and
+`Elmo.from_pretrained` mean the same by it.
+
+| name | example | source |
+|---|---|---|
+| of a published model, see `elmo-tasks models` | `elmo-original`, `nlpl-209` | as published |
+| a folder, or a ZIP, also of a URL | `my_bilm`, `162.zip` | by its files |
+| a model of the Hugging Face hub | `hf://owner/name`, `hf://owner/name@v1` | by its files |
+| the two files of a biLM, paths or URLs | `options.json+weights.hdf5` | biLM |
+
+Only files are looked at, and none of them is run. A source that another package has
+registered, whose code would run, is never inferred.
+"""
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.elmo.manylangs import ENCODER, WEIGHTS
+from elmo_tasks.elmo.source_files import recorded_source
+from elmo_tasks.elmo.source_types import (
+    BILM,
+    MANYLANGS,
+    MODEL_FORMS,
+    SOURCES,
+    TRANSFORMER,
+    SourceSettings,
+)
+from elmo_tasks.elmo.transformer_files import TRANSFORMER_WEIGHTS
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.bilm_files import NAMES, is_bilm_config
+from elmo_tasks.formats.fetch import hub_files, is_hub_model, local_path, model_path
+from elmo_tasks.formats.json_files import read_json
+from elmo_tasks.formats.models import nearest, published
+from elmo_tasks.run_names import ARCHIVE, BEST, CONFIG, META, OPTIONS_FILE
+
+_ONE_FILE = re.compile(r"\.(json|hdf5|h5|safetensors)$", re.IGNORECASE)
+"""The end of the name of one file of a model."""
+
+_WEIGHTS = r"\.(hdf5|h5|safetensors)$"
+"""The end of the name of a biLM's weights."""
+
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def settings_of(model: str | Path) -> dict[str, str]:
+    """
+    The keys of `SourceSettings` that a name means: `source`, and `model` or a biLM's
+    two files. Raises `InputError` if it names no model, more than one, or only a part
+    of one, or if something cannot be fetched.
+    """
+    text = os.fspath(model)
+    pair = two_files(text)
+    if pair is not None:
+        options_file, weight_file = pair
+        return {
+            "source": BILM,
+            "options_file": options_file,
+            "weight_file": weight_file,
+        }
+    return {"source": _source_of(text), "model": text}
+
+
+def with_source(
+    settings: SourceSettings, run_folder: str | None = None
+) -> SourceSettings:
+    """
+    The settings with the source of their model. A trained model remembers it in the
+    folder of its run or archive, so that nothing is looked at or fetched for it. Raises
+    `InputError` as `settings_of` does, or if other settings do not fit the source.
+    """
+    if settings.model is None:
+        return settings
+    text = os.fspath(settings.model)
+    if settings.source is None and run_folder is not None:
+        source = recorded_source(text, run_folder)
+        if source is not None:
+            return replace(settings, source=source)
+    is_pair = settings.source == BILM and two_files(text) is not None
+    if settings.source is not None and not is_pair:
+        return settings
+    found: dict[str, Any] = {"model": None, **settings_of(text)}
+    return replace(settings, **found)
+
+
+def local_files(model: str) -> list[str]:
+    """The files on this machine that a name means, as far as they are given by paths."""
+    pair = two_files(model)
+    if pair is not None:
+        return list(pair)
+    if not model:
+        return []
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        return [str(folder)]
+    return [str(path) for path in sorted(folder.iterdir()) if path.is_file()]
+
+
+def two_files(text: str) -> tuple[str, str] | None:
+    """
+    The two parts of `OPTIONS.json+WEIGHTS.hdf5`; `None` for another text. Raises
+    `InputError` if several `+` could be the one between them.
+    """
+    found = []
+    for place in re.finditer(r"\+", text):
+        options_file = text[: place.start()]
+        weight_file = text[place.end() :]
+        is_options = _address(options_file).lower().endswith(".json")
+        if is_options and re.search(_WEIGHTS, _address(weight_file), re.I):
+            found.append((options_file, weight_file))
+    if len(found) > 1:
+        raise InputError(
+            "expected one + between the options and the weights, got several",
+            file=text,
+            hint="write those of an address as %2B",
+        )
+    if not found:
+        return None
+    return found[0]
+
+
+def _address(text: str) -> str:
+    """A path; of a URL, what stands before its query and its digest."""
+    address = text.partition("#")[0]
+    if "://" in text:
+        address = address.partition("?")[0]
+    return address
+
+
+def _source_of(text: str) -> str:
+    """The source of a whole model."""
+    model = published(text)
+    if model is not None:
+        _require_no_folder(text)
+        return model.source
+    if is_hub_model(text):
+        return _source_of_hub(text)
+    if "://" in text and _ONE_FILE.search(_address(text)):
+        raise _one_file(text)
+    path = model_path(text)
+    if not text or not path.exists():
+        raise _unknown(text)
+    if not path.is_dir():
+        raise _one_file(text)
+    return _source_of_folder(path, text)
+
+
+def _require_no_folder(name: str) -> None:
+    """
+    Raises `InputError` if a published model's name is also that of a folder with a
+    model.
+    """
+    folder = Path(name)
+    if folder.is_dir() and _sources_among(_names_in(folder), lambda: None):
+        raise InputError(
+            "expected the name of one model, got that of a published one and of a "
+            "folder",
+            file=name,
+            hint=f"./{name} is the folder; for the other one, rename the folder",
+        )
+
+
+def _source_of_hub(address: str) -> str:
+    address = address.removesuffix("/")
+
+    def read_config() -> Any:
+        return read_json(local_path(f"{address}/{CONFIG}"), "the config of a model")
+
+    return _the_one(_sources_among(hub_files(address), read_config), address)
+
+
+def _source_of_folder(folder: Path, given: str) -> str:
+    names = _names_in(folder)
+
+    def read_config() -> Any:
+        return read_json(folder / CONFIG, "the config of a model")
+
+    if CONFIG in names and names & {BEST, ARCHIVE, META}:
+        raise InputError(
+            f"expected {MODEL_FORMS}, got the folder of a run",
+            file=given,
+            hint="`elmo-tasks bilm export` writes the biLM of its training",
+        )
+    return _the_one(_sources_among(names, read_config), given)
+
+
+def _names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def _sources_among(names: Collection[str], read_config: Callable[[], Any]) -> list[str]:
+    """The sources that have a model among files with these names."""
+    config = None
+    if CONFIG in names:
+        config = read_config()
+    found = []
+    is_own = is_bilm_config(config)
+    has_official = OPTIONS_FILE in names or _fits(names, NAMES["hdf5"]["weight_file"])
+    if is_own or has_official:
+        found.append(BILM)
+    if ENCODER in names or WEIGHTS in names:
+        found.append(MANYLANGS)
+    has_weights = CONFIG in names and _fits(names, TRANSFORMER_WEIGHTS)
+    has_type = isinstance(config, Mapping) and "model_type" in config
+    if not is_own and (has_weights or has_type):
+        found.append(TRANSFORMER)
+    return found
+
+
+def _fits(names: Collection[str], patterns: Collection[str]) -> bool:
+    for name in names:
+        for pattern in patterns:
+            if fnmatch(name, pattern):
+                return True
+    return False
+
+
+def _the_one(found: list[str], given: str) -> str:
+    """The source of a model's files. Raises `InputError` unless there is one."""
+    if len(found) == 1:
+        return found[0]
+    parts = (
+        "a biLM has options.json and weights.hdf5, a transformer config.json and "
+        "model.safetensors, ELMoForManyLangs encoder.pkl and token_embedder.pkl"
+    )
+    if not found:
+        raise InputError(
+            "expected the files of a model, got none", file=given, hint=parts
+        )
+    labels = [SOURCES[source].label for source in found]
+    raise InputError(
+        f"expected the files of one model, got those of {' and '.join(labels)}",
+        file=given,
+        hint=f"{parts}; put each into a folder of its own",
+    )
+
+
+def _one_file(text: str) -> InputError:
+    return InputError(
+        f"expected {MODEL_FORMS}, got one file",
+        file=text,
+        hint="a biLM has two, its options and its weights",
+    )
+
+
+def _unknown(text: str) -> InputError:
+    """The error for a name of nothing."""
+    hints = []
+    name = nearest(text)
+    if name is not None:
+        hints.append(f"nearest: {name}")
+    hints.append(f"expected {MODEL_FORMS}")
+    if _HUB_NAME.fullmatch(text):
+        hints.append(f"for one of the Hugging Face hub hf://{text}")
+    hints.append("`elmo-tasks models` lists names; without one, the embedded biLM")
+    return InputError("no such model", file=text, hint="; ".join(hints))

@@ -1,0 +1,324 @@
+"""One name for a model: what it means, and what it must not mean."""
+
+import json
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.model_names import local_files, settings_of, two_files
+from elmo_tasks.elmo.source_types import SOURCES, SourceSettings, register_source
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import NotAllowed, downloads
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from tests.elmo.manylangs.make import HERE as MANYLANGS
+from tests.elmo.samples import SENTENCES, random_bilm
+from tests.elmo.samples import write_bilm as write_files
+from tests.elmo.transformer_samples import write_transformer
+
+FORMS = r"NAME, FOLDER, ZIP, URL, hf://OWNER/NAME or OPTIONS\.json\+WEIGHTS\.hdf5"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which is empty; so is the cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def write_bilm(folder: Path, seed: int = 3) -> tuple[str, str]:
+    folder.mkdir(exist_ok=True)
+    return write_files(folder, seed)
+
+
+def write_manylangs(folder: Path) -> None:
+    shutil.copytree(MANYLANGS / "both", folder)
+
+
+def zipped(folder: Path, file: Path) -> str:
+    with zipfile.ZipFile(file, "w") as packed:
+        for path in folder.iterdir():
+            packed.write(path, path.name)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("model", "source"),
+    [
+        ("elmo-original", "bilm"),
+        ("nlpl-209", "bilm"),
+        ("seqvec", "bilm"),
+        ("manylangs-latin", "manylangs"),
+        ("nlpl-162", "manylangs"),
+        ("a/o.json+b/w.hdf5", "bilm"),
+        ("https://h/o.json?sig=1#sha256=00+https://h/w.hdf5", "bilm"),
+    ],
+)
+def test_names_that_need_no_file(model: str, source: str) -> None:
+    with downloads(allowed=False):
+        assert settings_of(model)["source"] == source
+
+
+def test_the_source_of_a_folder_and_of_its_zip(here: Path) -> None:
+    write_bilm(here / "bilm")
+    write_manylangs(here / "manylangs")
+    write_transformer(here / "bert")
+    sources = {"bilm": "bilm", "manylangs": "manylangs", "bert": "transformer"}
+    for name, source in sources.items():
+        model = zipped(here / name, here / f"{name}.zip")
+        for given in (name, Path(name), f"./{name}", str(here / name), model):
+            expected = {"source": source, "model": str(given)}
+            assert settings_of(given) == expected
+
+
+def test_models_open_by_their_name_alone(here: Path) -> None:
+    options_file, weight_file = write_bilm(here / "bilm")
+    write_manylangs(here / "manylangs")
+    write_transformer(here / "bert")
+    labels = {"bilm": "biLM", "manylangs": "ELMoForManyLangs", "bert": "transformer"}
+    for name, label in labels.items():
+        assert Elmo.from_pretrained(name).layers.label == label
+        assert ElmoTokenEmbedder.open(model=name).frozen.label == label
+    expected = Elmo(Layers(random_bilm())).embed(SENTENCES)[0]
+    for model in ("bilm", f"{options_file}+{weight_file}"):
+        found = Elmo.from_pretrained(model).embed(SENTENCES)[0]
+        assert np.array_equal(found, expected)
+
+
+def test_the_model_replaces_the_two_files_of_a_config(here: Path) -> None:
+    write_transformer(here / "bert")
+    given = {"options_file": "nowhere.json", "weight_file": "nowhere.hdf5"}
+    chosen = SourceSettings(model="bert", pieces="last", **given)
+    assert Layers.open(chosen).label == "transformer"
+    write_bilm(here / "bilm")
+    chosen = SourceSettings(source="bilm", model="bilm", **given)
+    assert Layers.open(chosen).label == "biLM"
+
+
+def test_settings_that_do_not_fit_the_inferred_source(here: Path) -> None:
+    write_bilm(here / "bilm")
+    write_transformer(here / "bert")
+    with pytest.raises(InputError, match="pieces: expected mean where source is bilm"):
+        Layers.open(SourceSettings(model="bilm", pieces="last"))
+    with pytest.raises(InputError, match="state: expected reset where source is trans"):
+        Layers.open(SourceSettings(model="bert", state="carry"))
+    with pytest.raises(InputError, match=r"config\.json: .*|no such file"):
+        Layers.open(SourceSettings(source="transformer", model="bilm"))
+
+
+@pytest.mark.parametrize("model", ["elmo-orginal", "ELMo-Original", "elmo original"])
+def test_the_nearest_name(model: str) -> None:
+    hint = f"nearest: elmo-original; expected {FORMS}; .*`elmo-tasks models`"
+    with pytest.raises(InputError, match=rf"{model}: no such model \({hint}"):
+        Elmo.from_pretrained(model)
+
+
+def test_names_of_the_hub_say_so() -> None:
+    """A typing error must not ask the hub."""
+    with downloads(allowed=False), pytest.raises(InputError) as error:
+        settings_of("bert/base")
+    assert "for one of the Hugging Face hub hf://bert/base" in str(error.value)
+    assert not isinstance(error.value, NotAllowed)
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        ("", "no such model"),
+        ("nowhere", f"no such model .expected {FORMS}"),
+        ("nowhere.zip", "no such model"),
+        ("https://h/weights.hdf5?sig=1", f"expected {FORMS}, got one file"),
+        ("hf://owner/name/weights.hdf5", "got one file"),
+        ("weights.hdf5", "got one file"),
+        ("https://h/o.json?sig=a+b+https://h/w.hdf5", r"expected one \+ .*as %2B"),
+        ("empty", "expected the files of a model, got none .a biLM has options.json"),
+        ("run", "got the folder of a run .`elmo-tasks bilm export` writes"),
+        ("two", "expected the files of one model, got those of biLM and transformer"),
+        ("three", "expected one biLM, got a_weights.hdf5, b_weights.hdf5"),
+        ("elmo-small", r"a published one and of a folder .\./elmo-small is the folder"),
+        ("list", "the files of a model, got none"),
+    ],
+)
+def test_what_names_no_model_is_one_line(model: str, problem: str, here: Path) -> None:
+    Path("weights.hdf5").touch()
+    for name in ("empty", "run", "three", "list"):
+        Path(name).mkdir()
+    write_bilm(here / "two")
+    write_bilm(here / "elmo-small")
+    write_transformer(here / "two")
+    Path("run/config.json").write_text('{"model": {}}')
+    Path("run/best.th").touch()
+    for name in ("a_options.json", "a_weights.hdf5", "b_weights.hdf5"):
+        Path("three", name).touch()
+    Path("list/config.json").write_text("[]")
+    with pytest.raises(InputError, match=problem) as error:
+        Elmo.from_pretrained(model)
+    assert "\n" not in str(error.value)
+
+
+def test_the_files_of_a_bilm() -> None:
+    expected = ("c++/o.json", "c++/w.hdf5")
+    assert two_files("c++/o.json+c++/w.hdf5") == expected
+    assert two_files("O.JSON+W.h5") == ("O.JSON", "W.h5")
+    for text in ("o.json", "o.json+", "+w.hdf5", "o.json+w.json", "o.txt+w.hdf5"):
+        assert two_files(text) is None
+
+
+def test_files_that_a_command_must_not_replace(here: Path) -> None:
+    files = write_bilm(here / "bilm")
+    assert local_files("a.json+b.hdf5") == ["a.json", "b.hdf5"]
+    assert local_files(str(here / "bilm")) == sorted(files)
+    assert local_files("x.zip") == ["x.zip"]
+    assert local_files("") == []
+
+
+@pytest.fixture
+def registered() -> Any:
+    """A source of another package, whose code would run."""
+    called: list[Path] = []
+
+    @register_source("tests_code", files={"model": "what runs"})
+    def load(model: Path) -> Any:
+        called.append(model)
+        return random_bilm()
+
+    yield called
+    del SOURCES["tests_code"]
+
+
+def test_a_registered_source_is_never_inferred(
+    here: Path, registered: list[Path]
+) -> None:
+    """Neither from files nor from what an archive says of itself."""
+    write_transformer(here / "bert")
+    run = here / "run"
+    run.mkdir()
+    files = {"model": {"given": "bert", "sha256": "0" * 64}}
+    record = [{"source": "tests_code", "files": files}]
+    (run / "sources.json").write_text(json.dumps(record))
+    embedder = ElmoTokenEmbedder.open(model="bert", run_folder=str(run))
+    assert embedder.frozen.label == "transformer" and not registered
+    ElmoTokenEmbedder.open(model="bert", source="tests_code")
+    assert len(registered) == 1
+
+
+@pytest.mark.parametrize("model_type", ["t5", "__main__", 5, None])
+def test_other_architectures_are_rejected(model_type: Any, here: Path) -> None:
+    """Whatever the config of a folder names."""
+    write_transformer(here / "bert")
+    config = json.loads(Path("bert/config.json").read_text())
+    config |= {"model_type": model_type, "auto_map": {"AutoModel": "code.Code"}}
+    Path("bert/config.json").write_text(json.dumps(config))
+    Path("bert/code.py").write_text("raise SystemExit('it ran')")
+    with pytest.raises(InputError, match="expected the model_type of BERT"):
+        Elmo.from_pretrained("bert")
+
+
+def trained(run: Path, **settings: Any) -> tuple[Any, torch.Tensor]:
+    """
+    What a training leaves of an embedder: its state, and what is beside the config.
+    """
+    embedder = ElmoTokenEmbedder.open(**settings, run_folder=str(run))
+    run.mkdir()
+    assert embedder.files is not None
+    (run / "sources.json").write_text(json.dumps([embedder.files.to_record()]))
+    torch.save({"_extra_state": embedder.get_extra_state()}, run / "best.th")
+    return embedder.state_dict(), vectors(embedder)
+
+
+def vectors(embedder: ElmoTokenEmbedder) -> torch.Tensor:
+    return embedder.frozen.of_words(SENTENCES).layers
+
+
+WRITERS = {
+    "bilm": write_bilm,
+    "manylangs": write_manylangs,
+    "transformer": write_transformer,
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("archive", [False, True])
+def test_a_trained_model_finds_its_model(
+    kind: str, archive: bool, here: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """
+    From another folder, where the model's name means nothing, or something else; with
+    `archive`, also without the model.
+    """
+    WRITERS[kind](here / "model")
+    state, expected = trained(here / "run", model="model", archive=archive)
+    shutil.move(here / "run", tmp_path / "moved")
+    if archive:
+        shutil.rmtree(here / "model")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    run_folder = str(tmp_path / "moved")
+    for others in ([], [write_transformer, write_bilm]):
+        for write in others:
+            write(elsewhere / "model", seed=9)
+        with downloads(allowed=False):
+            again = ElmoTokenEmbedder.open(
+                model="model", archive=archive, run_folder=run_folder
+            )
+        again.load_state_dict(state)
+        assert torch.equal(vectors(again), expected)
+    (tmp_path / "moved/sources.json").unlink()  # as AllenNLP's own command leaves it
+    again = ElmoTokenEmbedder.open(
+        model="model", archive=archive, run_folder=run_folder
+    )
+    assert torch.equal(vectors(again), expected)
+
+
+def test_a_trained_model_whose_model_is_gone(here: Path, tmp_path: Path) -> None:
+    write_bilm(here / "model")
+    state, _ = trained(here / "run", model="model")
+    shutil.rmtree(here / "model")
+    path = "model.elmo"
+    with pytest.raises(InputError) as error:
+        ElmoTokenEmbedder.open(model="model", run_folder="run", config_path=path)
+    assert "on which this model was trained; its sha256" in str(error.value)
+    assert """-o '{"model.elmo.model": "PATH"}'""" in str(error.value)
+    write_bilm(here / "other", seed=9)
+    other = ElmoTokenEmbedder.open(model="other", run_folder="run", config_path=path)
+    with pytest.raises(InputError, match=r"set model\.elmo\.model to that biLM's fil"):
+        other.load_state_dict(state)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_model_of_the_hub(
+    kind: str, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was downloaded before; a revision is another model."""
+    cached = tmp_path / "hub/models--me--model"
+    (cached / "snapshots").mkdir(parents=True)
+    (cached / "refs").mkdir()
+    (cached / "refs/v1").write_text("1" * 40)
+    WRITERS[kind](cached / "snapshots" / ("1" * 40))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for address in ("hf://me/model@v1", "hf://me/model@v1/"):
+        assert settings_of(address) == {"source": kind, "model": address}
+        with downloads(allowed=False):
+            embedder = ElmoTokenEmbedder.open(model=address)
+        assert vectors(embedder).shape[0] == embedder.frozen.n_layers
+    with pytest.raises(InputError, match="cannot fetch hf://me/model: "):
+        settings_of("hf://me/model")
+
+
+def test_a_pickle_opens_the_model_again(here: Path) -> None:
+    model = zipped(Path(write_bilm(here / "bilm")[0]).parent, here / "bilm.zip")
+    for given in ("bilm", model):
+        elmo = Elmo.from_pretrained(given)
+        again = pickle.loads(pickle.dumps(elmo))
+        assert np.array_equal(again.embed(SENTENCES)[0], elmo.embed(SENTENCES)[0])
