@@ -8,7 +8,7 @@ from typing import Optional
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.models import published
 from elmo_tasks.settings import Positive, Settings
 
 PLACE = "hf://OWNER/NAME"
@@ -56,15 +56,17 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
     """
     language = about.language
     text = about.text
+    licence = about.license
     if layers.files is not None:
-        published = MODELS.get(layers.files.weight_file.given)
-        if published is not None:
-            language = language or published.language
-            text = text or published.text
+        model = published(layers.files.weight_file.given)
+        if model is not None:
+            language = language or model.language
+            text = text or model.text
+            licence = licence or model.licence.name
     rows = {
         "language": language or "not stated",
         "text": text or "not stated",
-        "licence": about.license or "not stated",
+        "licence": licence or "not stated",
         "held-out perplexity": "not stated",
         **_sizes(layers),
     }
