@@ -21,6 +21,9 @@ LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py
 
 TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
+TRACKERS := --no-warn-conflicts wandb 'trackio>=0.20,<0.21' 'huggingface_hub<1.0' mlflow-skinny sqlalchemy alembic
+TRACKERS_TESTS := tests/integrations/test_trackers.py
+SITE := import sysconfig; print(sysconfig.get_path("purelib"))
 CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
 
 # Tests of the core alone, which import neither AllenNLP nor another package of an extra.
@@ -37,7 +40,8 @@ beside = test -x build/$1/bin/pip || $2 -m venv build/$1 || exit; \
 	build/$1/bin/python -m pip --disable-pip-version-check --quiet install --retries 1 --timeout 30 $3 \
 	|| { echo "$1: skipped, its packages cannot be installed"; exit 0; }; \
 	echo "$1: $(words $4) test files"; \
-	OMP_NUM_THREADS=1 build/$1/bin/python -m pytest --noconftest -p no:cacheprovider --quiet $4
+	OMP_NUM_THREADS=1 build/$1/bin/python -m pytest $(NOCONFTEST) -p no:cacheprovider --quiet $4
+NOCONFTEST := --noconftest
 
 .DEFAULT_GOAL := help
 # Of `make table1`: seeds of each row, and runs at a time, among which the cores are divided.
@@ -106,13 +110,20 @@ test-python%: install
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
 	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pytest,$(LIGHT_TESTS))
 
-test-adapters: test-flair test-transformers5 ## the adapters for libraries that need other versions than .venv has
+test-adapters: test-flair test-transformers5 test-trackers ## libraries that .venv lacks, or has in other versions
 
 test-flair: install
 	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
 
 test-transformers5: install
 	@$(call beside,transformers5,$(BIN)/python,$(CORE) 'sentence-transformers>=6' datasets,$(TRANSFORMERS5_TESTS))
+
+# With the packages of .venv, and AllenNLP among them.
+test-trackers: NOCONFTEST :=
+test-trackers: install
+	@test -x build/trackers/bin/pip || $(BIN)/python -m venv build/trackers
+	@$(BIN)/python -c '$(SITE)' > $$(build/trackers/bin/python -c '$(SITE)')/venv.pth
+	@$(call beside,trackers,$(BIN)/python,$(TRACKERS),$(TRACKERS_TESTS))
 
 test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 	@$(PYTHON) -m venv build/lowest

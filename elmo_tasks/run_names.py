@@ -161,6 +161,11 @@ The folder of the tuned language model, with the files `LANGUAGE_MODEL`.
 `pretraining/callbacks.py` writes it.
 """
 
+TRACKED = "tracked.json"
+"""
+Which run of an experiment tracker is this one. `training/tracking.py` writes it.
+"""
+
 SOURCE_FILES = "sources.json"
 """
 The digests of the files of frozen sources, from which a model is opened.
@@ -216,6 +221,7 @@ FILES: Written = {
         *_exactly(OPTIONS_FILE, PERPLEXITIES),
         *_exactly(*(f"{EXPORTED}/{name}" for name in LANGUAGE_MODEL)),
     ),
+    "elmo_tasks_tracker": _exactly(TRACKED),
 }
 """Patterns of the files of runs, but for those of the vocabulary."""
 

@@ -1,52 +1,62 @@
 """
-Classes of AllenNLP that do not work with the installed version of another library.
+Callbacks that do not work with the installed version of another library, or without it.
 """
 
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback, WandBCallback
 
 from elmo_tasks.training.checks.problem import Problem, get, items, shown
+from elmo_tasks.training.trackers import TRACKERS, fault_of
+from elmo_tasks.training.tracking import Tracking
 
 
 def library_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """
-    The callback `wandb`, which AllenNLP constructs before, but uses after all data are
-    read.
+    AllenNLP's callback `wandb`, which it constructs before, but uses after all data are
+    read; a tracker whose package is missing.
     """
     for number, one in items(get(config, "trainer.callbacks")):
         name = one.get("type") if isinstance(one, dict) else one
-        fault = _fault_of_wandb() if _is_wandb(name) else None
-        if fault is not None:
-            path = f"trainer.callbacks.{number}"
-            expected = "a callback that works with the installed packages"
-            yield Problem(path, expected, f"{shown(name)} ({fault})")
+        callback = _callback(name)
+        path = f"trainer.callbacks.{number}"
+        if issubclass(callback, WandBCallback):
+            fault = _fault_of_wandb()
+            if fault is not None:
+                expected = "a callback that works with the installed packages"
+                yield Problem(path, expected, f"{shown(name)} ({fault})")
+        elif issubclass(callback, Tracking):
+            tracker = get(one, "to")
+            if isinstance(tracker, str) and tracker in TRACKERS:
+                fault = fault_of(tracker)
+                if fault is not None:
+                    expected = f"{shown(tracker)} and its package"
+                    yield Problem(f"{path}.to", expected, fault)
 
 
-def _is_wandb(name: object) -> bool:
+def _callback(name: object) -> type[TrainerCallback]:
+    """The class of this name; that of all callbacks if there is none."""
     if not isinstance(name, str):
-        return False
+        return TrainerCallback
     try:
-        return issubclass(TrainerCallback.by_name(name), WandBCallback)
+        callback, _ = TrainerCallback.resolve_class_name(name)
     except (ConfigurationError, ImportError, ValueError):
-        return False
+        return TrainerCallback
+    return callback
 
 
 def _fault_of_wandb() -> str | None:
     try:
         import wandb
-    except ImportError as error:
-        return f"it needs wandb: {error}"
-    if hasattr(wandb.util, "generate_id"):
-        return None
-    try:
-        installed = version("wandb")
-    except PackageNotFoundError:
-        installed = "?"
+    except ImportError:
+        installed = "is not installed, and its current versions do not"
+    else:
+        if hasattr(wandb.util, "generate_id"):
+            return None
+        installed = f"{getattr(wandb, '__version__', '?')} does not"
     return (
-        f"AllenNLP's calls wandb.util.generate_id, which wandb {installed} does not have; "
-        "TensorBoard events are in DIR/log"
+        f"AllenNLP's calls wandb.util.generate_id; wandb {installed} have it; "
+        'use {"type": "elmo_tasks_tracker", "to": "wandb"}'
     )

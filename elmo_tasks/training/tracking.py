@@ -1,0 +1,164 @@
+"""The callback that reports a training to an experiment tracker."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+from allennlp.training.callbacks import TrainerCallback
+from overrides import overrides
+
+from elmo_tasks.errors import portable
+from elmo_tasks.files import write_text
+from elmo_tasks.run_names import CONFIG, MODEL, TRACKED, epoch_metrics
+from elmo_tasks.settings import PathLike, checked
+from elmo_tasks.training.checks.problem import mapped
+from elmo_tasks.training.trackers import TRACKERS, NewRun, TrackerName
+
+logger = logging.getLogger(__name__)
+
+
+def _is_title(text: str) -> str | None:
+    if 0 < len(text) <= 100 and text.isprintable() and not set(text) & set("/\\#?%:"):
+        return None
+    return "1 to 100 printable characters without / \\ # ? % :"
+
+
+Title = Annotated[str, _is_title]
+"""The name of a project or a run that every tracker takes."""
+
+
+@TrainerCallback.register("elmo_tasks_tracker")
+class Tracking(TrainerCallback):
+    """
+    Reports config, name and the metrics of each epoch to Weights & Biases, Trackio or
+    MLflow. In distributed training the first process does.
+
+    The metrics are the numbers of `metrics_epoch_N.json`, under the same names; the
+    step is the number of finished epochs. `tracked.json` in the run's folder has the id
+    of the tracked run, which a resumed training continues: it first reports the epochs
+    that are still missing there.
+
+    If the tracker fails, one warning says so, and the training goes on without it.
+
+    # Parameters
+
+    - `to`: `wandb`, `trackio` or `mlflow`, the name of the package.
+    - `project`: the tracker's project or experiment; default: the tracker's environment
+      variable, else `elmo-tasks`.
+    - `name`: of the run; default: the name of its folder.
+
+    Raises `InputError` if the package is missing or cannot be imported.
+    """
+
+    @checked
+    def __init__(
+        self,
+        serialization_dir: PathLike,
+        to: TrackerName,
+        project: Optional[Title] = None,
+        name: Optional[Title] = None,
+    ) -> None:
+        super().__init__(serialization_dir)
+        self._folder = Path(serialization_dir)
+        self._project = project
+        self._name = name or _name_of(self._folder)
+        self._tracker = TRACKERS[to]()
+        self._is_tracking = False
+        self._id = ""
+        self._epochs = 0
+
+    @overrides
+    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
+        """Called after the trainer has restored its checkpoint."""
+        if is_primary:
+            self._is_tracking = True
+            self._try(lambda: self._start(trainer._start_after_epochs_completed))
+
+    @overrides
+    def on_epoch(
+        self,
+        trainer: Any,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        self._try(lambda: self._report(metrics, epoch + 1))
+
+    @overrides
+    def on_end(
+        self, trainer: Any, metrics: dict[str, Any] | None = None, **kwargs: Any
+    ) -> None:
+        """Called after an error, too, and then without metrics."""
+        self._try(lambda: self._tracker.finish(failed=metrics is None))
+        self._is_tracking = False
+
+    def _try(self, action: Callable[[], None]) -> None:
+        """Does nothing after the first failure, and in processes that do not report."""
+        if not self._is_tracking:
+            return
+        try:
+            action()
+        except Exception as error:
+            self._is_tracking = False
+            logger.warning(
+                "%s failed, and the training goes on without it; "
+                "--recover reports the epochs that it lacks: %s: %s",
+                self._tracker.name,
+                type(error).__name__,
+                error,
+            )
+
+    def _start(self, finished: int) -> None:
+        """Begins or continues the tracked run, and reports the finished epochs."""
+        record = self._record()
+        known = record.get("id")
+        run = NewRun(self._project, self._name, self._config())
+        self._id = self._tracker.start(run, known)
+        self._epochs = record.get("epochs", 0)
+        self._save()
+        for epoch, file in epoch_metrics(self._folder).items():
+            if epoch < finished:
+                self._report(json.loads(file.read_bytes()), epoch + 1)
+
+    def _report(self, metrics: Mapping[str, Any], step: int) -> None:
+        """Reports an epoch, unless the tracker has it already."""
+        numbers = {}
+        for name, value in metrics.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                numbers[name] = value
+        if numbers and step > self._epochs:
+            self._tracker.log(numbers, step)
+            self._epochs = step
+            self._save()
+
+    def _record(self) -> dict[str, Any]:
+        """What `tracked.json` says of a run in the same tracker."""
+        file = self._folder / TRACKED
+        if not file.is_file():
+            return {}
+        found: dict[str, Any] = json.loads(file.read_bytes())
+        return found if found["to"] == self._tracker.name else {}
+
+    def _save(self) -> None:
+        record = {"to": self._tracker.name, "id": self._id, "epochs": self._epochs}
+        write_text(self._folder / TRACKED, json.dumps(record, indent=1))
+
+    def _config(self) -> dict[str, Any]:
+        """The config of the run, without keys in its URLs."""
+        found = json.loads((self._folder / CONFIG).read_bytes())
+        return dict(mapped(found, _portable))
+
+
+def _name_of(folder: Path) -> str:
+    """The folder's name; of a run of a table that of the folder around it."""
+    folder = folder.absolute()
+    if folder.name == MODEL:
+        folder = folder.parent
+    return folder.name
+
+
+def _portable(value: Any) -> Any:
+    return portable(value) if isinstance(value, str) else value
