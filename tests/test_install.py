@@ -61,12 +61,12 @@ def test_wheel_has_all_files(wheel: Path) -> None:
     found = set()
     licenses = []
     for name in zipfile.ZipFile(wheel).namelist():
-        if name.endswith("/licenses/LICENSE"):
-            licenses.append(name)
+        if ".dist-info/licenses/" in name:
+            licenses.append(Path(name).name)
         elif ".dist-info/" not in name:
             found.add(name)
     assert found == expected
-    assert len(licenses) == 1
+    assert sorted(licenses) == ["LICENSE", "NOTICE"]
 
 
 def test_commands_work_from_another_folder(python: Path, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def name_of(page: Path) -> str:
 @pytest.mark.parametrize("page", PAGES + [ROOT / "CONTRIBUTING.md"], ids=name_of)
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
     for block in blocks_of(page):
-        is_known = block.info in ("", "bash", "python", "jsonnet", "json")
+        is_known = block.info in ("", "bash", "python", "jsonnet", "json", "bibtex")
         assert is_known or NO_RUN.fullmatch(block.info), f"{page}:{block.line}"
 
 
