@@ -1,6 +1,8 @@
 """`elmo-tasks ablate`: reproduce a table from its data file."""
 
 import argparse
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -134,11 +136,19 @@ def ablate(args: argparse.Namespace) -> None:
     summary = session.write()
     if args.figures is not None:
         save_figures(summary, args.figures)
-    print(f"\n{terminal(summary)}\n\n{portable(str(session.folder / 'report.html'))}")
+    print(f"\n{terminal(summary, _terminal_width())}")
+    print(f"\n{portable(str(session.folder / 'report.html'))}")
     if session.interrupted:
         raise SystemExit(INTERRUPTED)
     if session.failed:
         raise SystemExit(1)
+
+
+def _terminal_width() -> int | None:
+    """The columns of the terminal; `None` if the output goes elsewhere."""
+    if not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
 
 
 @contextmanager

@@ -4,7 +4,7 @@ Finding and reading a config, its overrides, and the differences between two con
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
 from elmo_tasks.training.checks.files import strings
-from elmo_tasks.training.checks.problem import mapped, nearest
+from elmo_tasks.training.checks.problem import below, mapped, nearest
 
 
 def find_config(name: str, scale: str | None = None) -> str:
@@ -165,20 +165,42 @@ def _require_object(value: Any, place: str, file: Path | None = None) -> dict[st
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """
     What differs between two configs, a line for each key: `model.elmo.mix: "weighted"
-    -> "last"`.
+    -> "last"`, those that are added last. An object that is removed is one line:
+    `model.elmo: {...} -> null`.
     """
-    old = Params(dict(before)).as_flat_dict()
-    new = Params(dict(after)).as_flat_dict()
-    found = []
-    for key in old | new:
-        one = old.get(key, ...)
-        other = new.get(key, ...)
-        if one != other:
-            found.append(f"{key}: {_shown(one)} -> {_shown(other)}")
-    return found
+    lines = []
+    added = []
+    for path, old, new in _differences("", dict(before), dict(after)):
+        line = f"{path}: {_shown(old)} -> {_shown(new)}"
+        if old is ...:
+            added.append(line)
+        else:
+            lines.append(line)
+    return lines + added
+
+
+def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Paths and both values of what differs at a path; `...` stands for none."""
+    is_changed = isinstance(old, dict) and isinstance(new, dict)
+    is_added = isinstance(new, dict) and new and old in (None, ...)
+    if is_changed or is_added:
+        parts = old if is_changed else {}
+        for key in parts | new:
+            yield from _differences(
+                below(path, key), parts.get(key, ...), new.get(key, ...)
+            )
+    elif old != new and not _is_empty(old, new):
+        yield path, old, new
+
+
+def _is_empty(*values: Any) -> bool:
+    """Whether each is missing, or an object without keys."""
+    return all(value is ... or value == {} for value in values)
 
 
 def _shown(value: Any) -> str:
     if value is ...:
         return "nothing"
+    if isinstance(value, dict) and value:
+        return "{...}"
     return json.dumps(value, ensure_ascii=False)

@@ -162,6 +162,23 @@ class Terminal(StringIO):
         return True
 
 
+def test_the_table_fits_the_terminal(
+    ablate: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = ablate()
+    note = [line for line in whole.splitlines() if line.startswith("baseline: ")][-1]
+    terminal = Terminal()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", terminal)
+        patched.setenv("COLUMNS", "50")
+        ablate()
+    _, _, table = terminal.getvalue().partition("A table\n")
+    *lines, file = table.strip().splitlines()
+    assert file.endswith("report.html")
+    assert max(map(len, lines)) <= 50 < len(note)
+    assert note.split() == " ".join(lines).split()[-len(note.split()) :]
+
+
 def test_epochs_and_time_left_on_a_terminal(
     ablate: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,6 +74,43 @@ def test_the_page_is_escaped_complete_and_loads_nothing(summary: Summary) -> Non
         "CPU, 1 thread",
     ):
         assert text in texts[texts.index("How to reproduce") :]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 900, 1600])
+def test_the_page_fits_its_window(width: int, browser: Any, tmp_path: Path) -> None:
+    """
+    Text uses the width, a table wider than the window scrolls by itself, and ELMo that
+    is left out is one line among the changes.
+    """
+    rows = [
+        row("elmo", column="ELMo", paper={"mean": 92.22, "deviation": 0.1}),
+        row("none", column="none", changes={"model.elmo": None}, paper=90.15),
+        row("lost", column="lost", needs=[f"/nowhere/{'cove/' * 60}.hdf5"]),
+    ]
+    planned = planner(tmp_path, rows, about="A sentence of this table. " * 40)
+    for one in planned.table.rows[:2]:
+        for seed in (1, 2, 3):
+            finish(planned.run(one, seed), f1=0.5 + seed / 100)
+    file = tmp_path / "report.html"
+    file.write_text(report(Summary(planned, seeds=3), "elmo-tasks ablate x"))
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    inner = page.evaluate("document.querySelector('h1').clientWidth")
+    assert page.evaluate("document.querySelector('p').clientWidth") == inner
+    if width > 360:
+        cell = page.get_by_role("cell", name="model.elmo: {...} -> null")
+        assert cell.evaluate(LINES) == 1
+    page.close()
+
+
+LINES = """cell => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return new Set([...text.getClientRects()].map(box => box.top)).size;
+}"""
+"""On how many lines the text of a cell stands."""
 
 
 def test_labels_are_counted_over_seeds_and_rare_ones_together(summary: Summary) -> None:

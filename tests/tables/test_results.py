@@ -53,6 +53,35 @@ def test_terminal_and_markdown(planned: Planner) -> None:
     assert "62.0 ± 2.6 (n=3)  66.0 (n=1)" in terminal(summary)
 
 
+def test_the_text_fits_the_terminal(planned: Planner) -> None:
+    """Columns continue below, and notes are wrapped; elsewhere nothing is."""
+    finished(planned, "baseline", 0.60, 0.61, 0.65)
+    finished(planned, "elmo", 0.66)
+    summary = Summary(planned, seeds=1)
+    whole = terminal(summary).split("\n")
+    for width in (10**6, max(map(len, whole))):
+        assert terminal(summary, width).split("\n") == whole
+    for width in (45, 56, 70):
+        lines = terminal(summary, width).split("\n")
+        assert max(map(len, lines)) <= width
+        assert len(lines) > len(whole)
+        words = " ".join(lines).split()
+        assert sorted(set(words)) == sorted(set(" ".join(whole).split()))
+        labels = [line for line in lines if line.startswith("NER  ours")]
+        headers = [line for line in lines if line and line[:6].isspace()]
+        assert 2 <= len(labels) <= len(headers)
+
+
+def test_a_part_has_no_empty_lines(tmp_path: Path) -> None:
+    planned = planner(tmp_path, ROWS, increase={"over": "baseline"})
+    finished(planned, "baseline", 0.60)
+    finished(planned, "elmo", 0.66)
+    lines = terminal(Summary(planned, seeds=1), 40).split("\n")
+    first = lines[: lines.index("")]
+    assert first[1].split() == ["baseline"]
+    assert [line.split()[0] for line in first[2:]] == ["NER", "paper"]
+
+
 def test_the_split_of_the_papers_scores(tmp_path: Path) -> None:
     rows = [
         row("baseline", column="a", paper=60.0),

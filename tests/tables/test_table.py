@@ -43,6 +43,16 @@ def test_table1_scores_test_data_at_paper(tmp_path: Path) -> None:
     assert sum(split == "test" for split, _ in splits.values()) == 10
 
 
+def test_the_demo_is_a_part_of_table1(tmp_path: Path) -> None:
+    """With the paper's scores, so that its text and report have the paper's row."""
+    table1 = planned_table("table1", tmp_path).table
+    rows = planned_table("demo", tmp_path).table.rows
+    assert [one.name for one in rows] == ["ner-baseline", "ner-elmo"]
+    for one in rows:
+        assert one.cells == table1.row(one.name).cells
+        assert one.cells[0].paper is not None
+
+
 def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
     found: dict[str, dict[str, set[str]]] = {"squad": {}, "snli": {}}
     for name in (

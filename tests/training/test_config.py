@@ -8,7 +8,7 @@ import pytest
 from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.config import read_config
+from elmo_tasks.training.config import differences, read_config
 from elmo_tasks.training.seeds import spread_seed
 
 
@@ -39,6 +39,42 @@ def test_what_is_not_a_file(tmp_path: Path) -> None:
             InputError, match=f"expected a configuration file, got {found}"
         ):
             read_config(file)
+
+
+ELMO = {"at": "input", "mix": {"type": "last"}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ({"elmo": ELMO}, {"elmo": None}, ["elmo: {...} -> null"]),
+        ({"elmo": ELMO}, {}, ["elmo: {...} -> nothing"]),
+        ({"elmo": ELMO}, {"elmo": "none"}, ['elmo: {...} -> "none"']),
+        (
+            {"elmo": None},
+            {"elmo": ELMO},
+            ['elmo.at: nothing -> "input"', 'elmo.mix.type: nothing -> "last"'],
+        ),
+        (
+            {"elmo": ELMO},
+            {"elmo": {"at": "input", "mix": None}},
+            ["elmo.mix: {...} -> null"],
+        ),
+        ({"elmo": {}}, {"elmo": None}, ["elmo: {} -> null"]),
+        ({"elmo": None}, {"elmo": {}}, ["elmo: null -> {}"]),
+        ({"elmo": {}}, {}, []),
+        (
+            {"a": [1, {"b": 2}]},
+            {"a": [1, {"b": 3}]},
+            ['a: [1, {"b": 2}] -> [1, {"b": 3}]'],
+        ),
+    ],
+)
+def test_differences(
+    before: dict[str, Any], after: dict[str, Any], expected: list[str]
+) -> None:
+    """What is removed is one line, what is added a line for each key."""
+    assert differences(before, after) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The numbers of a table as text: on the terminal, in Markdown, and for the page."""
 
 import re
+from textwrap import wrap
 
 from elmo_tasks.experiments.tables.results import (
     CellResult,
@@ -16,6 +17,8 @@ from elmo_tasks.experiments.tables.table import Row
 NONE = "–"
 MISSING = "missing"
 FAILED = "failed"
+GAP = "  "
+"""Between two columns."""
 
 
 def ours(cell: CellResult | None) -> str:
@@ -199,19 +202,75 @@ def _remarks_on_commits(summary: Summary) -> list[str]:
     return lines
 
 
-def terminal(summary: Summary) -> str:
-    """The table in aligned columns, and the notes."""
+def terminal(summary: Summary, width: int | None = None) -> str:
+    """
+    The table in aligned columns, and the notes. In a terminal of this width, columns
+    that do not fit continue below, and the notes are wrapped.
+    """
     header, rows = body(summary)
-    widths = [0] * len(header)
-    for row in [header] + rows:
+    lines = [summary.table.title]
+    for columns in _side_by_side(_widths([header] + rows), width):
+        if len(lines) > 1:
+            lines.append("")
+        part = [[header[column] for column in columns]]
+        for row in rows:
+            cells = [row[column] for column in columns]
+            if row[0] or set(cells[2:]) != {""}:
+                part.append(cells)
+        lines += _aligned(part)
+    for remark in remarks(summary):
+        lines += _wrapped(remark, width)
+    return "\n".join(lines)
+
+
+def _widths(rows: list[list[str]]) -> list[int]:
+    """The width of each column."""
+    widths = [0] * len(rows[0])
+    for row in rows:
         for column, text in enumerate(row):
             widths[column] = max(widths[column], len(text))
-    lines = [summary.table.title]
-    for row in [header] + rows:
+    return widths
+
+
+def _side_by_side(widths: list[int], width: int | None) -> list[list[int]]:
+    """
+    The columns of each part of a table that is too wide; all parts have the two columns
+    that say what a line is, and at least one more.
+    """
+    labels = [0, 1]
+    parts = [list(labels)]
+    for column in range(len(labels), len(widths)):
+        columns = parts[-1] + [column]
+        needed = sum(widths[one] + len(GAP) for one in columns) - len(GAP)
+        if width is not None and needed > width and parts[-1] != labels:
+            parts.append(labels + [column])
+        else:
+            parts[-1] = columns
+    return parts
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """A line for each row, without blanks at its end."""
+    widths = _widths(rows)
+    lines = []
+    for row in rows:
         cells = zip(row, widths, strict=True)
-        line = "  ".join([text.ljust(width) for text, width in cells])
+        line = GAP.join([text.ljust(width) for text, width in cells])
         lines.append(line.rstrip())
-    return "\n".join(lines + remarks(summary))
+    return lines
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    """The lines of a note; a word that is wider than the terminal stays whole."""
+    if width is None:
+        return [text]
+    return wrap(
+        text,
+        width=max(width, 20),
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def markdown(summary: Summary) -> str:
