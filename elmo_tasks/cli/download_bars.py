@@ -12,8 +12,8 @@ from elmo_tasks.formats.fetch import downloads
 @contextmanager
 def download_bars(limit_gb: float | None) -> Iterator[None]:
     """
-    Inside, downloads are shown, where stderr is a terminal and tqdm is installed, and
-    limited.
+    Inside, downloads are limited, and shown where stderr is a terminal: by a bar, or
+    without the package tqdm by a line.
     """
     if limit_gb is not None and not limit_gb > 0:
         raise InputError(f"--download-limit: expected a number above 0, got {limit_gb}")
@@ -22,9 +22,7 @@ def download_bars(limit_gb: float | None) -> Iterator[None]:
     def progress(name: str, done: int, size: int | None) -> None:
         if name not in bars:
             bars[name] = _new_bar(name, size)
-        bar = bars[name]
-        if bar is not None:
-            bar.update(done - bar.n)
+        bars[name].update(done - bars[name].n)
 
     settings: dict[str, Any] = {}
     if sys.stderr is not None and sys.stderr.isatty():
@@ -34,15 +32,37 @@ def download_bars(limit_gb: float | None) -> Iterator[None]:
             yield
     finally:
         for bar in bars.values():
-            if bar is not None:
-                bar.close()
+            bar.close()
 
 
 def _new_bar(name: str, size: int | None) -> Any:
-    """`None` without the package tqdm."""
+    file = name.rpartition("/")[2].partition("?")[0]
     try:
         from tqdm import tqdm
     except ImportError:
-        return None
-    file = name.rpartition("/")[2].partition("?")[0]
+        return _Line(file, size)
     return tqdm(desc=file, total=size, unit="B", unit_scale=True, leave=False)
+
+
+class _Line:
+    """A line that is written anew for each megabyte, and removed at the end."""
+
+    def __init__(self, file: str, size: int | None) -> None:
+        self.n = 0
+        self._file = file
+        self._of = ""
+        if size is not None:
+            self._of = f" of {size / 10**6:,.1f}"
+        self._shown = -1
+
+    def update(self, received: int) -> None:
+        self.n += received
+        if self.n // 10**6 > self._shown:
+            self._shown = self.n // 10**6
+            self._write(f"{self._file}: {self.n / 10**6:,.1f}{self._of} MB")
+
+    def close(self) -> None:
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,6 +173,27 @@ def test_the_unpacked_files_of_a_zip_are_removed(
     assert os.listdir(folder) == ["options.json"]
     run(["models", "--remove", NAME])
     assert not folder.exists()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("has_tqdm", [True, False])
+def test_a_download_is_shown(
+    has_tqdm: bool, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal; also where the package tqdm is not installed."""
+    publish(monkeypatch, f"{server.address}/sound/w.hdf5", md5=(MD5,))
+    if not has_tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    run(["models", "--download", NAME])
+    shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "\rw.hdf5: " in shown
+    if not has_tqdm:
+        assert " of 0.3 MB" in shown and shown.endswith("\r\x1b[K")
 
 
 @pytest.mark.parametrize("option", ["--download", "--remove"])
