@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from elmo_tasks.cli.main import COMMANDS
+from elmo_tasks.formats.fetch import download_target
+from elmo_tasks.formats.models import MODELS
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.elmo.manylangs import make as manylangs
 from tests.elmo.transformer_samples import write_transformer
@@ -94,6 +96,8 @@ CALLS = [
     Call("info --download-limit 1", prints="torch"),
     Call("models", prints="elmo-original"),
     Call("models small --download-limit 1", prints="elmo-small"),
+    Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
+    Call("models --remove nlpl-218", prints="nlpl-218: removed 1 bytes"),
     Call(TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'", prints="2 runs"),
     Call(
         TABLE + " --dry-run --no-cache --include-package collections --download-limit 1"
@@ -230,6 +234,10 @@ def places(
         table_row("baseline", config, {"model.elmo.at": "output"}),
         table_row("last", config, {"model.elmo.mix": "last", "model.elmo.l2": None}),
     ]
+    for model in ("nlpl-217", "nlpl-218"):
+        cached = download_target(MODELS[model].files[0])
+        cached.parent.mkdir(parents=True)
+        cached.write_bytes(b"x")
     table = {"title": "Two rows", "rows": rows}
     (folder / "table.jsonnet").write_text(json.dumps(table))
     yield {
