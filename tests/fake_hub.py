@@ -44,8 +44,9 @@ class _Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = self.path.partition("?")[0].strip("/").split("/")
+        repositories = self.server.repositories
         if parts[:2] == ["api", "models"] and "tree" in parts:
-            files = self.server.repositories["/".join(parts[2:4])]
+            files = repositories["/".join(parts[2:4])]
             listed = []
             for name, content in files.items():
                 oid = hashlib.sha1(content).hexdigest()
@@ -54,6 +55,10 @@ class _Answers(BaseHTTPRequestHandler):
             self._json(listed)
         elif "resolve" in parts:
             self._resolve()
+        elif parts[:2] == ["api", "models"] and "/".join(parts[2:4]) in repositories:
+            names = repositories["/".join(parts[2:4])]
+            siblings = [{"rfilename": name} for name in names]
+            self._json({"id": "/".join(parts[2:4]), "siblings": siblings})
         else:
             self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
 

@@ -8,6 +8,7 @@ from typing import Optional
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.formats.json_values import Text
 from elmo_tasks.formats.models import published
 from elmo_tasks.settings import Positive, Settings
 
@@ -32,9 +33,9 @@ class CardSettings(Settings):
     - `perplexity`: of held-out text.
     """
 
-    language: Optional[str] = None
-    license: Optional[str] = None
-    text: Optional[str] = None
+    language: Optional[Text] = None
+    license: Optional[Text] = None
+    text: Optional[Text] = None
     perplexity: Optional[Positive] = None
 
     @property

@@ -289,7 +289,8 @@ def hub_files(address: str) -> set[str]:
 
     def fetched() -> set[str]:
         about = HfApi().model_info(name, timeout=_SECONDS_TO_ANSWER, revision=revision)
-        return {file.rfilename for file in about.siblings or ()}
+        names = {file.rfilename for file in about.siblings or ()}
+        return {name for name in names if "/" not in name}
 
     return _from_hub(address, known, fetched)
 

@@ -265,7 +265,11 @@ def least(annotation: Any) -> Any:
     return None
 
 
-ELSEWHERE = ("sentence_embedder.Elmo.", "schema.Distributed.")
+ELSEWHERE = (
+    "sentence_embedder.Elmo.",
+    "layer_choice.LayerChoices.",
+    "schema.Distributed.",
+)
 """
 Checked by the objects that the methods make (the next test), and a signature that
 `check` reads.

@@ -11,7 +11,6 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.fetch import file_sha256
-from elmo_tasks.formats.models import MODELS, Licence, PublishedModel
 from tests.elmo.samples import random_bilm, write_bilm
 from tests.elmo.transformer_samples import write_transformer
 
@@ -56,24 +55,6 @@ def test_a_bilm_made_in_python(tmp_path: Path, chosen: Format | None) -> None:
     assert names(tmp_path / "out") == sorted(["README.md"] + FILES[chosen or "hdf5"])
     again = Elmo.from_pretrained(tmp_path / "out", device="cpu")
     assert np.array_equal(again.embed(TEXT)[0], made.embed(TEXT)[0])
-
-
-def test_the_card_of_a_published_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What its publisher says stands in the card, unless something else is said."""
-    files = write_bilm(tmp_path)
-    licence = Licence("MIT", "https://example.org")
-    model = PublishedModel("Latin", "sermons", files, licence=licence)
-    monkeypatch.setitem(MODELS, "latin", model)
-    elmo = Elmo.from_pretrained("latin", device="cpu")
-    elmo.save_pretrained(tmp_path / "a")
-    elmo.save_pretrained(tmp_path / "b", license="cc0-1.0", text="letters")
-    first, second = [(tmp_path / name / "README.md").read_text() for name in "ab"]
-    for line in ("| language | Latin |", "| text | sermons |", "| licence | MIT |"):
-        assert line in first
-    for line in ("| language | Latin |", "| text | letters |", "| licence | cc0-1.0 |"):
-        assert line in second
 
 
 def test_what_is_in_the_folder(elmo: Elmo, tmp_path: Path) -> None:

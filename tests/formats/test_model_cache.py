@@ -11,16 +11,19 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.cli.main import run
+from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import downloads, local_path, model_path
 from elmo_tasks.formats.models import (
     ALIASES,
     MODELS,
     NOT_STATED,
+    Licence,
     PublishedModel,
     nearest,
     published,
 )
+from tests.elmo.samples import write_bilm
 from tests.web_server import CONTENT, HALF, Server, serving
 
 NAME = "elmo-small"
@@ -42,16 +45,34 @@ def server() -> Iterator[Server]:
 
 
 def publish(
-    monkeypatch: pytest.MonkeyPatch, *files: str, md5: tuple[str, ...] = ()
+    monkeypatch: pytest.MonkeyPatch,
+    *files: str,
+    md5: tuple[str, ...] = (),
+    licence: Licence = NOT_STATED,
 ) -> None:
     """Has the files of a published model be these URLs."""
-    model = PublishedModel("English", "news", files, md5=md5)
+    model = PublishedModel("English", "news", files, md5=md5, licence=licence)
     monkeypatch.setitem(MODELS, NAME, model)
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     run(["models", *arguments])
     return capsys.readouterr().out
+
+
+def test_the_card_of_a_published_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its publisher says stands in the card, unless something else is said."""
+    publish(monkeypatch, *write_bilm(tmp_path), licence=Licence("MIT"))
+    elmo = Elmo.from_pretrained(NAME, device="cpu")
+    elmo.save_pretrained(tmp_path / "a")
+    elmo.save_pretrained(tmp_path / "b", license="cc0-1.0", text="letters")
+    first, second = [(tmp_path / name / "README.md").read_text() for name in "ab"]
+    for line in ("| language | English |", "| text | news |", "| licence | MIT |"):
+        assert line in first
+    for line in ("| text | letters |", "| licence | cc0-1.0 |"):
+        assert line in second
 
 
 def test_a_broken_download_is_resumed(
