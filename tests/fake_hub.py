@@ -144,6 +144,7 @@ def fake_hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]
         ("constants.HF_HUB_CACHE", str(folder)),
         ("constants.HF_TOKEN_PATH", str(folder / "token")),
         ("constants.HF_HUB_DISABLE_XET", True),
+        ("constants.HF_HUB_OFFLINE", False),
         ("file_download.HUGGINGFACE_CO_URL_TEMPLATE", template),
     ):
         monkeypatch.setattr(f"huggingface_hub.{name}", value)

@@ -20,6 +20,9 @@ PROJECT = SETTINGS["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 GROUPS = SETTINGS["dependency-groups"]
 
+BESIDE = {"trackio", "mlflow", "optuna"}
+"""Extras that `make test-adapters` tests in an environment of their own."""
+
 PINNED_IN_TEXT = re.compile(r"\b([A-Za-z][\w.-]*?)(?:\[[\w,]+\])?==([\w.]+\w)")
 READ = (".md", ".py", ".toml", ".yml", "Dockerfile", "Makefile")
 
@@ -38,8 +41,9 @@ def pins() -> dict[str, str]:
 def declared() -> list[Requirement]:
     """What pyproject.toml requires, but for the tools of `make mutants`."""
     lines = PROJECT["dependencies"] + SETTINGS["build-system"]["requires"]
-    for extra in EXTRAS.values():
-        lines = lines + extra
+    for name, extra in EXTRAS.items():
+        if name not in BESIDE:
+            lines = lines + extra
     for group in ("dev", "allennlp"):
         lines = lines + GROUPS[group]
     found = []

@@ -120,5 +120,5 @@ def test_the_error_is_that_of_the_format_of_the_repository(
     ):
         Elmo.from_pretrained("hf://me/latin", device="cpu")
     hub.repositories["me/none"] = {}
-    with pytest.raises(InputError, match="cannot fetch hf://me/none/options.json"):
+    with pytest.raises(InputError, match="me/none: expected the files of a model"):
         Elmo.from_pretrained("hf://me/none", device="cpu")

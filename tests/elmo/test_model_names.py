@@ -13,12 +13,7 @@ import torch
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_names import (
-    OWN_MODEL_TYPE,
-    local_files,
-    settings_of,
-    two_files,
-)
+from elmo_tasks.elmo.model_names import local_files, settings_of, two_files
 from elmo_tasks.elmo.source_types import SOURCES, SourceSettings, register_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import NotAllowed, downloads
@@ -88,9 +83,11 @@ def test_the_source_of_a_folder_and_of_its_zip(here: Path) -> None:
 def test_a_bilm_in_safetensors_says_that_it_is_one(here: Path) -> None:
     """Its files are named as a transformer's."""
     Path("model").mkdir()
-    Path("model/model.safetensors").touch()
-    Path("model/config.json").write_text(json.dumps({"model_type": OWN_MODEL_TYPE}))
+    random_bilm().save_files("model/config.json", "model/model.safetensors")
     assert settings_of("model")["source"] == "bilm"
+    pair = settings_of("model/config.json+model/model.safetensors")
+    assert Path(pair["weight_file"]).name == "model.safetensors"
+    assert Elmo.from_pretrained("model").layers.label == "biLM"
 
 
 def test_models_open_by_their_name_alone(here: Path) -> None:
