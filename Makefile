@@ -21,7 +21,7 @@ LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py
 
 TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
-TRACKERS := --no-warn-conflicts wandb 'trackio>=0.20,<0.21' 'huggingface_hub<1.0' mlflow-skinny sqlalchemy alembic optuna
+TRACKERS := --no-warn-conflicts 'wandb>=0.16' 'trackio>=0.20,<0.21' 'huggingface_hub<1.0' 'mlflow-skinny>=3' sqlalchemy alembic 'optuna>=4'
 TRACKERS_TESTS := tests/integrations/test_trackers.py tests/integrations/test_search.py
 SITE := import sysconfig; print(sysconfig.get_path("purelib"))
 CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|pytest|torch)==' $(CONSTRAINTS))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from huggingface_hub.utils import reset_sessions
 
 COMMIT = "0" * 40
 
@@ -149,6 +150,8 @@ def fake_hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]
     ):
         monkeypatch.setattr(f"huggingface_hub.{name}", value)
     monkeypatch.delenv("HF_TOKEN", raising=False)
+    # Connections that are kept from a test where the hub was offline stay offline.
+    reset_sessions()
     try:
         yield server
     finally:

@@ -20,9 +20,6 @@ PROJECT = SETTINGS["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 GROUPS = SETTINGS["dependency-groups"]
 
-BESIDE = {"trackio", "mlflow", "optuna"}
-"""Extras that `make test-adapters` tests in an environment of their own."""
-
 PINNED_IN_TEXT = re.compile(r"\b([A-Za-z][\w.-]*?)(?:\[[\w,]+\])?==([\w.]+\w)")
 READ = (".md", ".py", ".toml", ".yml", "Dockerfile", "Makefile")
 
@@ -41,9 +38,8 @@ def pins() -> dict[str, str]:
 def declared() -> list[Requirement]:
     """What pyproject.toml requires, but for the tools of `make mutants`."""
     lines = PROJECT["dependencies"] + SETTINGS["build-system"]["requires"]
-    for name, extra in EXTRAS.items():
-        if name not in BESIDE:
-            lines = lines + extra
+    for extra in EXTRAS.values():
+        lines = lines + extra
     for group in ("dev", "allennlp"):
         lines = lines + GROUPS[group]
     found = []

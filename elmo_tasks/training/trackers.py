@@ -29,7 +29,7 @@ PACKAGES = {
     "trackio": "'trackio>=0.20,<0.21' 'huggingface_hub<1.0'",
     "mlflow": "'mlflow-skinny>=3' sqlalchemy alembic",
 }
-"""What `pip install` needs for each tracker; pyproject.toml has the same extras."""
+"""What `pip install` needs for each tracker, beside the packages of `tasks`."""
 
 _MOST_PARAMETERS = 100
 """MLflow takes so many in one call."""
@@ -43,12 +43,9 @@ class NewRun:
     name: str
     config: dict[str, Any]
 
-    def project_or(self, *variables: str) -> str:
+    def project_or(self, variable: str) -> str:
         """The given project, else that of an environment variable, else `PROJECT`."""
-        for name in (self.project, *map(os.environ.get, variables)):
-            if name:
-                return name
-        return PROJECT
+        return self.project or os.environ.get(variable) or PROJECT
 
 
 class Tracker:
