@@ -4,11 +4,10 @@ import json
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Optional
+from typing import Annotated, Optional
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.formats.json_values import Text
 from elmo_tasks.formats.models import published
 from elmo_tasks.settings import Positive, Settings
 
@@ -18,6 +17,16 @@ PLACE = "hf://OWNER/NAME"
 _LIBRARY = "library_name: elmo-tasks"
 _CODE = re.compile(r"[a-z]{2,3}")
 """What the hub accepts as a language."""
+
+
+def _has_a_word(text: str) -> str | None:
+    words = "".join(text.split())
+    if words and words.isprintable():
+        return None
+    return "printable text with a word"
+
+
+Text = Annotated[str, _has_a_word]
 
 
 @dataclass(frozen=True, kw_only=True)

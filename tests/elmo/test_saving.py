@@ -166,3 +166,10 @@ def test_what_a_card_cannot_say(
     with pytest.raises((InputError, TypeError), match=problem):
         elmo.save_pretrained(tmp_path / "out", **said)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("value", ["", " \n", "a\0b", "\ud800"])
+def test_texts_that_a_card_cannot_have(elmo: Elmo, tmp_path: Path, value: str) -> None:
+    with pytest.raises(InputError, match="text: expected printable text with a word"):
+        elmo.save_pretrained(tmp_path / "out", text=value)
+    assert not (tmp_path / "out").exists()
