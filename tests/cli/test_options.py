@@ -236,7 +236,7 @@ def places(
     ]
     for model in ("nlpl-217", "nlpl-218"):
         cached = download_target(MODELS[model].files[0])
-        cached.parent.mkdir(parents=True)
+        cached.parent.mkdir(parents=True, exist_ok=True)
         cached.write_bytes(b"x")
     table = {"title": "Two rows", "rows": rows}
     (folder / "table.jsonnet").write_text(json.dumps(table))
