@@ -16,6 +16,7 @@ import torch
 import transformers
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
+from sentencepiece import SentencePieceTrainer
 from tokenizers import Tokenizer, normalizers, processors
 from torch import Tensor
 
@@ -107,6 +108,27 @@ def test_the_layers_are_the_pooled_hidden_states(name: str, tmp_path: Path) -> N
     assert (
         source(ids_of([[], []])).layers.shape == (4, 2, 0, 16)
         and source.output_dim == 16
+    )
+
+
+def test_a_model_whose_vocabulary_is_sentencepiece_s(tmp_path: Path) -> None:
+    """As the DeBERTa of the hub, which has no `tokenizer.json`."""
+    folder = Path(write_transformer(tmp_path, "DebertaV2"))
+    for file in folder.glob("*token*"):
+        file.unlink()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(["unhurriedly it froze over", "it froze"]),
+        model_prefix=str(folder / "spm"),
+        vocab_size=19,
+        minloglevel=2,
+    )
+    (folder / "spm.vocab").unlink()
+    settings = {"tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": False}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    sentence = ["it", "froze", "unhurriedly"]
+    found = Transformer(str(folder))(ids_of([sentence])).layers[:, 0]
+    torch.testing.assert_close(
+        found, reference(str(folder), sentence), atol=1e-5, rtol=0.0
     )
 
 
