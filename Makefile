@@ -7,15 +7,15 @@ CONSTRAINTS := requirements.txt
 PIP_INSTALL := -m pip --disable-pip-version-check --quiet install --constraint $(CONSTRAINTS)
 PIP := $(BIN)/python $(PIP_INSTALL)
 
-CANDIDATES := python3.13 python3.12 python3.11 python3
-SUITABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+CANDIDATES := python3.13 python3.12 python3.11 python3.14 python3
+SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 
 ifndef PYTHON
 PYTHON := $(shell for python in $(CANDIDATES); do \
 	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
 endif
 
-VERSIONS := 3.11 3.12 3.13
+VERSIONS := 3.11 3.12 3.13 3.14
 # Tests that import neither PyTorch nor AllenNLP.
 LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py
@@ -61,15 +61,15 @@ TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  PYTHON=/path/to/python chooses the interpreter (3.11 to 3.13) that .venv is built with"
+	@echo "  PYTHON=/path/to/python chooses the interpreter (3.11 or later) that .venv is built with"
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
 
 $(STAMP): requirements.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.toml
-	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 with venv and ensurepip" \
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later with venv and ensurepip" \
 		"found (tried $(CANDIDATES)); install one, or call make PYTHON=/path/to/python" >&2; exit 1; }
-	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "error: $(PYTHON) is not a Python 3.11, 3.12" \
-		"or 3.13 with venv and ensurepip" >&2; exit 1; }
+	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "error: $(PYTHON) is not a Python 3.11 or" \
+		"later with venv and ensurepip" >&2; exit 1; }
 	@echo "building $(VENV) with $(PYTHON); the first time takes a few minutes"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "  PyTorch"
@@ -101,7 +101,7 @@ test-quick: install
 test-slow: install ## tests that start programs and clusters, kill processes, run the docs: twenty minutes
 	@$(PYTEST) -m slow
 
-test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.13 found
+test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.14 found
 
 test-python%: install
 	@case "$$($(BIN)/python --version)" in "Python $*."*) echo "Python $*: tested by make test"; exit;; esac; \
