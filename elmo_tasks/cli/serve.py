@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file is invalid."""
-    with needs("'elmo-tasks[web]'"):
+    with needs("'uvicorn>=0.30'"):
         from elmo_tasks.web import server
     archives = server.archive_files(args.archives)
     opening = Opening(
