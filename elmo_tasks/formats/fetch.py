@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 from elmo_tasks.errors import InputError, needs, without_secrets
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.bilm_files import FORMATS, NAMES, file_in, written_names
+from elmo_tasks.formats.connection import require_web
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.download import (
     Bounds,
@@ -38,7 +39,6 @@ from elmo_tasks.formats.download import (
     Progress,
     download,
     no_progress,
-    require_web,
 )
 from elmo_tasks.formats.models import published, published_at
 from elmo_tasks.formats.unpacking import unzip
