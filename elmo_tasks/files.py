@@ -1,5 +1,8 @@
-"""Atomic writes: to a temporary file, which is flushed and renamed."""
+"""
+Atomic writes: to a temporary file, which is flushed and renamed. The digest of a file.
+"""
 
+import hashlib
 import logging
 import os
 import shutil
@@ -165,3 +168,9 @@ def _flush_names(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def file_sha256(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Sequence
 
 from elmo_tasks.errors import InputError, portable
-from elmo_tasks.formats.fetch import cache_folder, file_sha256
+from elmo_tasks.files import file_sha256
+from elmo_tasks.formats.cache_folder import cache_folder
 from elmo_tasks.formats.model_cache import (
     CachedFile,
     cached_files,

@@ -27,7 +27,7 @@ from elmo_tasks.elmo.source_types import (
 )
 from elmo_tasks.errors import InputError, portable, without_secrets
 from elmo_tasks.files import write_text
-from elmo_tasks.formats.fetch import cache_folder
+from elmo_tasks.formats.cache_folder import cache_folder
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.unpacking import MOST_RATIO
 from elmo_tasks.run_names import SOURCE_FILES, STATE_FILES

@@ -34,12 +34,9 @@ from elmo_tasks.elmo.source_types import (
 )
 from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.bilm_files import weight_format, written_names
-from elmo_tasks.formats.fetch import (
-    bilm_file,
-    file_sha256,
-    local_path,
-)
+from elmo_tasks.formats.fetch import bilm_file, local_path
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.run_names import CONFIG
 

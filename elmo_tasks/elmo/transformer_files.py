@@ -22,13 +22,9 @@ from elmo_tasks.elmo.transformer_config import (
     safe_copy,
 )
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import file_sha256
 from elmo_tasks.formats import unpacking
-from elmo_tasks.formats.fetch import (
-    file_sha256,
-    hub_model,
-    is_hub_model,
-    model_path,
-)
+from elmo_tasks.formats.fetch import hub_model, is_hub_model, model_path
 from elmo_tasks.formats.models import published
 from elmo_tasks.formats.tar import is_tar, without_owner
 

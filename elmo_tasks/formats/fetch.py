@@ -13,7 +13,6 @@ a connection for them.
 `downloads` says whether anything may be fetched, and how.
 """
 
-import hashlib
 import logging
 import os
 import re
@@ -29,8 +28,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from elmo_tasks.errors import InputError, needs, without_secrets
-from elmo_tasks.files import write_text
+from elmo_tasks.files import file_sha256, write_text
 from elmo_tasks.formats.bilm_files import FORMATS, NAMES, file_in, written_names
+from elmo_tasks.formats.cache_folder import (
+    download_target,
+    first_digest,
+    first_file,
+    unpacked_folder,
+)
 from elmo_tasks.formats.connection import require_web
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.download import (
@@ -338,46 +343,6 @@ def _fits_any(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-def cache_folder() -> Path:
-    """
-    Where downloads and unpacked ZIPs are: `elmo_tasks` in `XDG_CACHE_HOME`, by default
-    `~/.cache`.
-    """
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return caches.expanduser() / "elmo_tasks"
-
-
-def file_sha256(path: str | Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal digits."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def download_target(url: str) -> Path:
-    """
-    Where the file of a URL is in the cache, if it was downloaded. The place does not
-    depend on the URL's key: an archive, without it, finds it.
-    """
-    name = Path(require_web(url).path).name or "file"
-    return cache_folder() / "downloads" / _place(url) / name
-
-
-def first_digest(url: str) -> str | None:
-    """The SHA-256 of the first download of a URL, if it is kept."""
-    try:
-        return _first(url).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def _first(url: str) -> Path:
-    return cache_folder() / "first" / _place(url)
-
-
-def _place(url: str) -> str:
-    return hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
-
-
 def _downloaded(url: str, sha256: str | None) -> Path:
     """
     A URL's file in the cache. The SHA-256 of what comes without encryption, and of the
@@ -409,13 +374,13 @@ def _downloaded(url: str, sha256: str | None) -> Path:
     except OtherDigest as error:
         if first is None or error.algorithm != "sha256":
             raise
-        hint = f"{error}; if this is right, remove {_first(url)}"
+        hint = f"{error}; if this is right, remove {first_file(url)}"
         raise InputError(
             "it differs from the first download", file=url, hint=hint
         ) from None
     if is_compared and first is None:
         found = file_sha256(target)
-        write_text(_first(url), found)
+        write_text(first_file(url), found)
         if is_open and md5 is None:
             problem = "came without encryption and checksum; its sha256 is compared from now on"
             logger.warning("%s %s: %s", known, problem, found)
@@ -504,11 +469,6 @@ def _from_hub(
 def _is_zip(path: Path) -> bool:
     with path.open("rb") as file:
         return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
-
-
-def unpacked_folder(file: Path) -> Path:
-    """Where the members of a ZIP are in the cache, if it was unpacked."""
-    return cache_folder() / "unpacked" / file_sha256(file)
 
 
 def _unpacked(file: Path) -> Path:

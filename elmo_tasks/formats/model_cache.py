@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.download import partial_bytes, remove
-from elmo_tasks.formats.fetch import (
+from elmo_tasks.files import file_sha256
+from elmo_tasks.formats.cache_folder import (
     download_target,
-    file_sha256,
     first_digest,
-    local_path,
     unpacked_folder,
 )
+from elmo_tasks.formats.download import partial_bytes, remove
+from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.models import PublishedModel, nearest, published
 
 

@@ -18,8 +18,7 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, NAMESPACE_PADDING_FILE
 from allennlp.models import Model
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.files import write_text
-from elmo_tasks.formats.fetch import file_sha256
+from elmo_tasks.files import file_sha256, write_text
 from elmo_tasks.run_names import (
     BEST,
     CHECKPOINT,

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.cli.main import COMMANDS
-from elmo_tasks.formats.fetch import download_target
+from elmo_tasks.formats.cache_folder import download_target
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.elmo.manylangs import make as manylangs

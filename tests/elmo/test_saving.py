@@ -9,8 +9,8 @@ import yaml
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.bilm_files import Format
-from elmo_tasks.formats.fetch import file_sha256
 from tests.elmo.samples import random_bilm, write_bilm
 from tests.elmo.transformer_samples import write_transformer
 

@@ -18,11 +18,11 @@ from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import file_sha256
+from elmo_tasks.formats.cache_folder import cache_folder
 from elmo_tasks.formats.fetch import (
     bilm_file,
-    cache_folder,
     downloads,
-    file_sha256,
     hub_model,
     is_whole_model,
     local_path,
