@@ -32,7 +32,7 @@ from elmo_tasks.bilm.weights import (
 )
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.bilm_files import Format, weight_format
+from elmo_tasks.formats.bilm_files import named_format, weight_format
 
 DIRECTIONS = ("forward", "backward")
 
@@ -137,9 +137,7 @@ class BiLM(nn.Module):
         `mantissa_bits`, values are rounded to so many bits after the leading one
         (0..23), which makes the official files smaller, which are compressed.
         """
-        chosen: Format = "hdf5"
-        if Path(weight_file).suffix == ".safetensors":
-            chosen = "safetensors"
+        chosen = named_format(weight_file)
         unpacked = self
         if self.is_packed:
             unpacked = copy.deepcopy(self).unpack()

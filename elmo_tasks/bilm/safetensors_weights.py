@@ -62,8 +62,10 @@ def load_tensors(
     with opened(weight_file) as file:
         stored = set(file.keys())
         if len(stored) > _MOST_TENSORS:
-            wanted = f"expected at most {_MOST_TENSORS:,} tensors"
-            raise InputError(f"{wanted}, got {len(stored):,}", file=weight_file)
+            raise InputError(
+                f"expected at most {_MOST_TENSORS:,} tensors, got {len(stored):,}",
+                file=weight_file,
+            )
         for prefix, layer in bilm.named_modules():
             for name, parameter in layer.named_parameters(prefix, recurse=False):
                 expected.add(name)

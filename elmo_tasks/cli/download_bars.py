@@ -45,7 +45,7 @@ def _new_bar(name: str, size: int | None) -> Any:
 
 
 class _Line:
-    """A line that is written anew for each megabyte, and removed at the end."""
+    """A line that is rewritten for each megabyte, and erased at the end."""
 
     def __init__(self, file: str, size: int | None) -> None:
         self.n = 0

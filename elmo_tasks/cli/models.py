@@ -12,7 +12,7 @@ from elmo_tasks.formats.model_cache import (
     fetch_model,
     remove_model,
 )
-from elmo_tasks.formats.models import ALIASES, MODELS, NOT_STATED, PublishedModel
+from elmo_tasks.formats.models import MODELS, NOT_STATED, PublishedModel, aliases_of
 
 DESCRIPTION = (
     "List the models that --model, the key model of a config and Elmo.from_pretrained"
@@ -79,7 +79,7 @@ def _download(name: str) -> None:
     print(f"{name}: {total:,} bytes")
     for file in files:
         print(f"  {portable(str(file.path))}")
-        print(f"    sha256 {file_sha256(file.path)}")
+        print(f"    sha256 {file.sha256 or file_sha256(file.path)}")
         if file.md5 is not None:
             print(f"    md5 {file.md5}, as published")
 
@@ -106,14 +106,14 @@ def _list(text: str) -> None:
 
 
 def _with(text: str) -> dict[str, PublishedModel]:
-    wanted = text.lower()
+    text = text.lower()
     found = {}
     for name, model in MODELS.items():
-        names = [name] + [alias for alias in ALIASES if ALIASES[alias] == name]
-        if wanted in names:
+        names = [name] + aliases_of(name)
+        if text in names:
             return {name: model}
         searched = " ".join([*names, model.language, model.domain]).lower()
-        if wanted in searched:
+        if text in searched:
             found[name] = model
     return found
 
@@ -176,9 +176,8 @@ def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _print_details(name: str, model: PublishedModel) -> None:
-    for alias, meant in ALIASES.items():
-        if meant == name:
-            print(f"also named: {alias}")
+    for alias in aliases_of(name):
+        print(f"also named: {alias}")
     print(f"trained on: {model.text}")
     if model.millions is not None:
         print(f"parameters: {model.millions} million")

@@ -8,7 +8,12 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import PLACE, CardSettings
 from elmo_tasks.elmo.saving import save_model
 from elmo_tasks.errors import InputError, needs
-from elmo_tasks.formats.bilm_files import FORMATS, Format, written_names
+from elmo_tasks.formats.bilm_files import (
+    FORMATS,
+    Format,
+    weights_in_another_format,
+    written_names,
+)
 from elmo_tasks.formats.fetch import HUB
 from elmo_tasks.run_names import CARD_FILE
 
@@ -87,11 +92,11 @@ def _require_one_format(name: str, files: list[str], present: list[str]) -> None
     Raises `InputError` if a repository has weights in another format than the files,
     which would be read in place of them.
     """
-    weights = [written_names(one)["weight_file"] for one in FORMATS]
-    if not set(weights) & set(files):
-        return  # of no biLM
-    for other in weights:
-        if other in present and other not in files:
+    for chosen in FORMATS:
+        if written_names(chosen)["weight_file"] not in files:
+            continue
+        other = weights_in_another_format(present, chosen)
+        if other is not None:
             raise InputError(
                 f"expected a repository without {other}, a biLM in another format",
                 file=f"{HUB}{name}",

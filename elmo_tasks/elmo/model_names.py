@@ -15,9 +15,8 @@ registered, whose code would run, is never inferred.
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,13 @@ from elmo_tasks.elmo.source_types import (
 from elmo_tasks.elmo.transformer_files import TRANSFORMER_WEIGHTS
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import NAMES, is_bilm_config
-from elmo_tasks.formats.fetch import hub_files, is_hub_model, local_path, model_path
+from elmo_tasks.formats.fetch import (
+    fits_any,
+    hub_files,
+    is_hub_model,
+    local_path,
+    model_path,
+)
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.models import nearest, published
 from elmo_tasks.run_names import ARCHIVE, BEST, CONFIG, META, OPTIONS_FILE
@@ -200,23 +205,23 @@ def _sources_among(names: Collection[str], read_config: Callable[[], Any]) -> li
         config = read_config()
     found = []
     is_own = is_bilm_config(config)
-    has_official = OPTIONS_FILE in names or _fits(names, NAMES["hdf5"]["weight_file"])
+    official = NAMES["hdf5"]["weight_file"]
+    has_official = OPTIONS_FILE in names or _one_fits(names, official)
     if is_own or has_official:
         found.append(BILM)
     if ENCODER in names or WEIGHTS in names:
         found.append(MANYLANGS)
-    has_weights = CONFIG in names and _fits(names, TRANSFORMER_WEIGHTS)
+    has_weights = CONFIG in names and _one_fits(names, TRANSFORMER_WEIGHTS)
     has_type = isinstance(config, Mapping) and "model_type" in config
     if not is_own and (has_weights or has_type):
         found.append(TRANSFORMER)
     return found
 
 
-def _fits(names: Collection[str], patterns: Collection[str]) -> bool:
+def _one_fits(names: Collection[str], patterns: Sequence[str]) -> bool:
     for name in names:
-        for pattern in patterns:
-            if fnmatch(name, pattern):
-                return True
+        if fits_any(name, patterns):
+            return True
     return False
 
 

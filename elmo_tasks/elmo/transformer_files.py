@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_tasks.elmo.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.transformer_config import (
     require_held,
     require_sound_version,
@@ -44,7 +45,7 @@ _PICKLES = "pytorch_model*.bin*"
 TRANSFORMER_WEIGHTS = (_SAFETENSORS, _PICKLES)
 
 _MANYLANGS = ["*.json", "*.dic", "*.pkl"]
-_MANYLANGS_WEIGHTS = ["encoder.pkl", "token_embedder.pkl", "*.dic"]
+_MANYLANGS_WEIGHTS = [ENCODER, WEIGHTS, "*.dic"]
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -76,7 +77,7 @@ def find_model(name: str) -> Path:
 def _hub_folder(name: str) -> Path:
     """The folder with the files of a model of the hub that are read."""
     found = hub_model(name, _SETTINGS + _MANYLANGS_WEIGHTS + [_SAFETENSORS])
-    if _has(found, _SAFETENSORS) or _has(found, _MANYLANGS_WEIGHTS[0]):
+    if _has(found, _SAFETENSORS) or _has(found, ENCODER):
         return found
     return hub_model(name, _SETTINGS + [_PICKLES])
 

@@ -5,7 +5,8 @@ models of the Hugging Face hub.
 """
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,7 +60,14 @@ def weight_format(weight_file: str | Path) -> Format:
             return "safetensors"
         if start.startswith(b"\x89HDF"):
             return "hdf5"
-    return "safetensors" if path.suffix == ".safetensors" else "hdf5"
+    return named_format(path)
+
+
+def named_format(weight_file: str | Path) -> Format:
+    """The format that the end of a file's name means."""
+    if Path(weight_file).suffix == ".safetensors":
+        return "safetensors"
+    return "hdf5"
 
 
 def file_in(folder: Path, key: str) -> Path | None:
@@ -104,14 +112,25 @@ def require_free(folder: Path, chosen: Format) -> None:
             file=folder,
             hint="name another",
         )
+    names: list[str] = []
+    if folder.is_dir():
+        names = os.listdir(folder)
+    name = weights_in_another_format(names, chosen)
+    if name is not None:
+        raise InputError(
+            f"expected a folder without {name}, a biLM in another format",
+            file=folder,
+            hint="remove it, or name another folder",
+        )
+
+
+def weights_in_another_format(names: Collection[str], chosen: Format) -> str | None:
+    """Of the names of files, one of weights that a biLM in this format does not have."""
     for other in FORMATS:
         name = written_names(other)["weight_file"]
-        if other != chosen and (folder / name).exists():
-            raise InputError(
-                f"expected a folder without {name}, a biLM in another format",
-                file=folder,
-                hint="remove it, or name another folder",
-            )
+        if other != chosen and name in names:
+            return name
+    return None
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:

@@ -129,8 +129,7 @@ def remove(target: Path) -> int:
 
 def _files_of(target: Path) -> list[Path]:
     """The file, if it is there, and what has come of it so far."""
-    found = sorted(target.parent.glob(f".{glob.escape(target.name)}*.part"))
-    found += sorted(target.parent.glob(f".{glob.escape(target.name)}*.json"))
+    found = _parts_of(target) + _parts_of(target, end=".json")
     if target.is_file():
         found.insert(0, target)
     return found
@@ -140,11 +139,13 @@ def partial_bytes(target: Path) -> int:
     """How many bytes of a file have come that is not there yet; 0 if it is."""
     if target.is_file():
         return 0
-    sizes = [
-        path.stat().st_size
-        for path in target.parent.glob(f".{glob.escape(target.name)}*.part")
-    ]
+    sizes = [path.stat().st_size for path in _parts_of(target)]
     return max(sizes, default=0)
+
+
+def _parts_of(target: Path, *, end: str = ".part") -> list[Path]:
+    """The files of `_Part`, of this process and others."""
+    return sorted(target.parent.glob(f".{glob.escape(target.name)}*{end}"))
 
 
 class _Part:

@@ -328,7 +328,7 @@ def hub_model(address: str, patterns: Sequence[str]) -> Path:
         about = HfApi().model_info(name, files_metadata=True, revision=revision)
         size = 0
         for file in about.siblings or ():
-            if _fits_any(file.rfilename, patterns):
+            if fits_any(file.rfilename, patterns):
                 size += file.size or 0
         _require_size(name, size)
         return Path(snapshot_download(name, allow_patterns=allowed, revision=revision))
@@ -336,7 +336,8 @@ def hub_model(address: str, patterns: Sequence[str]) -> Path:
     return _from_hub(name, known, fetched)
 
 
-def _fits_any(name: str, patterns: Sequence[str]) -> bool:
+def fits_any(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a file's name fits one of the patterns, such as `*.json`."""
     for pattern in patterns:
         if fnmatch(name, pattern):
             return True

@@ -240,6 +240,11 @@ ALIASES: dict[str, str] = _aliases()
 """The names `nlpl-NUMBER` of models of the NLPL repository with a name of their own."""
 
 
+def aliases_of(name: str) -> list[str]:
+    """The other names of a published model."""
+    return [alias for alias, meant in ALIASES.items() if meant == name]
+
+
 def published(name: str) -> PublishedModel | None:
     """The published model of this name, also `nlpl-NUMBER`, if there is one."""
     return MODELS.get(ALIASES.get(name, name))
