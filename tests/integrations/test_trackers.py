@@ -3,7 +3,6 @@ Each tracker's package, offline: what it has of a training that was interrupted.
 in a separate environment.
 """
 
-import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -35,8 +34,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.setenv("TRACKIO_DIR", str(folder))
     # The variable is read when the package is imported, and would stay for other tests.
-    constants = importlib.import_module("huggingface_hub.constants")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", folder.as_uri())
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
