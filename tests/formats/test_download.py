@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,12 +23,23 @@ from elmo_tasks.formats.models import MODELS, PublishedModel
 from elmo_tasks.formats.text_files import open_text
 from tests.disk import file_size_limit
 from tests.memory import grown
-from tests.web_server import CONTENT, HALF, LARGE, Server
+from tests.web_server import CONTENT, HALF, LARGE, Server, serving
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-pytestmark = pytest.mark.usefixtures("cache")
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with downloads(wait=0.01, seconds=1.0):
+        yield tmp_path / "cache/elmo_tasks"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
 
 
 def whole(folder: Path) -> list[Path]:

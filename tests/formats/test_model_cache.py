@@ -5,6 +5,7 @@ import io
 import os
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import local_path, model_path
+from elmo_tasks.formats.fetch import downloads, local_path, model_path
 from elmo_tasks.formats.models import (
     ALIASES,
     MODELS,
@@ -23,14 +24,24 @@ from elmo_tasks.formats.models import (
     published,
 )
 from tests.elmo.samples import write_bilm
-from tests.web_server import CONTENT, HALF, Server
+from tests.web_server import CONTENT, HALF, Server, serving
 
 NAME = "elmo-small"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 MD5 = hashlib.md5(CONTENT).hexdigest()
 
 
-pytestmark = pytest.mark.usefixtures("cache")
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with downloads(wait=0.01, seconds=1.0):
+        yield tmp_path / "cache/elmo_tasks"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
 
 
 def publish(
