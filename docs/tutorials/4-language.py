@@ -92,7 +92,7 @@ print(Path("raw.txt").read_text()[:220])
 # it is the size of the vocabulary.
 
 # %% language="bash"
-# elmo-tasks bilm perplexity my_bilm 'text/heldout.*' 2> perplexity.log
+# elmo-tasks bilm perplexity 'text/heldout.*' --model my_bilm 2> perplexity.log
 
 # %% [markdown]
 # From 58 to 4.3: the model has found most of the rules. What is left is chance: which of eight nouns comes is not
