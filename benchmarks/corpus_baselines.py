@@ -1,5 +1,5 @@
 """
-Scores of shallow baselines on the synthetic corpus, as docs/RESULTS.md reports them.
+Scores of shallow baselines on the synthetic corpus, as docs/results/table-1.md reports them.
 
     PYTHONPATH=. python benchmarks/corpus_baselines.py
 

@@ -3,7 +3,7 @@ Draws `layers.svg`: each layer of the biLM alone, and all of them mixed, against
 tasks.
 
 The numbers are those of `docs/results/layers.json`, which has them from
-docs/RESULTS.md. Run `python docs/images/layers.py` after they change.
+docs/RESULTS.md and docs/results/. Run `python docs/images/layers.py` after they change.
 """
 
 import json

@@ -19,8 +19,14 @@ from tests.tiny import FIXTURES, ROOT
 pytestmark = pytest.mark.slow
 
 PAGES = [ROOT / "README.md"] + sorted((ROOT / "docs").glob("*.md"))
-MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md", "RELIABILITY.md"}
-"""Pages of measurements: their commands take hours."""
+MEASUREMENTS = {
+    "RESULTS.md",
+    "PERFORMANCE.md",
+    "performance-development.md",
+    "RELIABILITY.md",
+    "reliability-development.md",
+}
+"""Pages of measurements: their commands take hours; so do those of docs/results/."""
 
 SHORTER = "+ { trainer+: { num_epochs: 1 } }"
 FEWER_STEPS = "+ { data_loader+: { steps_per_epoch: 10 } }"
@@ -51,7 +57,11 @@ def name_of(page: Path) -> str:
     return page.name
 
 
-@pytest.mark.parametrize("page", PAGES + [ROOT / "CONTRIBUTING.md"], ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    PAGES + [ROOT / "CONTRIBUTING.md"] + sorted((ROOT / "docs/results").glob("*.md")),
+    ids=name_of,
+)
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
     for block in blocks_of(page):
         is_known = block.info in ("", "bash", "python", "jsonnet", "json", "bibtex")

@@ -1,0 +1,739 @@
+"""
+The numbers of docs/RESULTS.md, of the pages below docs/results/ and of README's table:
+means, deviations, standard errors and differences are computed from the raw rows in
+docs/results/*.jsonl, or, where none were kept, from the scores of each seed that
+docs/results/table-1.md lists.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import pytest
+
+from tests.tiny import ROOT
+
+DOCS = ROOT / "docs"
+FOLDER = DOCS / "results"
+PAGES = sorted(FOLDER.glob("*.md"))
+FENCES = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+TABLE_LINE = re.compile(r"^\|.*$", re.MULTILINE)
+DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?![\d.])")
+NOT_SCORES = {"2.13", "3.11", "5.1", "5.4"}
+"""Versions of torch and Python, and sections of the paper."""
+
+ROUNDED = 0.005
+"""By how much the listed scores may differ from those of the runs."""
+
+WITHOUT, WITH = "without ELMo", "with ELMo"
+Table = list[list[str]]
+"""The cells of a Markdown table, its header first, without the rule."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Raw rows: all seeds of a run of a table, or one."""
+
+    file: str
+    run: str
+    seed: int | None = None
+    metric: str | None = None
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows, by seed."""
+        found = []
+        for record in raw_rows(self.file):
+            if record["row"] == self.run and self.seed in (None, record["seed"]):
+                found.append(record)
+        assert found, self
+        return sorted(found, key=lambda record: int(record["seed"]))
+
+    def scores(self) -> list[float]:
+        """The score of each seed, in percent."""
+        found = []
+        for record in self.records():
+            metric = self.metric or main_metric(record["scores"])
+            found.append(100 * record["scores"][metric])
+        return found
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Scores of each seed without raw rows, from docs/results/table-1.md."""
+
+    task: str
+    column: str
+    scale: str = "`small`"
+    seeds: tuple[int, ...] = (1, 2, 3)
+
+    def scores(self) -> list[float]:
+        """The score of each seed."""
+        table = tables_of("results/table-1.md", "Scores of each seed")[0]
+        (row,) = [row for row in table if row[:2] == [self.task, self.scale]]
+        cell = row[table[0].index(self.column)]
+        found = [float(score) for score in re.findall(r"\d+\.\d+", cell)]
+        assert len(found) == 3
+        return [found[seed - 1] for seed in self.seeds]
+
+
+Source = Runs | Listed
+TASKS = ["SQuAD", "SNLI", "SRL", "Coref", "NER", "NER, WikiGold", "SST-5"]
+
+
+def listed(column: str, **more: Any) -> dict[str, Source]:
+    """Sources of a row of Table 1: the scores of each task."""
+    return {task: Listed(task, column, **more) for task in TASKS}
+
+
+SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
+    ("RESULTS.md", "Table 1", WITHOUT): listed(WITHOUT)
+    | {"SRL": Runs("srl_adam", "srl-baseline")},
+    ("RESULTS.md", "Table 1", WITH): listed(WITH)
+    | {"SRL": Runs("srl_adam", "srl-input")},
+    ("RESULTS.md", "Tables 2 and 3", "SNLI"): {
+        WITHOUT: Listed("SNLI", WITHOUT),
+        "all, λ=0.001": Listed("SNLI", WITH),
+        "input and output": Listed("SNLI", WITH),
+    },
+    ("RESULTS.md", "Tables 2 and 3", "SRL"): {
+        WITHOUT: Runs("table2", "srl-baseline"),
+        "last only": Runs("table2", "srl-last"),
+        "all, λ=1": Runs("table2", "srl-lambda-1"),
+        "all, λ=0.001": Runs("table2", "srl-lambda-0.001"),
+        "input only": Runs("srl_adam", "srl-input"),
+        "input and output": Runs("srl_adam", "srl-both"),
+        "output only": Runs("srl_adam", "srl-output"),
+    },
+    ("RESULTS.md", "Tables 2 and 3", "SQuAD"): {
+        WITHOUT: Listed("SQuAD", WITHOUT, seeds=(1,)),
+        "last only": Runs("table2", "squad-last"),
+        "all, λ=1": Runs("table2", "squad-lambda-1"),
+        "all, λ=0.001": Runs("squad_mix", "squad-elmo"),
+        "input only": Runs("table3", "squad-input"),
+        "input and output": Runs("squad_mix", "squad-elmo"),
+        "output only": Runs("table3", "squad-output"),
+    },
+    ("RESULTS.md", "Tables 2 and 3", "Coref"): {
+        "input only": Listed("Coref", WITH, seeds=(1,)),
+        "input and output": Runs("table3", "coref-both"),
+    },
+    ("RESULTS.md", "Figure 1", f"SNLI, {WITHOUT}"): {
+        "100 %": Listed("SNLI", WITHOUT, seeds=(1,))
+    },
+    ("RESULTS.md", "Figure 1", f"SNLI, {WITH}"): {
+        "100 %": Listed("SNLI", WITH, seeds=(1,))
+    },
+    ("RESULTS.md", "Figure 1", f"SRL, {WITHOUT}"): {
+        "1 %": Runs("figure1", "srl-baseline-0.01"),
+        "10 %": Runs("figure1", "srl-baseline-0.1"),
+        "100 %": Runs("srl_adam", "srl-baseline", seed=1),
+    },
+    ("RESULTS.md", "Figure 1", f"SRL, {WITH}"): {
+        "1 %": Runs("figure1", "srl-elmo-0.01"),
+        "10 %": Runs("figure1", "srl-elmo-0.1"),
+        "100 %": Runs("srl_adam", "srl-input", seed=1),
+    },
+    ("results/figure-1.md", "SNLI with early", "131"): {
+        WITHOUT: Runs("shares", "snli-baseline-0.01"),
+        WITH: Runs("shares", "snli-elmo-0.01"),
+    },
+    ("results/figure-1.md", "SNLI with early", "393"): {
+        WITHOUT: Runs("shares", "snli-baseline-0.03"),
+        WITH: Runs("shares", "snli-elmo-0.03"),
+    },
+    ("results/glove.md", "GloVe", "NER, W-NUT 17, dev"): {
+        "w2v": Runs("glove", "wnut-w2v-baseline"),
+        "w2v, ELMo": Runs("glove", "wnut-w2v-elmo"),
+        "GloVe": Runs("glove", "wnut-glove-baseline"),
+        "GloVe, ELMo": Runs("glove", "wnut-glove-elmo"),
+    },
+    ("results/glove.md", "GloVe", "NER, WikiGold, dev"): {
+        "w2v": Runs("glove", "wikigold-w2v-baseline"),
+        "w2v, ELMo": Runs("glove", "wikigold-w2v-elmo"),
+        "GloVe": Runs("glove", "wikigold-glove-baseline"),
+        "GloVe, ELMo": Runs("glove", "wikigold-glove-elmo"),
+    },
+    ("results/glove.md", "GloVe", "SST-5, dev"): {
+        "w2v": Listed("SST-5", WITHOUT),
+        "w2v, ELMo": Listed("SST-5", WITH),
+        "GloVe": Runs("glove", "sst-glove-baseline"),
+        "GloVe, ELMo": Runs("glove", "sst-glove-elmo"),
+    },
+    ("results/glove.md", "GloVe", "SNLI, dev"): {
+        "w2v": Listed("SNLI", WITHOUT),
+        "w2v, ELMo": Listed("SNLI", WITH),
+        "GloVe": Runs("glove", "snli-baseline"),
+        "GloVe, ELMo": Runs("glove", "snli-elmo"),
+    },
+    ("results/int8.md", "Vectors", "dev"): {
+        "int8": Runs("int8", "wnut-w2v-int8"),
+        "float32": Runs("glove", "wnut-w2v-elmo"),
+    },
+    ("results/minilm.md", "MiniLM", "NER, W-NUT 17"): {
+        "MiniLM, all layers": Runs("minilm", "ner-minilm-weighted"),
+        "MiniLM, last": Runs("minilm", "ner-minilm-last"),
+        "biLM, all layers": Listed("NER", WITH, seeds=(1, 2)),
+    },
+    ("results/minilm.md", "MiniLM", "SST-5"): {
+        "MiniLM, all layers": Runs("minilm", "sst-minilm-weighted"),
+        "MiniLM, last": Runs("minilm", "sst-minilm-last"),
+        "biLM, all layers": Listed("SST-5", WITH, seeds=(1, 2)),
+    },
+    ("results/minilm.md", "MiniLM", "SNLI"): {
+        "MiniLM, all layers": Runs("minilm", "snli-minilm-weighted"),
+        "MiniLM, last": Runs("minilm", "snli-minilm-last"),
+        "biLM, all layers": Listed("SNLI", WITH, seeds=(1,)),
+    },
+    ("results/word-vectors.md", "Static ELMo", "NER, W-NUT 17"): {
+        "static ELMo": Runs("static", "ner-static"),
+        "w2v": Listed("NER", WITHOUT, seeds=(1, 2)),
+        "w2v, ELMo": Listed("NER", WITH, seeds=(1, 2)),
+    },
+    ("results/word-vectors.md", "Static ELMo", "SST-5"): {
+        "static ELMo": Runs("static", "sst-static"),
+        "w2v": Listed("SST-5", WITHOUT, seeds=(1, 2)),
+        "w2v, ELMo": Listed("SST-5", WITH, seeds=(1, 2)),
+    },
+    ("results/word-vectors.md", "SNLI without", "SNLI"): {
+        "layer 0 in place of w2v": Runs("wordvectors", "snli-characters"),
+        "all layers in place of w2v": Runs("wordvectors", "snli-elmo-alone"),
+        "w2v": Listed("SNLI", WITHOUT, seeds=(1,)),
+        "w2v, ELMo": Listed("SNLI", WITH, seeds=(1,)),
+    },
+    ("results/gamma-and-lambda.md", "Gamma (A.2)", "SNLI, last layer"): {
+        "without gamma": Runs("gamma", "snli-last-no-gamma")
+    },
+    ("results/gamma-and-lambda.md", "Gamma (A.2)", "SNLI, all layers"): {
+        "with gamma": Listed("SNLI", WITH, seeds=(1,)),
+        "without gamma": Runs("gamma", "snli-no-gamma"),
+    },
+    ("results/encoders.md", "Encoders", "SNLI"): {
+        "without": Listed("SNLI", WITHOUT, seeds=(1, 2)),
+        "biLM, all layers": Listed("SNLI", WITH, seeds=(1, 2)),
+    },
+    ("results/encoders.md", "Encoders", "NER, W-NUT 17"): {
+        "without": Listed("NER", WITHOUT, seeds=(1, 2)),
+        "biLM, all layers": Listed("NER", WITH, seeds=(1, 2)),
+    },
+    ("results/encoders.md", "Encoders", "SST-5"): {
+        "without": Listed("SST-5", WITHOUT, seeds=(1, 2)),
+        "biLM, all layers": Listed("SST-5", WITH, seeds=(1, 2)),
+    },
+    ("results/tables-8-and-9.md", "Tables 8", "SNLI"): {
+        "alone": Listed("SNLI", WITH, "`mini`"),
+    },
+    ("results/tables-8-and-9.md", "Tables 8", "SQuAD, F1"): {
+        "alone": Runs("ensembles", "squad-elmo"),
+        "together": Runs("ensembles", "squad-ensemble"),
+    },
+    ("results/tables-8-and-9.md", "Tables 8", "SQuAD, exact match"): {
+        "alone": Runs("ensembles", "squad-elmo", metric="em"),
+        "together": Runs("ensembles", "squad-ensemble", metric="em"),
+    },
+    ("results/srl-optimizer.md", "Adam and Adadelta", "Adadelta"): {
+        WITHOUT: Listed("SRL", WITHOUT, "`small`, Adadelta"),
+        "input": Listed("SRL", WITH, "`small`, Adadelta"),
+    },
+    ("results/srl-optimizer.md", "Adam and Adadelta", "Adam, seeds 1 to 3"): {
+        WITHOUT: Runs("srl_adam", "srl-baseline"),
+        "input": Runs("srl_adam", "srl-input"),
+        "input and output": Runs("srl_adam", "srl-both"),
+        "output": Runs("srl_adam", "srl-output"),
+    },
+    (
+        "results/srl-optimizer.md",
+        "Adam and Adadelta",
+        "Adam, another processor, seed 1",
+    ): {
+        WITHOUT: Runs("table2", "srl-baseline"),
+        "input": Runs("table2", "srl-lambda-0.001"),
+    },
+    ("results/table-1.md", "With the 15 M biLM", WITHOUT): {
+        "SNLI": Listed("SNLI", WITHOUT, "`small`, 15 M"),
+        "NER": Listed("NER", WITHOUT, "`small`, 15 M"),
+        "SST-5": Listed("SST-5", WITHOUT, "`small`, 15 M"),
+    },
+    ("results/table-1.md", "With the 15 M biLM", WITH): {
+        "SNLI": Listed("SNLI", WITH, "`small`, 15 M"),
+        "NER": Listed("NER", WITH, "`small`, 15 M"),
+        "SST-5": Listed("SST-5", WITH, "`small`, 15 M"),
+    },
+}
+"""For a page, a heading and a row of its table: what each column is computed from."""
+
+for name in TASKS:
+    if name != "NER, WikiGold":
+        SOURCES["results/table-1.md", "Scale `mini`", name] = {
+            WITHOUT: Listed(name, WITHOUT, "`mini`"),
+            WITH: Listed(name, WITH, "`mini`"),
+        }
+
+CURVES: dict[tuple[str, str, str], Source] = {
+    ("results/squad-attention.md", "Adam", "Adam, without"): Runs(
+        "squad_adam", "squad-baseline"
+    ),
+    ("results/squad-attention.md", "Adam", "Adam, with"): Runs(
+        "squad_adam", "squad-elmo"
+    ),
+}
+for seed in (1, 2):
+    for label in ("without", "input", "both", "output"):
+        if (label, seed) != ("output", 1):
+            CURVES[
+                "results/srl-optimizer.md", "F1 per epoch", f"{label}, seed {seed}"
+            ] = Runs("srl_adam", f"srl-{label}".replace("without", "baseline"), seed)
+"""For a page, a heading and a row of its table: the run whose epochs it lists."""
+
+WEIGHTS = {
+    "SRL, input": Runs("srl_adam", "srl-input", seed=1),
+    "SQuAD, input": Runs("squad_mix", "squad-elmo"),
+    "SQuAD, output": Runs("squad_mix", "squad-elmo"),
+}
+"""Rows of docs/results/figure-2.md: the run whose layer weights they show."""
+
+
+MINUTES = [
+    ("results/glove.md", "{} to {} minutes a run; SNLI", "glove", "(?!snli)"),
+    ("results/glove.md", "(Zen 5), {} to {} minutes", "glove", "snli"),
+    ("results/int8.md", "2026-11-25, {} minutes a run", "int8", ""),
+    ("results/minilm.md", "{} to {} minutes a run", "minilm", "(?!snli)"),
+    ("results/minilm.md", "EPYC, {} and {} minutes", "minilm", "snli"),
+    ("results/word-vectors.md", "{} to {} minutes a run", "static", ""),
+    ("results/word-vectors.md", "{} and {} minutes", "wordvectors", ""),
+    ("results/gamma-and-lambda.md", "{} and {} minutes", "gamma", ""),
+    ("results/snli-last-layer.md", "{} to {} minutes a run", "snli_last", ""),
+    ("results/squad-attention.md", "epochs, {} and {} minutes", "squad_adam", ""),
+    ("results/srl-optimizer.md", "{} to {} minutes a run beside", "srl_adam", ""),
+    ("results/srl-optimizer.md", '"another processor", {} to {})', "table2", "srl"),
+    ("results/srl-optimizer.md", "{} to {} minutes each", "srl_mechanism", ""),
+    ("results/tables-8-and-9.md", "{} to {} minutes a run", "ensembles", ".*-elmo"),
+    ("results/figure-1.md", "{} to {} minutes a run, float32", "figure1", ""),
+    ("results/figure-1.md", "{} to {} minutes a run on an AMD", "shares", ""),
+    ("results/figure-2.md", "(2026-11-26, {} minutes", "squad_mix", ""),
+    ("results/tables-2-and-3.md", "| {} to {} | EPYC (Zen 5), 2026", "table2", "srl"),
+    ("results/tables-2-and-3.md", "| {} to {} | Intel Xeon", "srl_adam", ""),
+    ("results/tables-2-and-3.md", "| {} | EPYC, 2026-11-26", "squad_mix", ""),
+    ("results/tables-2-and-3.md", "| {} | EPYC (Zen 3)", "table3", "coref"),
+]
+"""
+How a page states the shortest and the longest time of a file's runs, those whose name
+begins so.
+"""
+
+
+@cache
+def raw_rows(file: str) -> list[dict[str, Any]]:
+    """The rows of a file in docs/results/."""
+    lines = (FOLDER / f"{file}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def main_metric(scores: dict[str, float]) -> str:
+    """F1 or accuracy, whichever the task has."""
+    return "f1" if "f1" in scores else "accuracy"
+
+
+@cache
+def text_of(page: str) -> str:
+    """The Markdown of a page below docs/."""
+    return (DOCS / page).read_text("utf-8")
+
+
+def section_of(page: str, heading: str) -> str:
+    """From the heading that begins so to the next one of its level."""
+    match = re.search(
+        rf"^(#+) {re.escape(heading)}(.*)", text_of(page), re.MULTILINE | re.DOTALL
+    )
+    assert match is not None, (page, heading)
+    level, rest = match.groups()
+    return re.split(rf"^{level} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def tables_of(page: str, heading: str) -> list[Table]:
+    """The tables of a section."""
+    tables: list[Table] = []
+    before = ""
+    for line in section_of(page, heading).splitlines():
+        if line.startswith("|"):
+            if not before.startswith("|"):
+                tables.append([])
+            if not re.fullmatch(r"[|: -]+", line) or len(tables[-1]) != 1:
+                cells = line.strip("|").split("|")
+                tables[-1].append([cell.strip().strip("*") for cell in cells])
+        before = line
+    return tables
+
+
+def cell_of(page: str, heading: str, row: str, column: str) -> str:
+    """The text of a cell, without a note in brackets."""
+    for table in tables_of(page, heading):
+        for cells in table[1:]:
+            if cells[0] == row and column in table[0]:
+                return cells[table[0].index(column)].partition(" (")[0]
+    raise AssertionError(f"no cell {row}, {column} in {page}, {heading}")
+
+
+def written(scores: list[float], like: str) -> str:
+    """Scores as a cell has them: each, or their mean and deviation."""
+    if "," in like:
+        digits = len(like.split(",")[0].partition(".")[2])
+        return ", ".join([f"{score:.{digits}f}" for score in scores])
+    if len(scores) == 1:
+        return f"{scores[0]:.1f}"
+    return f"{mean(scores):.1f} ± {stdev(scores):.1f}"
+
+
+def assert_written(cell: str, source: Source) -> None:
+    """
+    A cell has the scores of its source; those that are listed are rounded to two digits.
+    """
+    scores = source.scores()
+    expected = written(scores, cell)
+    if isinstance(source, Runs):
+        assert cell == expected
+        return
+    assert re.sub(DECIMAL, "", cell) == re.sub(DECIMAL, "", expected)
+    unrounded = [mean(scores), stdev(scores)] if "±" in cell else scores
+    for number, value in zip(DECIMAL.findall(cell), unrounded, strict=True):
+        assert float(number) == pytest.approx(value, abs=0.05 + ROUNDED)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The mean over seeds, their deviation and number; whether from single scores."""
+
+    mean: float
+    deviation: float
+    seeds: int
+    exact: bool
+
+
+def sample_of(page: str, heading: str, row: str, column: str) -> Sample:
+    """The sample behind a cell: its source, or what the cell says."""
+    source = SOURCES.get((page, heading, row), {}).get(column)
+    if source is not None:
+        scores = source.scores()
+        deviation = stdev(scores) if len(scores) > 1 else 0.0
+        return Sample(mean(scores), deviation, len(scores), True)
+    cell = cell_of(page, heading, row, column)
+    average, _, spread = cell.partition(" ± ")
+    if spread:
+        return Sample(float(average), float(spread), 3, False)
+    return Sample(float(average), 0.0, 1, False)
+
+
+def difference(high: Sample, low: Sample) -> tuple[float, float | None]:
+    """The difference of two means, and its standard error if both have seeds."""
+    error = None
+    if high.seeds > 1 and low.seeds > 1:
+        squares = high.deviation**2 / high.seeds + low.deviation**2 / low.seeds
+        error = squares**0.5
+    return high.mean - low.mean, error
+
+
+def assert_difference(cell: str, high: Sample, low: Sample) -> None:
+    """
+    `+5.0 (0.7)`: a difference and its standard error. Means without single scores are
+    rounded, and so is what the cell was computed from.
+    """
+    ours, error = difference(high, low)
+    if high.exact and low.exact:
+        expected = f"{ours:+.1f}" if error is None else f"{ours:+.1f} ({error:.1f})"
+        assert cell == expected
+        return
+    value, _, stated_error = cell.partition(" (")
+    assert float(value) == pytest.approx(ours, abs=0.101)
+    assert bool(stated_error) == (error is not None)
+    if error is not None:
+        assert float(stated_error.strip(")")) == pytest.approx(error, abs=0.101)
+
+
+def cells() -> Iterator[tuple[str, str, str, str, Source]]:
+    for (page, heading, row), columns in SOURCES.items():
+        for column, source in columns.items():
+            yield page, heading, row, column, source
+
+
+@pytest.mark.parametrize(("page", "heading", "row", "column", "source"), list(cells()))
+def test_a_cell_is_computed_from_its_runs(
+    page: str, heading: str, row: str, column: str, source: Source
+) -> None:
+    assert_written(cell_of(page, heading, row, column), source)
+
+
+def test_listed_scores_are_those_of_the_raw_rows() -> None:
+    for column, run in ((WITHOUT, "srl-baseline"), (WITH, "srl-input")):
+        expected = [round(score, 2) for score in Runs("srl_adam", run).scores()]
+        assert Listed("SRL", column, "`small`, bfloat16").scores() == expected
+    (squad,) = Runs("squad_mix", "squad-elmo").scores()
+    assert Listed("SQuAD", WITH, seeds=(1,)).scores() == [round(squad, 2)]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_increases_of_table_1(task: str) -> None:
+    high = sample_of("RESULTS.md", "Table 1", WITH, task)
+    low = sample_of("RESULTS.md", "Table 1", WITHOUT, task)
+    ours, error = difference(high, low)
+    relative = 100 * ours / (100 - low.mean)
+    table = tables_of("RESULTS.md", "Table 1")[0]
+    (row,) = [row for row in table if row[0] == "increase"]
+    expected = f"{ours:+.1f} ({relative:.0f} %, SE {error:.1f})"
+    assert row[table[0].index(task)] == expected
+    assert error is not None and ours > 3 * error
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_gains_in_every_seed(task: str) -> None:
+    sources = SOURCES["RESULTS.md", "Table 1", WITH]
+    others = SOURCES["RESULTS.md", "Table 1", WITHOUT]
+    pairs = zip(sources[task].scores(), others[task].scores(), strict=True)
+    assert all(high > low for high, low in pairs)
+
+
+def test_the_increases_at_mini() -> None:
+    table = tables_of("results/table-1.md", "Scale `mini`")[0]
+    page, heading = "results/table-1.md", "Scale `mini`"
+    for task, *_, increase, error, per_seed in table[1:]:
+        high = sample_of(page, heading, task, WITH)
+        low = sample_of(page, heading, task, WITHOUT)
+        ours, expected_error = difference(high, low)
+        assert error == f"{expected_error:.1f}"
+        assert increase == f"{ours:+.1f} ({100 * ours / (100 - low.mean):.1f} %)"
+        gains = []
+        for with_elmo, without in zip(
+            Listed(task, WITH, "`mini`").scores(),
+            Listed(task, WITHOUT, "`mini`").scores(),
+            strict=True,
+        ):
+            gains.append(f"{with_elmo - without:+.1f}")
+        assert per_seed == ", ".join(gains)
+
+
+def test_the_differences_in_tables_2_and_3() -> None:
+    rows = tables_of("RESULTS.md", "What agrees")[0][1:]
+    assert len(rows) > 12
+    for _, row, columns, ours, paper, _ in rows:
+        high, low = columns.split(" − ")
+        section = ("RESULTS.md", "Tables 2 and 3")
+        assert_difference(
+            ours, sample_of(*section, row, high), sample_of(*section, row, low)
+        )
+        name = f"{row}, paper" if row != "Coref" else "Coref, paper (test)"
+        published = [float(cell_of(*section, name, column)) for column in (high, low)]
+        assert paper == f"{published[0] - published[1]:+.1f}"
+
+
+def test_the_increases_of_figure_1() -> None:
+    heading = "Figure 1"
+    table = tables_of("RESULTS.md", heading)[0]
+    for task in ("SNLI", "SRL"):
+        (row,) = [row for row in table if row[0] == f"{task}, increase"]
+        for column, cell in zip(table[0][1:], row[1:], strict=True):
+            if cell:
+                place = ("RESULTS.md", heading)
+                high = sample_of(*place, f"{task}, {WITH}", column)
+                low = sample_of(*place, f"{task}, {WITHOUT}", column)
+                assert_difference(cell, high, low)
+
+
+def test_both_rows_of_a_share_were_run() -> None:
+    page = tables_of("RESULTS.md", "Figure 1")[0]
+    for task in ("SNLI", "SRL"):
+        missing = []
+        for label in (WITHOUT, WITH):
+            (row,) = [row for row in page if row[0] == f"{task}, {label}"]
+            missing.append([cell == "not run" for cell in row])
+        assert missing[0] == missing[1]
+
+
+def test_the_increases_with_glove() -> None:
+    place = ("results/glove.md", "GloVe")
+    for row in tables_of(*place)[0][1:]:
+        for vectors, cell in (("w2v", row[3]), ("GloVe", row[6])):
+            high = sample_of(*place, row[0], f"{vectors}, ELMo")
+            low = sample_of(*place, row[0], vectors)
+            assert_difference(cell, high, low)
+
+
+def test_the_epochs_until_elmo_is_better() -> None:
+    best_epochs, passed = [], []
+    rows = tables_of("results/figure-1.md", "Epochs until")[0][1:]
+    for seed, best, epoch, better in rows:
+        (without,) = Runs("srl_adam", "srl-baseline", int(seed)).records()
+        (with_elmo,) = Runs("srl_adam", "srl-input", int(seed)).records()
+        scores = [point["f1"] for point in without["curve"]]
+        above = [
+            point["epoch"] for point in with_elmo["curve"] if point["f1"] > max(scores)
+        ]
+        assert [best, epoch, better] == [
+            f"{100 * max(scores):.1f}",
+            str(without["scores"]["best_epoch"]),
+            str(above[0]),
+        ]
+        best_epochs.append(epoch)
+        passed.append(better)
+    text = " ".join(section_of("RESULTS.md", "What agrees").split())
+    assert f"in epochs {passed[0]}, {passed[1]} and {passed[2]} of 20" in text
+    assert "in epochs {}, {} and {} (seeds 1 to 3".format(*best_epochs) in text
+
+
+@pytest.mark.parametrize(("place", "source"), list(CURVES.items()))
+def test_the_epochs_of_a_curve(place: tuple[str, str, str], source: Runs) -> None:
+    page, heading, label = place
+    (record,) = source.records()
+    scores = {}
+    for point in record["curve"]:
+        scores[str(point["epoch"])] = f"{100 * point['f1']:.1f}"
+    table = tables_of(page, heading)[0]
+    (row,) = [row for row in table if row[0] == label]
+    assert row[1:] == [scores[epoch] for epoch in table[0][1:]]
+
+
+def test_the_best_member_of_an_ensemble() -> None:
+    for row in tables_of("results/tables-8-and-9.md", "Tables 8")[0][1:]:
+        place = ("results/tables-8-and-9.md", "Tables 8", row[0])
+        assert row[2] == f"{max(SOURCES[place]['alone'].scores()):.1f}"
+
+
+def test_layer_weights() -> None:
+    table = tables_of("results/figure-2.md", "Figure 2")[0]
+    rows = {row[0]: row[1:5] for row in table[1:]}
+    for label, source in WEIGHTS.items():
+        scores = source.records()[0]["scores"]
+        place = label.partition(", ")[2]
+        names = [f"elmo_{place}_{part}" for part in ("s0", "s1", "s2", "gamma")]
+        assert rows[label] == [f"{scores[name]:.2f}" for name in names]
+    for row in table[1:]:
+        assert (row[0] in WEIGHTS) == (".jsonl" in row[5])
+
+
+def test_the_means_of_sentiment() -> None:
+    table = tables_of("results/sentiment.md", "Sentiment")[0]
+    for row in table[1:]:
+        scores = [float(score) for score in row[1:4] if score]
+        if len(scores) == 3:
+            average, _, deviation = row[4].partition(" ± ")
+            assert float(average) == pytest.approx(mean(scores), abs=0.1)
+            assert float(deviation) == pytest.approx(stdev(scores), abs=0.1)
+
+
+@pytest.mark.parametrize(("page", "text", "file", "runs"), MINUTES)
+def test_minutes_a_run(page: str, text: str, file: str, runs: str) -> None:
+    minutes = []
+    for record in raw_rows(file):
+        if re.match(runs, record["row"]):
+            minutes.append(record["seconds"] / 60)
+    stated = text.format(f"{min(minutes):.0f}", f"{max(minutes):.0f}")
+    assert stated in " ".join(text_of(page).split())
+
+
+def rows_of_runs() -> Iterator[tuple[str, str, str]]:
+    """Page, run and score of each row of a table whose first column is `run`."""
+    for path in PAGES:
+        page = f"results/{path.name}"
+        for heading in re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE):
+            for table in tables_of(page, heading):
+                if table[0][0] == "run":
+                    for row in table[1:]:
+                        yield page, row[0].strip("`"), row[-1]
+
+
+def test_rows_that_name_their_run() -> None:
+    rows = set(rows_of_runs())
+    assert len(rows) > 10
+    for page, run, score in rows:
+        source = Runs(file_with(run), run)
+        assert score == written(source.scores(), score), (page, run)
+
+
+def file_with(run: str) -> str:
+    """The file of raw rows that has a run; only one may."""
+    files = []
+    for path in FOLDER.glob("*.jsonl"):
+        if any(record["row"] == run for record in raw_rows(path.stem)):
+            files.append(path.stem)
+    (file,) = files
+    return file
+
+
+def test_every_raw_row_is_reported() -> None:
+    used = set()
+    for *_, source in cells():
+        if isinstance(source, Runs):
+            for record in source.records():
+                used.add((source.file, source.run, record["seed"]))
+    for source in CURVES.values():
+        assert isinstance(source, Runs)
+        for record in source.records():
+            used.add((source.file, source.run, record["seed"]))
+    for _, run, _ in rows_of_runs():
+        used.add((file_with(run), run, 1))
+    kept = set()
+    for path in FOLDER.glob("*.jsonl"):
+        for record in raw_rows(path.stem):
+            kept.add((path.stem, record["row"], record["seed"]))
+    assert kept - used == set()
+
+
+def test_raw_rows_have_no_paths_of_a_machine() -> None:
+    for path in FOLDER.glob("*.jsonl"):
+        text = path.read_text("utf-8")
+        assert "file" not in json.loads(text.splitlines()[0]), path
+        assert re.search(r'": "/|/home|/tmp', text) is None, path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_names_command_machine_date_and_raw_rows(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert "elmo-tasks " in text
+    assert "one thread" in text.lower() and re.search(
+        "EPYC|Xeon|processor|`mini`", text
+    )
+    assert "2026-11-" in text or "`mini`" in text
+    assert re.search("[Rr]aw rows|Nothing is random", text)
+    for file in re.findall(r"\(([\w-]+\.jsonl)\)", text):
+        assert (FOLDER / file).is_file()
+
+
+def test_numbers_in_the_text_stand_in_a_table() -> None:
+    tables = ""
+    for page in ["RESULTS.md"] + [f"results/{path.name}" for path in PAGES]:
+        tables += "\n".join(TABLE_LINE.findall(text_of(page)))
+    known = set(DECIMAL.findall(tables)) | NOT_SCORES
+    text = TABLE_LINE.sub("", FENCES.sub("", text_of("RESULTS.md")))
+    assert set(DECIMAL.findall(text)) - known == set()
+
+
+def test_the_page_is_short() -> None:
+    assert len(text_of("RESULTS.md").split()) <= 2500
+    assert len(section_of("RESULTS.md", "What does not agree").split()) <= 600
+
+
+def test_the_table_of_the_readme() -> None:
+    lines = TABLE_LINE.findall((ROOT / "README.md").read_text("utf-8"))
+    table = tables_of("RESULTS.md", "Table 1")[0]
+    rows = {row[0]: row for row in table}
+    found = 0
+    for line in lines:
+        values = [cell.strip() for cell in line.strip("|").split("|")]
+        if values[0] not in TASKS or "±" not in line:
+            continue
+        column = table[0].index(values[0])
+        increase = rows["increase"][column].partition(" (")[0]
+        for expected in (rows[WITHOUT][column], rows[WITH][column], increase):
+            assert expected in values, line
+        found += 1
+    assert found == 6
+
+
+def test_the_matrix_is_that_of_the_results() -> None:
+    for row in json.loads((FOLDER / "layers.json").read_text("utf-8")):
+        for column in ("without", "0", "1", "2", "all"):
+            page, _, heading = row.get(f"from {column}", row["from"]).partition("#")
+            section = section_of(page, heading).replace("*", "")
+            assert row.get(column, "") in section, (row["row"], column)
