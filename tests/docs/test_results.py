@@ -700,6 +700,19 @@ def test_a_page_names_command_machine_date_and_raw_rows(page: Path) -> None:
         assert (FOLDER / file).is_file()
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["PERFORMANCE.md", "performance-development.md", "reliability-development.md"],
+)
+def test_measurements_name_their_date(page: str) -> None:
+    with_table = 0
+    for section in re.split("^## ", text_of(page), flags=re.MULTILINE)[1:]:
+        if TABLE_LINE.search(section):
+            assert "2026-11-" in section, (page, section.splitlines()[0])
+            with_table += 1
+    assert with_table >= 3
+
+
 def test_numbers_in_the_text_stand_in_a_table() -> None:
     tables = ""
     for page in ["RESULTS.md"] + [f"results/{path.name}" for path in PAGES]:
