@@ -297,6 +297,81 @@ WEIGHTS = {
 """Rows of docs/results/figure-2.md: the run whose layer weights they show."""
 
 
+Place = tuple[str, str, str, str]
+"""A page, a heading, a row and a column."""
+
+ENCODERS = ("results/encoders.md", "Encoders")
+TUNED = ("results/table-7.md", "Scale `mini`")
+ADADELTA = ("results/tables-2-and-3.md", "SRL with Adadelta", "SRL, Adadelta")
+STATED: list[tuple[str, str, Place, Place]] = [
+    (
+        ENCODERS[0],
+        "SNLI by {} (SE {})",
+        (*ENCODERS, "SNLI", "biLM, all layers"),
+        (*ENCODERS, "SNLI", "BERT, all layers"),
+    ),
+    (
+        ENCODERS[0],
+        "NER by {} (SE {})",
+        (*ENCODERS, "NER, W-NUT 17", "biLM, all layers"),
+        (*ENCODERS, "NER, W-NUT 17", "BERT, all layers"),
+    ),
+    (
+        ENCODERS[0],
+        "SST by {} (SE {})",
+        (*ENCODERS, "SST-5", "biLM, all layers"),
+        (*ENCODERS, "SST-5", "BERT, all layers"),
+    ),
+    (
+        ENCODERS[0],
+        "BERT gains {} (SE {})",
+        (*ENCODERS, "SNLI", "BERT, all layers"),
+        (*ENCODERS, "SNLI", "without"),
+    ),
+    (
+        ENCODERS[0],
+        "do not differ significantly ({}, SE {})",
+        (*ENCODERS, "SST-5", "biLM, all layers"),
+        (*ENCODERS, "SST-5", "biLM, last"),
+    ),
+    (
+        TUNED[0],
+        "SST gains {} (SE {})",
+        (*TUNED, "SST-5", "score after"),
+        (*TUNED, "SST-5", "score before"),
+    ),
+    (
+        TUNED[0],
+        "SQuAD's gain of {} (SE {})",
+        (*TUNED, "SQuAD, contexts", "score after"),
+        (*TUNED, "SQuAD, contexts", "score before"),
+    ),
+    (
+        "results/srl-optimizer.md",
+        "both places were {} (SE {}) below the input",
+        (*ADADELTA, "input only"),
+        (*ADADELTA, "input and output"),
+    ),
+    (
+        "results/srl-optimizer.md",
+        "the output alone {} (SE {}) below no ELMo",
+        (*ADADELTA, WITHOUT),
+        (*ADADELTA, "output only"),
+    ),
+    (
+        "results/sentiment.md",
+        "It gains {} (SE {})",
+        (
+            "results/sentiment.md",
+            "Sentiment",
+            "`sst_allennlp`, with ELMo, 40 million tokens",
+            "mean",
+        ),
+        ("results/sentiment.md", "Sentiment", "`sst_allennlp`, without ELMo", "mean"),
+    ),
+]
+"""Differences in the text of a page: of which two cells."""
+
 MINUTES = [
     ("results/glove.md", "{} to {} minutes a run; SNLI", "glove", "(?!snli)"),
     ("results/glove.md", "(Zen 5), {} to {} minutes", "glove", "snli"),
@@ -421,9 +496,13 @@ def sample_of(page: str, heading: str, row: str, column: str) -> Sample:
         deviation = stdev(scores) if len(scores) > 1 else 0.0
         return Sample(mean(scores), deviation, len(scores), True)
     cell = cell_of(page, heading, row, column)
+    if ", " in cell:
+        scores = [float(score) for score in cell.split(", ")]
+        return Sample(mean(scores), stdev(scores), len(scores), False)
     average, _, spread = cell.partition(" ± ")
     if spread:
-        return Sample(float(average), float(spread), 3, False)
+        seeds = 2 if "Adadelta" in row else 3
+        return Sample(float(average), float(spread), seeds, False)
     return Sample(float(average), 0.0, 1, False)
 
 
@@ -620,6 +699,19 @@ def test_the_means_of_sentiment() -> None:
             average, _, deviation = row[4].partition(" ± ")
             assert float(average) == pytest.approx(mean(scores), abs=0.1)
             assert float(deviation) == pytest.approx(stdev(scores), abs=0.1)
+
+
+@pytest.mark.parametrize(("page", "text", "high", "low"), STATED)
+def test_a_difference_in_the_text(
+    page: str, text: str, high: Place, low: Place
+) -> None:
+    pattern = re.escape(text).replace(r"\{\}", r"(\d+\.\d)")
+    match = re.search(pattern, " ".join(text_of(page).split()))
+    assert match is not None, text
+    ours, error = difference(sample_of(*high), sample_of(*low))
+    assert error is not None
+    assert float(match[1]) == pytest.approx(ours, abs=0.101)
+    assert float(match[2]) == pytest.approx(error, abs=0.101)
 
 
 @pytest.mark.parametrize(("page", "text", "file", "runs"), MINUTES)
