@@ -5,8 +5,10 @@ docs/results/*.jsonl, or, where none were kept, from the scores of each seed tha
 docs/results/table-1.md lists.
 """
 
+import argparse
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from elmo_tasks.experiments.tables.table import choose_rows, read_table
+from elmo_tasks.resources import DATA_VARIABLE
 from tests.tiny import ROOT
 
 DOCS = ROOT / "docs"
@@ -23,6 +27,14 @@ FOLDER = DOCS / "results"
 PAGES = sorted(FOLDER.glob("*.md"))
 FENCES = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TABLE_LINE = re.compile(r"^\|.*$", re.MULTILINE)
+JSONNET = re.compile(r"^```jsonnet\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HERE_DOCUMENT = re.compile(
+    r"^cat > (\S+) <<'EOF'\n(.*?)^EOF$", re.MULTILINE | re.DOTALL
+)
+OPTIONS = argparse.ArgumentParser()
+OPTIONS.add_argument("--scale", default="mini")
+OPTIONS.add_argument("--rows", nargs="*", default=[])
+ABLATE = re.compile(r"elmo-tasks ablate ([\w.]+)([^`\n]*)")
 DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?![\d.])")
 NOT_SCORES = {"2.13", "3.11", "5.1", "5.4"}
 """Versions of torch and Python, and sections of the paper."""
@@ -781,7 +793,7 @@ def test_raw_rows_have_no_paths_of_a_machine() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_names_command_machine_date_and_raw_rows(page: Path) -> None:
-    text = page.read_text("utf-8")
+    text = " ".join(page.read_text("utf-8").split())
     assert "elmo-tasks " in text
     assert "one thread" in text.lower() and re.search(
         "EPYC|Xeon|processor|`mini`", text
@@ -803,6 +815,31 @@ def test_measurements_name_their_date(page: str) -> None:
             assert "2026-11-" in section, (page, section.splitlines()[0])
             with_table += 1
     assert with_table >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [DOCS / "RESULTS.md", *PAGES], ids=lambda page: page.name
+)
+def test_a_command_names_a_table_and_its_rows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, "/corpora")
+    text = page.read_text("utf-8")
+    (tmp_path / "training_config").symlink_to(ROOT / "training_config")
+    for name, table in HERE_DOCUMENT.findall(text):
+        (tmp_path / name).write_text(table)
+    for number, block in enumerate(JSONNET.findall(text)):
+        file = tmp_path / f"{number}.jsonnet"
+        file.write_text(block)
+        assert read_table(file, "small").rows
+    for name, options in ABLATE.findall(text.replace("\\\n", " ")):
+        given, _ = OPTIONS.parse_known_args(shlex.split(options, comments=True))
+        file = tmp_path / name
+        if not name.endswith(".jsonnet"):
+            file = tmp_path / f"training_config/tables/{name}.jsonnet"
+        if file.is_file():  # other files are the blocks above
+            assert choose_rows(read_table(file, given.scale), given.rows)
 
 
 def test_numbers_in_the_text_stand_in_a_table() -> None:
