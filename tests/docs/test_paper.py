@@ -69,7 +69,7 @@ def link_to(found: re.Match[str]) -> str:
 def section_of(text: str, heading: str) -> str:
     """From a heading that begins so to the next one of its level."""
     (level, rest) = re.search(
-        rf"^(##+) {re.escape(heading)}(.*)", text, re.MULTILINE | re.DOTALL
+        rf"^(#+) {re.escape(heading)}(.*)", text, re.MULTILINE | re.DOTALL
     ).groups()  # type: ignore[union-attr]
     return re.split(rf"^{level} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
@@ -128,7 +128,13 @@ def has_numbers(row: list[str]) -> bool:
     return any(cell[:1].isdigit() for cell in row)
 
 
-def test_the_probes_are_those_of_the_matrix() -> None:
+def test_the_matrix_is_that_of_the_results() -> None:
+    pages = [RESULTS, *sorted(LAYERS.parent.glob("*.md"))]
+    results = "\n".join([page.read_text("utf-8") for page in pages])
+    for row in json.loads(LAYERS.read_text("utf-8")):
+        for column in ("without", "0", "1", "2", "all"):
+            section = section_of(results, row.get(f"section {column}", row["section"]))
+            assert row.get(column, "") in section.replace("*", ""), (row["row"], column)
     probes = {}
     for row in rows_of(PAGE.read_text("utf-8"), "5.3 What")[2:]:
         probes[row[0].partition(" (")[0]] = row[1:4]

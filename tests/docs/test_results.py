@@ -871,11 +871,3 @@ def test_the_table_of_the_readme() -> None:
             assert expected in values, line
         found += 1
     assert found == 6
-
-
-def test_the_matrix_is_that_of_the_results() -> None:
-    for row in json.loads((FOLDER / "layers.json").read_text("utf-8")):
-        for column in ("without", "0", "1", "2", "all"):
-            page, _, heading = row.get(f"from {column}", row["from"]).partition("#")
-            section = section_of(page, heading).replace("*", "")
-            assert row.get(column, "") in section, (row["row"], column)
