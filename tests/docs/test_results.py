@@ -513,7 +513,7 @@ def sample_of(page: str, heading: str, row: str, column: str) -> Sample:
         return Sample(mean(scores), stdev(scores), len(scores), False)
     average, _, spread = cell.partition(" ± ")
     if spread:
-        seeds = 2 if "Adadelta" in row else 3
+        seeds = 2 if "Adadelta" in row else 3  # as the pages say
         return Sample(float(average), float(spread), seeds, False)
     return Sample(float(average), 0.0, 1, False)
 
