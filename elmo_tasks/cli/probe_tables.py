@@ -7,15 +7,20 @@ from elmo_tasks.experiments.probes.mcnemar import Discordant
 from elmo_tasks.experiments.probes.neighbors import Occurrence
 from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, PosRow
 from elmo_tasks.experiments.probes.wsd import WsdReport, WsdRow
+from elmo_tasks.experiments.published import published
 
 _PAPER = "paper*"
 TABLE_5_DATA = "Senseval-2 and -3, SemEval-2013 and -2015"
-TABLE_5 = {"first sense": 65.9, "biLM 1": 67.4, "biLM 2": 69.0}
-"""F1 of word senses over `TABLE_5_DATA`, by row: the source's name and the layer."""
+TABLE_5_ROWS = {
+    "first sense": "WordNet 1st Sense Baseline",
+    "biLM 1": "biLM, First Layer",
+    "biLM 2": "biLM, Second Layer",
+}
+"""The paper's rows of the first sense and of a source's layers."""
 
 TABLE_6_DATA = "Penn Treebank, WSJ"
-TABLE_6 = {"biLM 1": 97.3, "biLM 2": 96.8}
-"""Accuracy of parts of speech on `TABLE_6_DATA`."""
+TABLE_6_ROWS = {"biLM 1": "biLM, First Layer", "biLM 2": "biLM, Second Layer"}
+"""The paper's rows of a source's layers."""
 
 
 def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
@@ -57,7 +62,7 @@ def wsd_table(report: WsdReport) -> str:
     for row in report.rows:
         scores = [score.f1 for score in row.scores.values()]
         over_all = row.scores[last]
-        paper = TABLE_5.get(row.name)
+        paper = _published("Table 5", TABLE_5_ROWS, row.name, "F1")
         rows.append([row.name] + scores + [over_all.precision, over_all.recall, paper])
     lines = [
         table(["F1"] + sets + ["P", "R", _PAPER], rows),
@@ -66,6 +71,16 @@ def wsd_table(report: WsdReport) -> str:
         f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
     ]
     return "\n".join(lines + _discordant(report.discordant))
+
+
+def _published(
+    table: str, paper_rows: dict[str, str], row: str, column: str
+) -> float | None:
+    """The paper's score of a row of ours; `None` if the paper has no such row."""
+    if row not in paper_rows:
+        return None
+    score: float = published(table)[paper_rows[row]][column]
+    return score
 
 
 def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
@@ -91,7 +106,7 @@ def pos_table(report: PosReport) -> str:
     seen = report.test_tokens - unseen
     rows: list[list[Any]] = [["tokens", report.test_tokens, seen, unseen, "", ""]]
     for row in report.rows:
-        paper = TABLE_6.get(row.name)
+        paper = _published("Table 6", TABLE_6_ROWS, row.name, "accuracy")
         scores = [row.accuracy, row.seen, row.unseen]
         rows.append([row.name] + scores + [paper, _steps(row.steps)])
     lines = [

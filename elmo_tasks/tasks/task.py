@@ -54,10 +54,9 @@ class Task:
     - `package`: such as `elmo_tasks.tasks.squad`.
     - `name`: of its configs, and after `elmo_tasks_` of its reader, model and
       predictor.
-    - `title`, `metric`: the task and its score, as tables name them.
+    - `title`, `metric`: the task and its score, as tables name them, the paper's Table 1
+      included.
     - `sample`: a file of a few instances below `fixtures/`.
-    - `paper`: Table 1 without and with ELMo, each a number or `{"mean": ...,
-      "deviation": ...}`.
     - `minutes`: of a training on one CPU core at `mini` and at `small`, each without
       and with ELMo; the layers are cached.
     - `has_gold`: whether the gold answers of the examples are those of every model of
@@ -71,7 +70,6 @@ class Task:
     metric: str
     sample: str
     page: Page
-    paper: tuple[Any, Any] | None = None
     minutes: tuple[tuple[float, float], tuple[float, float]] | None = None
     has_gold: bool = True
     spacy: Literal["sentence", "document"] | None = None

@@ -10,14 +10,16 @@ local members = rows.choose({
   paper: { snli: 5, squad: 11 },
 });
 
-// `scores`: [metric, what to add to the columns' names, paper's single model, paper's ensemble].
-local task(name, scores) =
-  local row(column, paper) = rows.elmo(name) + rows.scored_on_test(name) + {
-    cells: [{ column: column + score[1], metric: score[0], paper: score[paper] } for score in scores],
+// `single` and `ensemble`: rows of the paper's table. `scores`: [metric, its name in the
+// table, what to add to the columns' names].
+local task(name, table, single, ensemble, scores) =
+  local row(column, label) = rows.elmo(name) + rows.scored_on_test(name) + {
+    local paper = rows.published[table][label],
+    cells: [{ column: column + score[2], metric: score[0], paper: paper[score[1]] } for score in scores],
   };
   rows.tuning([name]) + [
-    row('single', 2),
-    row('ensemble', 3) {
+    row('single', single),
+    row('ensemble', ensemble) {
       name: name + '-ensemble',
       ensemble: { of: name + '-elmo', members: members[name], how: 'probabilities' },
       minutes: 1,
@@ -28,6 +30,12 @@ local task(name, scores) =
   title: 'Ensembles (Tables 8 and 9)',
   about: rows.caps,
   increase: { of: 'ensemble', over: 'single' },
-  rows: task('snli', [['accuracy', '', rows.tasks.snli.paper[1], 89.3]])
-        + task('squad', [['f1', '', rows.tasks.squad.paper[1], 87.4], ['em', ', EM', 78.6, 81.0]]),
+  rows: task('snli', 'Table 8', 'ESIM+ELMo', 'ESIM+ELMo ensemble', [['accuracy', 'accuracy', '']])
+        + task(
+          'squad',
+          'Table 9',
+          'BiDAF + Self Attention + ELMo',
+          'BiDAF + Self Attention + ELMo Ensemble',
+          [['f1', 'F1', ''], ['em', 'EM', ', EM']],
+        ),
 }

@@ -6,12 +6,14 @@
 // geometric means of both directions, as the authors' program prints; the paper speaks of the average.
 // Command: elmo-tasks ablate finetuning -s out/finetuning --seeds 3
 local rows = import 'rows.libsonnet';
+local a1 = rows.published['Section A.1'];
 
-local tuned(task, name, row_label, fields, before, after) = rows.tuned_bilm(name + '-lm', task, fields) {
+// `paper`: the row of its Table 7.
+local tuned(task, name, row_label, fields, paper) = rows.tuned_bilm(name + '-lm', task, fields) {
   row_label: row_label,
   cells: [
-    { column: 'perplexity before', metric: 'perplexity_before', paper: before },
-    { column: 'after', metric: 'perplexity', paper: after },
+    { column: 'perplexity before', metric: 'perplexity_before', paper: rows.published['Table 7'][paper].before },
+    { column: 'after', metric: 'perplexity', paper: rows.published['Table 7'][paper].after },
   ],
 };
 
@@ -25,14 +27,14 @@ local effect(task, bilm, without, with) = [
   about: 'Dev data; perplexity is the geometric mean of both directions. ' + rows.caps,
   increase: { of: 'score, tuned biLM', over: 'score, biLM as it was' },
   rows: [
-          tuned('snli', 'snli', 'SNLI', ['premise', 'hypothesis'], 72.1, 16.8),
-          tuned('coref', 'coref', 'Coref', ['text'], 92.3, null),
-          tuned('ner', 'ner', 'NER', ['tokens'], 103.2, 46.3),
-          tuned('squad', 'contexts', 'SQuAD, contexts', ['passage'], 99.1, 43.5),
-          tuned('squad', 'questions', 'SQuAD, questions', ['question'], 158.2, 52.0),
-          tuned('sst', 'sst', 'SST-5', ['tokens'], 131.5, 78.6),
+          tuned('snli', 'snli', 'SNLI', ['premise', 'hypothesis'], 'SNLI'),
+          tuned('coref', 'coref', 'Coref', ['text'], 'CoNLL 2012 (coref/SRL)'),
+          tuned('ner', 'ner', 'NER', ['tokens'], 'CoNLL 2003 (NER)'),
+          tuned('squad', 'contexts', 'SQuAD, contexts', ['passage'], 'SQuAD, Context'),
+          tuned('squad', 'questions', 'SQuAD, questions', ['question'], 'SQuAD, Questions'),
+          tuned('sst', 'sst', 'SST-5', ['tokens'], 'SST'),
         ]
-        + effect('snli', 'snli-lm', 88.9, 89.5)
-        + effect('squad', 'contexts-lm', null, 85.6)
-        + effect('sst', 'sst-lm', null, { says: 'no difference' }),
+        + effect('snli', 'snli-lm', a1.SNLI.untuned, a1.SNLI.tuned)
+        + effect('squad', 'contexts-lm', null, rows.published['Table 3'].SQuAD['input and output'])
+        + effect('sst', 'sst-lm', null, a1.SST.tuned),
 }

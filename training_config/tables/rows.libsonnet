@@ -20,6 +20,10 @@ local choose(values) = values[scale];
 local data =
   if scale == 'mini' then (import '../fixtures.libsonnet') + '/miniworld' else std.extVar('ELMO_TASKS_DATA');
 
+// Every score that the paper prints: by the table or section, the row and the column.
+local published = import 'published.json';
+local table1 = published['Table 1'];
+
 local records = std.extVar('tasks');
 local configs = std.extVar('configs');  // by the name of the task
 local tasks = { [task.name]: task for task in records };
@@ -40,9 +44,11 @@ local cap(config) =
   choose: choose,
   data: data,
 
-  // By name; `paper`: Table 1 without and with ELMo, for the tasks that `names` has in its order.
+  published: published,
+
+  // By name; `names`: those of the paper's Table 1, in its order.
   tasks: tasks,
-  names: [task.name for task in records if task.paper != null],
+  names: [task.name for task in records if std.objectHas(table1, task.row_label)],
 
   // A row of a task: its baseline, or its model with ELMo.
   local row(task, elmo) = {

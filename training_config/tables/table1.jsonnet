@@ -2,10 +2,11 @@
 // at `mini` and `small`. At `paper`, SNLI and SQuAD read a biLM that is fine-tuned on their training data first (A.1).
 // Command: elmo-tasks ablate table1 -s out/table1 --seeds 3
 local rows = import 'rows.libsonnet';
+local table1 = rows.published['Table 1'];
 
 local pair(task) = rows.tuning([task]) + [
-  rows.baseline(task) + rows.scored_on_test(task) + { paper: rows.tasks[task].paper[0] },
-  rows.elmo(task) + rows.scored_on_test(task) + { paper: rows.tasks[task].paper[1] },
+  rows.baseline(task) + rows.scored_on_test(task) + { paper: table1[rows.tasks[task].row_label].baseline },
+  rows.elmo(task) + rows.scored_on_test(task) + { paper: table1[rows.tasks[task].row_label].ELMo },
 ];
 
 {

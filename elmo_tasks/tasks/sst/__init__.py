@@ -11,7 +11,6 @@ TASKS = (
         name="sst",
         title="SST-5",
         metric="accuracy",
-        paper=(51.4, {"mean": 54.7, "deviation": 0.5}),
         minutes=((0.7, 1.2), (9, 15)),
         sample="sst/trees.txt",
         page=Page(

@@ -11,7 +11,6 @@ TASKS = (
         name="ner",
         title="NER",
         metric="f1",
-        paper=(90.15, {"mean": 92.22, "deviation": 0.10}),
         minutes=((0.7, 2), (3.5, 8)),
         sample="ner/eng.bio",
         page=Page(
