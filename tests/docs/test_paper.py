@@ -9,15 +9,26 @@ one of its lines contains.
 import ast
 import json
 import re
+from functools import cache
+from typing import Any, NamedTuple
 
 import pytest
 
-from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.experiments.published import FILE
+from elmo_tasks.resources import DATA_VARIABLE, configs_root
 from tests.docs.test_fidelity import check_value
 from tests.tiny import ROOT
 
 PAGE, RESULTS = ROOT / "docs/PAPER.md", ROOT / "docs/RESULTS.md"
 LAYERS = ROOT / "docs/results/layers.json"
+CARD = ROOT / "fixtures/bilm/README.md"
+PUBLISHED, OURS = ", published", ", ours"
+HEADINGS = re.compile("^#.*", re.MULTILINE)
+KNOWN_OTHERWISE = {"93.6", "3.0"}
+"""
+The parameters of the paper's biLM, in millions; a difference that
+`test_our_scores_of_the_probes` computes.
+"""
 CODE = re.compile(r"\[`([\w/]+\.py)`: `([^`]+)`\]\(\.\./elmo_tasks/\1#L\d+\)")
 CONFIG = re.compile(
     r"Config: \[`(\w+)`\]\(\.\./training_config/paper/\1\.jsonnet\)(.*?)(?:\.\s|;)",
@@ -74,14 +85,45 @@ def section_of(text: str, heading: str) -> str:
     return re.split(rf"^{level} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def rows_of(text: str, heading: str) -> list[list[str]]:
-    """The cells of each row of the tables in a section."""
-    rows = []
-    for line in section_of(text, heading).splitlines():
-        if line.startswith("|"):
-            cells = line.strip("|").split("|")
-            rows.append([cell.strip() for cell in cells])
-    return rows
+class Table(NamedTuple):
+    header: list[str]
+    rows: dict[str, list[str]]
+    """The cells after the first, by the first."""
+
+
+def tables_of(text: str) -> list[Table]:
+    """The tables of a page, in order."""
+    tables = []
+    for lines in re.findall(r"(?:^\|.*\n)+", text + "\n", re.MULTILINE):
+        header, _, *rows = [cells_of(line) for line in lines.splitlines()]
+        tables.append(Table(header, {row[0]: row[1:] for row in rows}))
+    return tables
+
+
+def cells_of(line: str) -> list[str]:
+    cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+    return [cell.strip().replace("*", "") for cell in cells]
+
+
+@cache
+def of_the_page() -> dict[str, Table]:
+    """The tables of docs/PAPER.md by their first cell, such as `Table 5`."""
+    return {table.header[0]: table for table in tables_of(PAGE.read_text("utf-8"))}
+
+
+@cache
+def measured() -> str:
+    """All pages with results."""
+    pages = [RESULTS, *sorted((ROOT / "docs/results").glob("*.md")), CARD]
+    return "\n".join([page.read_text("utf-8") for page in pages])
+
+
+def measured_table(columns: list[str]) -> dict[str, list[str]]:
+    """The rows of the first table of results that has these columns."""
+    for table in tables_of(measured()):
+        if set(columns) <= set(table.header):
+            return table.rows
+    raise AssertionError(f"no table of results has {columns}")
 
 
 def test_links_into_code() -> None:
@@ -106,41 +148,136 @@ def test_config_values_and_commands(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (ROOT / f"training_config/{file}.jsonnet").exists()
 
 
-def test_numbers_are_those_of_the_results() -> None:
-    page, results = PAGE.read_text("utf-8"), RESULTS.read_text("utf-8")
-    table = rows_of(results, "Table 1: six tasks")
-    names = table[0]
-    without, with_elmo, increase, _, _, papers = table[2:8]
-    for row in rows_of(page, "4 Six tasks")[2:]:
-        column = names.index(row[0].partition(" (")[0])
-        increased = increase[column].partition(" (")[0]
-        paper = papers[column].partition(" (")[0]
-        assert row[2:] == [without[column], with_elmo[column], increased, paper]
-    expected = rows_of(results, "Tables 2 and 3")
-    for heading, count in (("5.1 Which layers", 6), ("5.2 Where", 8)):
-        rows = [row for row in rows_of(page, heading) if has_numbers(row)]
-        assert len(rows) == count
-        for row in rows:
-            assert row in expected
+def published() -> dict[str, dict[str, dict[str, Any]]]:
+    """The paper's scores; numbers are texts, with the digits of the paper."""
+    text = (configs_root() / FILE).read_text("utf-8")
+    found: dict[str, dict[str, dict[str, Any]]]
+    found = json.loads(text, parse_float=str, parse_int=str)
+    return found
 
 
-def has_numbers(row: list[str]) -> bool:
-    return any(cell[:1].isdigit() for cell in row)
+def shown(score: Any) -> str:
+    """A score of the paper as a cell of the page."""
+    if score is None:
+        return "–"
+    if isinstance(score, str):
+        return score
+    if "says" in score:
+        return str(score["says"])
+    return f"{score['mean']} ± {score['deviation']}"
+
+
+@pytest.mark.parametrize("source", published())
+def test_published_scores_are_those_of_the_data(source: str) -> None:
+    """
+    Each row of the paper's table, in its order, and no other: in rows of their own, or
+    in the columns before the first one of ours.
+    """
+    table = of_the_page()[source]
+    count = len(table.header) - 1
+    for number, column in enumerate(table.header[1:]):
+        if column.startswith("ours"):
+            count = min(count, number)
+    found = {}
+    for label, cells in table.rows.items():
+        if not label.endswith(OURS):
+            found[label.removesuffix(PUBLISHED)] = cells[:count]
+    expected = {}
+    for label, scores in published()[source].items():
+        expected[label] = [shown(score) for score in scores.values()]
+    assert list(found.items()) == list(expected.items())
+
+
+def test_our_scores_of_table_1() -> None:
+    tasks = list(published()["Table 1"])
+    results = measured_table(tasks)
+    page = of_the_page()
+    columns = next(
+        t.header for t in tables_of(measured()) if set(tasks) <= set(t.header)
+    )
+    again = {
+        "SNLI": ("Table 8", "ESIM (Chen et al., 2017)", "ESIM+ELMo"),
+        "SQuAD": ("Table 9", "BiDAF + Self Attention", "BiDAF + Self Attention + ELMo"),
+        "SRL": ("Table 10", "He et al. (2017), our impl.", "He et al. (2017) + ELMo"),
+        "Coref": ("Table 11", "Lee et al. (2017) (single)", "Lee et al. (2017) + ELMo"),
+        "NER": ("Table 12", None, "biLSTM-CRF + ELMo"),
+        "SST-5": ("Table 13", None, "BCN+ELMo"),
+    }
+    for task, (table, baseline, elmo) in again.items():
+        column = columns.index(task) - 1
+        without = results["without ELMo"][column]
+        with_elmo = results["with ELMo"][column]
+        _, _, *ours, increase, relative = page["Table 1"].rows[task + OURS]
+        assert ours == [without, with_elmo]
+        assert f"+{increase} ({relative} %)" == results["increase"][column]
+        assert page[table].rows[elmo][-1] == with_elmo
+        if baseline is not None:
+            assert page[table].rows[baseline][-1] == without
+
+
+@pytest.mark.parametrize(
+    ("source", "columns"),
+    [
+        ("Table 2", ["last only", "all, λ=1"]),
+        ("Table 3", ["input only", "input and output"]),
+        ("Section A.6", ["input only", "input and output"]),
+    ],
+)
+def test_our_scores_of_tables_2_and_3(source: str, columns: list[str]) -> None:
+    results = measured_table(columns)
+    rows = of_the_page()[source].rows
+    ours = {label: cells for label, cells in rows.items() if label.endswith(OURS)}
+    assert len(ours) == len(published()[source])
+    for label, cells in ours.items():
+        assert results[label.removesuffix(OURS)][: len(cells)] == cells
+
+
+def test_our_scores_of_the_probes() -> None:
+    word_senses, speech = json.loads(LAYERS.read_text("utf-8"))[:2]
+    page = of_the_page()
+    for layer, label in (("1", "biLM, First Layer"), ("2", "biLM, Second Layer")):
+        assert page["Table 5"].rows[label][-1] == word_senses[layer]
+        assert page["Table 6"].rows[label][-1] == speech[layer]
+    first_sense = page["Table 5"].rows["WordNet 1st Sense Baseline"]
+    assert first_sense[-1] == word_senses["without"]
+    results = measured_table(["word senses, F1"])
+    rows = ("WordNet's first sense", "biLM, layer 1", "biLM, layer 2")
+    expected = [results[row][1] for row in rows]
+    found = [row[1] for row in page["Table 5"].rows.values() if row[1][:1].isdigit()]
+    assert found == expected
+    gain = float(expected[2]) - float(expected[0])
+    assert f"{gain:.1f} on our Senseval-2" in PAGE.read_text("utf-8")
+
+
+def test_our_perplexities_of_table_7() -> None:
+    results = measured_table(["text", "before", "after"])
+    page = of_the_page()["Table 7"].rows
+    expected = [row[:2] for row in results.values()]
+    in_the_order_of_the_paper = [cells[-2:] for cells in page.values()]
+    assert in_the_order_of_the_paper == expected
+
+
+def test_other_scores_are_measured_somewhere() -> None:
+    """Each number with a decimal of the page is in a page of results or published."""
+    text = re.sub(r"\$\$.*?\$\$|\]\(.*?\)|`[^`]*`", "", PAGE.read_text("utf-8"))
+    numbers = set(re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", text))
+    sections = set(
+        re.findall(r"(?<![\w.])\d\.\d(?![\w.])", "\n".join(HEADINGS.findall(text)))
+    )
+    known = measured() + (configs_root() / FILE).read_text("utf-8")
+    unknown = []
+    for number in sorted(numbers - sections):
+        if not re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", known):
+            unknown.append(number)
+    assert set(unknown) <= KNOWN_OTHERWISE
 
 
 def test_the_matrix_is_that_of_the_results() -> None:
-    pages = [RESULTS, *sorted(LAYERS.parent.glob("*.md"))]
-    results = "\n".join([page.read_text("utf-8") for page in pages])
     for row in json.loads(LAYERS.read_text("utf-8")):
         for column in ("without", "0", "1", "2", "all"):
-            section = section_of(results, row.get(f"section {column}", row["section"]))
+            heading = row.get(f"section {column}", row["section"])
+            section = section_of(measured(), heading)
             assert row.get(column, "") in section.replace("*", ""), (row["row"], column)
-    probes = {}
-    for row in rows_of(PAGE.read_text("utf-8"), "5.3 What")[2:]:
-        probes[row[0].partition(" (")[0]] = row[1:4]
-    word_senses, speech = json.loads(LAYERS.read_text("utf-8"))[:2]
-    assert probes["word senses, F1"] == [word_senses[layer] for layer in "012"]
-    assert probes["parts of speech, accuracy"] == [speech[layer] for layer in "012"]
 
 
 if __name__ == "__main__":

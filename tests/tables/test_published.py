@@ -30,7 +30,7 @@ AGAIN = [
     ("Coref", "previous best", "Table 11", "Lee et al. (2017) (single)", "F1"),
     ("Coref", "baseline", "Table 11", "Lee et al. (2017) (single)", "F1"),
     ("Coref", "ELMo", "Table 11", "Lee et al. (2017) + ELMo", "F1"),
-    ("NER", "previous best", "Table 12", "Peters et al. (2017)", "F1"),
+    ("NER", "previous best", "Table 12", "Peters et al. (2017)◊", "F1"),
     ("NER", "ELMo", "Table 12", "biLSTM-CRF + ELMo", "F1"),
     (
         "SST-5",
