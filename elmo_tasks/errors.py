@@ -154,8 +154,8 @@ def shown(value: Any) -> str:
 
 
 ALLENNLP = (
-    "'.[tasks]' && pip install --no-deps allennlp==2.10.1, in the source folder of "
-    "elmo-tasks"
+    "-c requirements.txt '.[tasks]' && pip install --no-deps allennlp==2.10.1, in the "
+    "source folder of elmo-tasks"
 )
 """What a command or an adapter that needs AllenNLP needs."""
 

@@ -273,7 +273,7 @@ class Elmo:
         The vectors of N sentences, lists of words or texts: N arrays, with `tensors` N
         tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]. For `layers`
         see `LayerChoice`. `tokenizer` splits texts, by default that of the constructor.
-        `progress` shows a bar, which needs the package tqdm.
+        `progress` shows a bar.
 
         What seems to be a list of the words of one sentence is reported once. Raises
         `InputError` if a value is invalid, not finite, or memory runs out.

@@ -139,8 +139,9 @@ def open_tokenizer(chosen: Tokenizer, *, advice: str) -> tuple[Split, str]:
         return basic_tokens, RULE
     if isinstance(chosen, str) and chosen.startswith(SPACY):
         language = chosen.removeprefix(SPACY)
+        nlp = blank_pipeline(language)
         rules = f"spaCy {version('spacy')}, blank {language}"
-        return partial(_spacy_words, blank_pipeline(language)), rules
+        return partial(_spacy_words, nlp), rules
     if _is_spacy_language(chosen):
         model = f"{chosen.lang}_{chosen.meta.get('name', '')}"  # type: ignore[union-attr]
         return partial(_spacy_words, chosen), f"spaCy {version('spacy')}, {model}"

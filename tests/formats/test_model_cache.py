@@ -201,20 +201,13 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("has_tqdm", [True, False])
-def test_a_download_is_shown(
-    has_tqdm: bool, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a terminal; also where the package tqdm is not installed."""
+def test_a_download_is_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal."""
     publish(monkeypatch, f"{server.address}/sound/w.hdf5", md5=(MD5,))
-    if not has_tqdm:
-        monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setattr(sys, "stderr", Terminal())
     run(["models", "--download", NAME])
     shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
     assert "\rw.hdf5: " in shown
-    if not has_tqdm:
-        assert " of 0.3 MB" in shown and shown.endswith("\r\x1b[K")
 
 
 @pytest.mark.parametrize("option", ["--download", "--remove"])
