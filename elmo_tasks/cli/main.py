@@ -156,7 +156,23 @@ def run(arguments: list[str]) -> None:
         name = arguments[0]
     if name in ("train", "ablate-run") and not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
-    if name in EAGER:
+    parser, _ = parsers(name)
+    args = parser.parse_args(arguments)
+    if name is None:
+        parser.print_help()
+        return
+    if name not in LIGHT and name not in IN_OTHER_PROCESSES:
+        register_classes(args.include_package)
+    with download_bars(args.download_limit):
+        args.func(args)
+
+
+def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
+    """
+    The parser of `elmo-tasks` and those of the commands by name. Only that of the
+    chosen command has arguments, since they import its module.
+    """
+    if chosen in EAGER:
         load_allennlp()
     parser = Parser(
         prog="elmo-tasks",
@@ -166,20 +182,13 @@ def run(arguments: list[str]) -> None:
     parser.add_argument(
         "--version", action="version", version=f"elmo-tasks {__version__}"
     )
-    parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command, text in COMMANDS.items():
-        if command == name:
-            _add_command(parsers, command, text)
-        elif command != "ablate-run":
-            parsers.add_parser(command, help=text)
-    args = parser.parse_args(arguments)
-    if name is None:
-        parser.print_help()
-        return
-    if name not in LIGHT and name not in IN_OTHER_PROCESSES:
-        register_classes(args.include_package)
-    with download_bars(args.download_limit):
-        args.func(args)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, text in COMMANDS.items():
+        if name == chosen:
+            _add_command(commands, name, text)
+        elif name != "ablate-run":
+            commands.add_parser(name, help=text)
+    return parser, dict(commands.choices)
 
 
 def _add_command(
