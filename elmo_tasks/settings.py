@@ -239,6 +239,8 @@ def annotations(cls: type) -> dict[str, Any]:
 
 def meaning(annotation: Any) -> str:
     """The text among the parts of an `Annotated` type."""
+    if get_origin(annotation) is not Annotated:
+        return ""
     for part in get_args(annotation)[1:]:
         if isinstance(part, str):
             return part

@@ -46,20 +46,22 @@ class BiLMOptions(Settings):
 
     # Parameters
 
-    - `filters`: the character convolutions: pairs of width in characters and number of
-      filters.
+    - `filters`: the character convolutions: a list of pairs, the width in characters and
+      the number of filters.
     - `character_dim`: size of a character embedding.
-    - `activation`: after the max-pooling over characters: `relu` or `tanh`.
-    - `n_highway`: highway layers after the convolutions, 0 to 100.
-    - `dim`, `projection_dim`: LSTM units and size of the projected output, per
-      direction (P; a layer's vector has 2P).
-    - `n_layers`: LSTM layers per direction (L), at most 100.
-    - `cell_clip`, `proj_clip`: largest absolute value of the cell state and of the
-      projected output; `None` or 0 for no clipping.
-    - `use_skip_connections`: whether layers after the first add their input to their
+    - `activation`: activation after the max-pooling over characters.
+    - `n_highway`: number of highway layers after the convolutions.
+    - `dim`: LSTM units per direction.
+    - `projection_dim`: width of the projected output per direction (P); the vector of a
+      layer has 2P elements.
+    - `n_layers`: LSTM layers per direction (L).
+    - `cell_clip`: largest absolute value of the cell state; null or 0: no clipping.
+    - `proj_clip`: largest absolute value of the projected output; null or 0: no
+      clipping.
+    - `use_skip_connections`: if true, each layer after the first adds its input to its
       output.
-    - `max_characters_per_token`: bytes that are read of a word, plus 2; 10 to 256.
-      AllenNLP's own loader and bilm-tf's weights have 50.
+    - `max_characters_per_token`: number of bytes read from a word, plus 2 for its start
+      and end. AllenNLP's own loader and the weights of bilm-tf have 50.
     """
 
     filters: Annotated[tuple[Any, ...], _is_filters] = (
@@ -126,7 +128,7 @@ class BiLMOptions(Settings):
             return [Wrong("", _STRUCTURE, options)]
         found = _wrong_count(options)
         for wrong in wrong_in(cls, values):
-            found.append(wrong._replace(key=_PLACES[wrong.key]))
+            found.append(wrong._replace(key=PLACES[wrong.key]))
         return found
 
     @classmethod
@@ -167,7 +169,7 @@ class BiLMOptions(Settings):
         }
 
 
-_PLACES = {
+PLACES = {
     "filters": "char_cnn.filters",
     "character_dim": "char_cnn.embedding.dim",
     "activation": "char_cnn.activation",

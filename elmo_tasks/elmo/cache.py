@@ -68,11 +68,12 @@ class CacheSettings(Settings):
     """
 
     cache_dir: Annotated[
-        Optional[PathLike], "folder for the layers of each sentence, or null"
+        Optional[PathLike], "folder of the layer cache; null: no cache"
     ] = None
     cache_limit_gb: Annotated[
         Optional[Annotated[float, Range(above=0)]],
-        "its maximal size in 10^9 bytes; null: nine tenths of the free disk",
+        "largest size of the cache in 10^9 bytes; null: its present size plus nine"
+        " tenths of the free disk",
     ] = None
 
 

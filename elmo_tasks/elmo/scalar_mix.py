@@ -47,16 +47,18 @@ class MixSettings(Settings):
     mix: Annotated[
         str,
         _is_mix,
-        "`weighted` (Eq. 1), `last` (the top layer), or `layer:k`, where `layer:0` is "
-        "context-free",
+        "how layers become one vector: `weighted` (Eq. 1), `last` (the top layer) or"
+        " `layer:k`; `layer:0` is the context-free layer",
     ] = WEIGHTED
     l2: Annotated[
-        Optional[Factor], "penalty on the layer weights (the paper's lambda), or null"
+        Optional[Factor],
+        "L2 penalty on the layer weights, the paper's lambda; null: none",
     ] = None
-    gamma: Annotated[bool, "learn the scale gamma, which starts at 1"] = True
+    gamma: Annotated[bool, "learn the scale gamma, initially 1"] = True
     layer_norm: Annotated[
         Literal[False, "sentence", "batch"],
-        "bring each layer to mean 0 and variance 1 before mixing",
+        "normalise each layer to mean 0 and variance 1 before mixing, over a sentence or"
+        " over the batch",
     ] = False
 
     def conflicts(self) -> Iterator[Wrong]:

@@ -153,33 +153,38 @@ class SourceSettings(Settings):
 
     source: Annotated[
         Optional[Annotated[str, _is_source]],
-        "`bilm`, `transformer`, `manylangs` or one of your own; null: inferred from"
-        " the model",
+        "kind of model: `bilm`, `transformer`, `manylangs`, or a source that you have"
+        " registered; null: inferred from the model",
     ] = None
     model: Annotated[
         Optional[PathLike],
         "a biLM, a transformer or ELMoForManyLangs: name, folder, ZIP, URL,"
-        " `hf://OWNER/NAME` or `OPTIONS.json+WEIGHTS.hdf5`; replaces the two files",
+        " `hf://OWNER/NAME` or `OPTIONS.json+WEIGHTS.hdf5`; overrides `options_file`"
+        " and `weight_file`; null with neither of them: the bundled biLM",
     ] = None
-    options_file: Annotated[Optional[PathLike], "the biLM's options, path or URL"] = (
+    options_file: Annotated[Optional[PathLike], "path or URL of the biLM's options"] = (
         None
     )
-    weight_file: Annotated[Optional[PathLike], "the biLM's weights, path or URL"] = None
+    weight_file: Annotated[Optional[PathLike], "path or URL of the biLM's weights"] = (
+        None
+    )
     pieces: Annotated[
         Literal["mean", "first", "last"],
-        "which vectors of a word's pieces the transformer gives",
+        "the vector of a word that a transformer splits into pieces: their mean, the"
+        " first or the last",
     ] = "mean"
     state: Annotated[
         Literal["reset", "carry"],
-        "whether each sentence starts from zero states, or from the last (bilm-tf)",
+        "the biLM's initial state for a sentence: zero (`reset`), or the last state of"
+        " the previous batch, as in bilm-tf (`carry`)",
     ] = "reset"
     precision: Annotated[
         Literal["float32", "bfloat16"],
-        "of the biLM's matrix products; a transformer computes in it",
+        "data type of the biLM's matrix products, or of the whole transformer",
     ] = "float32"
     archive: Annotated[
         bool,
-        "put the files of the biLM or transformer into each checkpoint and archive",
+        "store the model's files in each checkpoint and archive",
     ] = False
 
     @property

@@ -20,8 +20,14 @@ class CharacterCnn(Seq2VecEncoder):
     """
     Dropout, a convolution of one width, ReLU and the maximum over the word. Unlike with
     AllenNLP's `cnn`, words are padded with zeros at their end, so that they may be
-    shorter than the filter, which reads `width` characters. Vectors of characters have
-    width `embedding_dim` (E) and `dropout`, those of words `num_filters` (F).
+    shorter than the filter.
+
+    # Parameters
+
+    - `embedding_dim`: width of a character's vector (E).
+    - `num_filters`: number of filters, the width of a word's vector (F).
+    - `width`: characters that the filter reads.
+    - `dropout`: dropout on the characters' vectors.
     """
 
     @checked
@@ -63,11 +69,19 @@ class CharacterCnn(Seq2VecEncoder):
 @Seq2VecEncoder.register("elmo_tasks_character_cnns")
 class CharacterCnns(Seq2VecEncoder):
     """
-    Several `CharacterCnn` with `num_filters` (F) each, one for each of the `widths`
-    (W), side by side: 50 of widths 3, 4 and 5 in the coreference model of Lee et al.
-    (2017, section 5). With AllenNLP's `cnn`, a word that is shorter than a filter has
-    no features from it, and one of two letters has none at all. For the other
-    parameters see `CharacterCnn`.
+    The concatenated outputs of several `elmo_tasks_character_cnn` of different widths:
+    3, 4 and 5, with 50 filters each, in the coreference model of Lee et al. (2017,
+    section 5).
+
+    With AllenNLP's `cnn`, a word that is shorter than a filter has no features from it,
+    and one of two letters has none at all.
+
+    # Parameters
+
+    - `embedding_dim`: width of a character's vector (E).
+    - `num_filters`: number of filters of each width (F).
+    - `widths`: the widths in characters (W of them).
+    - `dropout`: dropout on the characters' vectors.
     """
 
     @checked
@@ -110,12 +124,20 @@ class CharacterCnns(Seq2VecEncoder):
 @Seq2VecEncoder.register("cnn", exist_ok=True)
 class PaddedCnn(CnnEncoder):
     """
-    AllenNLP's `cnn`, which masks padding in any dtype.
+    AllenNLP's `cnn`, with padding that is masked in any data type.
 
     AllenNLP adds the smallest number of torch's default dtype to the activations of
     padding, and searches for it in the maximum. In another dtype, also under
     `torch.autocast`, it is not found: a word shorter than a filter has features of
     -65504 or minus infinity in place of 0.
+
+    # Parameters
+
+    - `embedding_dim`: width of a character's vector.
+    - `num_filters`: number of filters of each width.
+    - `ngram_filter_sizes`: the widths in characters.
+    - `conv_layer_activation`: activation after the convolutions; null: ReLU.
+    - `output_dim`: width of a linear layer on the result; null: no such layer.
     """
 
     @checked

@@ -18,7 +18,7 @@ DIRECTIONS = 2
 @Seq2SeqEncoder.register("elmo_tasks_coupled_lstm")
 class CoupledLstm(Encoder):
     """
-    One bidirectional layer whose forget gate is 1 minus the input gate:
+    One bidirectional LSTM layer whose forget gate is 1 minus the input gate:
 
         [i; j; o] = [x_t; d h_(t-1)] W + b
         c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)
@@ -32,7 +32,13 @@ class CoupledLstm(Encoder):
     alone, as in its code of 2017, whose input weights start Glorot-uniform and whose
     bias is the sum of two. All other parameters start Glorot-uniform as in TensorFlow.
 
-    `hidden_size` is H, the units per direction; `InputEncoder` supplies `input_size`.
+    # Parameters
+
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_size`: units per direction (H).
+    - `dropout`: variational dropout on the recurrence.
+    - `orthonormal_input`: if true, the initial weights of input and recurrence together
+      are orthonormal; if false, those of the recurrence only.
     """
 
     @checked

@@ -36,10 +36,13 @@ class Places(Settings):
     """Where a model uses ELMo vectors."""
 
     at: Annotated[
-        Literal["input", "output", "both"], "of the encoder (section 3.3)"
+        Literal["input", "output", "both"],
+        "where ELMo vectors are added: to the encoder's input, its output, or both"
+        " (section 3.3)",
     ] = "input"
     dropout: Annotated[
-        Probability, "of the elements of the ELMo vectors, independently for each place"
+        Probability,
+        "dropout on the elements of the ELMo vectors, drawn separately at each place",
     ] = 0.0
 
 
@@ -56,8 +59,8 @@ SETTINGS: tuple[type[Settings], ...] = (
 @TokenEmbedder.register(REGISTERED_AS)
 class ElmoTokenEmbedder(TokenEmbedder):
     """
-    The layers of a frozen source, and a scalar mix of them for each place where a model
-    uses ELMo vectors.
+    ELMo: the layers of a frozen model, and a scalar mix of them for each place where a
+    task model uses ELMo vectors.
 
     Under `model.elmo` the model calls `layers` once and then `input_vectors` and
     `output_vectors`. As a plain `TokenEmbedder` of type `elmo_tasks`, calling it
@@ -102,7 +105,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     ) -> Self:
         """
         With a source from its files; by default the embedded biLM. `settings` are the
-        keys of `model.elmo`, which docs/LAYERS.md lists, and which errors call by the
+        keys of `model.elmo`, see docs/reference-configs.md; errors call them by the
         dotted path `config_path`. `run_folder` is that of a run or of an unpacked
         archive, where a trained model's files may be.
 

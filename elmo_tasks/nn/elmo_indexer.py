@@ -22,6 +22,10 @@ class CharacterIndexer(TokenIndexer):
 
     Instances hold one reference per token to an array that all occurrences of a word
     share.
+
+    # Parameters
+
+    - `token_min_padding_length`: pad every text to at least this many tokens.
     """
 
     @checked

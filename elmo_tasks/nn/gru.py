@@ -14,9 +14,15 @@ INITIAL_DEVIATION = 0.05
 @Seq2SeqEncoder.register("elmo_tasks_gru")
 class Gru(Encoder):
     """
-    One bidirectional layer of `hidden_size` units per direction with zero initial
-    states; the values of padding have no effect. Weights are initialized from a
-    truncated normal distribution, biases with 0.
+    One bidirectional GRU layer.
+
+    Initial states are zero, and the values of padding have no effect. Weights are
+    initialized from a truncated normal distribution, biases with 0.
+
+    # Parameters
+
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_size`: units per direction.
     """
 
     @checked

@@ -29,16 +29,16 @@ class HighwayLstm(Encoder):
     # Parameters
 
     - `input_size`: width of the input; `InputEncoder` supplies it.
-    - `hidden_size`: width H of each layer.
+    - `hidden_size`: units of each layer (H).
     - `num_layers`: number of layers.
-    - `dropout`: probability of variational dropout (Gal and Ghahramani, 2016): each
-      layer draws one mask per sentence and applies it to `h_t` of all tokens.
-    - `dropout_outputs`: whether the next layer, too, reads the masked `h_t`, as in He
-      et al.'s code. If false, the mask applies to the layer's own recurrence alone, as
+    - `dropout`: variational dropout (Gal and Ghahramani, 2016): each layer draws one
+      mask per sentence and applies it to `h_t` of all tokens.
+    - `dropout_outputs`: if true, the next layer reads the masked `h_t`, too, as in He
+      et al.'s code; if false, the mask applies only to the layer's own recurrence, as
       in AllenNLP.
-    - `precision`: type of the matrix products, `float32` or `bfloat16`; cells and gates
-      are in float32, outputs in the weights' type. By default that of `torch.autocast`
-      if enabled, else the inputs'.
+    - `precision`: data type of the matrix products; cells and gates are in float32,
+      outputs in the weights' type. If null, that of `torch.autocast` if enabled, else
+      the inputs'.
     """
 
     @checked

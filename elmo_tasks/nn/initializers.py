@@ -14,8 +14,14 @@ from elmo_tasks.settings import Number, checked, not_empty
 @Initializer.register("elmo_tasks_values")
 class ValuesInitializer(Initializer):
     """
-    Sets a vector to given `values`, such as the weights of ELMo's layers before the
-    softmax. Raises `InputError` if the parameter has another shape.
+    Sets a vector to given values, such as the weights of ELMo's layers before the
+    softmax.
+
+    # Parameters
+
+    - `values`: the elements of the vector.
+
+    Raises `InputError` if the parameter has another shape.
     """
 
     @checked

@@ -63,20 +63,18 @@ class InputEncoder(nn.Module):
 
     # Parameters
 
-    - `text_field_embedder`: embeds all keys of the text field but `elmo`. Word ids,
-      under the key `tokens`, are ignored if it has no such part, or is `None`.
-    - `encoder`: from x, whose width is `input_width(embedder, elmo)`; that of a config
-      gets this width.
-    - `elmo`: if not given, the character ids under the key `elmo` are ignored.
-    - `word_vectors`: whether x contains the word vectors of `text_field_embedder`, if
-      it has any.
-    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is
-      appended in their place. Like all that belongs to ELMo, it may be given without
-      ELMo there, and has no effect then.
-    - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output
-      before ELMo is appended. ELMo's vectors have their own dropout, too.
-    - `variational_dropout`: whether these two drop the same units at all tokens of a
-      sentence, or each element independently. Without dropout it has no effect.
+    - `text_field_embedder`: embeds every key of the text field except `elmo`. Word ids
+      (the key `tokens`) are ignored if it is null or has no embedder for them.
+    - `encoder`: turns the input x into h. A config leaves out its input width, which is
+      inferred: the width of the embeddings plus that of ELMo at the input.
+    - `elmo`: adds ELMo. If null, the character ids under the key `elmo` are ignored.
+    - `word_vectors`: if false, x leaves out the word vectors of `text_field_embedder`.
+    - `elmo_output_encoder`: encodes the ELMo vectors at the output before they are
+      appended. Ignored if `elmo` is null or has no vectors at the output.
+    - `input_dropout`: dropout on x. ELMo vectors also have their own dropout.
+    - `output_dropout`: dropout on the encoder's output, before ELMo is appended.
+    - `variational_dropout`: if true, these two dropouts drop the same units at every
+      token of a sentence; if false, each element independently.
 
     Raises `InputError` if nothing is left to embed, or an encoder's width is not that
     of its input.

@@ -13,8 +13,12 @@ from elmo_tasks.settings import Width, checked
 @TokenEmbedder.register("elmo_tasks_projected")
 class ProjectedEmbedder(TokenEmbedder):
     """
-    The vectors of `embedder`, whose token indexer gives one tensor, through a linear
-    layer to `projection_dim` (P) dimensions.
+    A linear layer on the vectors of another embedder.
+
+    # Parameters
+
+    - `embedder`: the other embedder, whose token indexer gives one tensor.
+    - `projection_dim`: width of the result (P).
     """
 
     @checked

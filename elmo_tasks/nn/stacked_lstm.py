@@ -23,15 +23,18 @@ Widths = Annotated[list[Width], not_empty]
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
 class FeedForwardLstm(Encoder):
     """
-    A ReLU layer with dropout before a `StackedLstm`. (AllenNLP's `compose` does not
-    combine bidirectional encoders with others.) The ReLU layer is initialized with
-    `glorot`.
+    A ReLU layer with dropout, then a stacked biLSTM (`StackedLstm`).
+
+    AllenNLP's `compose` does not combine bidirectional encoders with others. The ReLU
+    layer is initialized with `glorot`.
 
     # Parameters
 
-    - `feedforward_size`, `feedforward_dropout`: units of the ReLU layer, and dropout on
-      its output.
-    - `input_size`, `hidden_sizes`, `dropout`: see `StackedLstm`.
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `feedforward_size`: units of the ReLU layer.
+    - `feedforward_dropout`: dropout on the output of the ReLU layer.
+    - `hidden_sizes`: units per direction of each LSTM layer, the lowest first.
+    - `dropout`: variational dropout on the input of each LSTM layer.
     """
 
     @checked

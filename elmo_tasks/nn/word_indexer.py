@@ -30,9 +30,15 @@ class LookedUp(NamedTuple):
 @TokenIndexer.register("elmo_tasks_word_ids")
 class WordIndexer(TokenIndexer):
     """
-    The id of each token's word, else of the lower-cased word, else of unknown words,
-    like the look-up in `WordVectors`; and, with a `WordVocabulary`, the vectors of
-    words that it lacks.
+    Word ids. A word that is not in the vocabulary gets the id of the lower-cased word,
+    else that of unknown words, as `WordVectors` does.
+
+    With a `WordVocabulary`, also the vectors of words that it lacks.
+
+    # Parameters
+
+    - `namespace`: the vocabulary namespace of the words.
+    - `token_min_padding_length`: pad every text to at least this many tokens.
     """
 
     @checked

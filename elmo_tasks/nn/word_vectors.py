@@ -44,22 +44,22 @@ class WordVectors(TokenEmbedder):
 
     # Parameters
 
-    - `embedding_dim`: dimension of the vectors (D).
+    - `embedding_dim`: width of the vectors (D).
     - `vocab`: passed by AllenNLP. The entry `FIXED` is added.
-    - `pretrained_file`: plain or gzip, with or without word2vec's header. AllenNLP
-      ignores this key when it loads an archive, which contains the vectors. Without a
-      file the vectors are random.
-    - `lookup_file`: the same file, not gzip, for the task model in an archive: other
-      words of a text that is evaluated or predicted get their vectors from it, or,
-      after a warning, that of unknown words if the file is no longer there.
-      `word_lookup` says how they reach this module.
-    - `trainable`: whether the vectors of words in the data are trained.
-    - `keep_all_pretrained`: in place of `lookup_file`: adds the file's other words to
-      the vocabulary, with fixed vectors. Each checkpoint grows by 4 D bytes for each.
-    - `unknown`: where words that the file does not have start: `mean` of the vectors
-      found, `zero`, or `random`, normally distributed with mean and standard deviation
-      of the vectors found, as AllenNLP's embeddings do.
-    - `normalize`: scales the file's vectors to length 1.
+    - `pretrained_file`: file with the initial vectors, plain or gzip, with or without
+      word2vec's header; null: random vectors. Ignored when an archive is loaded, which
+      contains the vectors.
+    - `lookup_file`: the same file, not compressed. `evaluate` and `predict` read the
+      vectors of words outside the vocabulary from it (see `word_lookup`); if it is
+      missing, a warning says so and these words count as unknown.
+    - `trainable`: if true, the vectors of words in the data are trained.
+    - `keep_all_pretrained`: instead of `lookup_file`: add all other words of the file to
+      the vocabulary, with fixed vectors. Each adds 4 D bytes to every checkpoint.
+    - `unknown`: initial vectors of words that the file lacks: the `mean` of the vectors
+      found, `zero`, or `random`, from a normal distribution with the mean and standard
+      deviation of the vectors found, as in AllenNLP.
+    - `normalize`: if true, scale the file's vectors to length 1.
+    - `vocab_namespace`: the vocabulary namespace of the words.
 
     Raises `InputError` as `read_vectors` does.
     """
@@ -138,9 +138,14 @@ class WordVectors(TokenEmbedder):
 @TokenEmbedder.register("elmo_tasks_concatenated_vectors")
 class ConcatenatedVectors(TokenEmbedder):
     """
-    The vectors of several files for each word, one after the other. `parts` are
-    `WordVectors`, each with its own keys. Raises `InputError` if `keep_all_pretrained`
-    of a part adds words that a part before it does not have.
+    Concatenates the vectors that several files have for a word.
+
+    # Parameters
+
+    - `parts`: embedders of type `elmo_tasks_word_vectors`, each with its own keys.
+
+    Raises `InputError` if `keep_all_pretrained` of a part adds words that a part before
+    it does not have.
     """
 
     def __init__(self, parts: list[TokenEmbedder]) -> None:

@@ -38,7 +38,9 @@ class LmProgress(TrainerCallback):
     if there is one) and the validation metrics. In distributed training, they are those
     of all processes.
 
-    `every` is the number of steps between two log lines.
+    # Parameters
+
+    - `every`: number of steps between two log lines.
     """
 
     @checked
@@ -148,8 +150,10 @@ class Tuning(TrainerCallback):
     whole validation text before the first step and after the last one, and exports the
     tuned biLM.
 
-    With `softmax_epochs`, a new softmax is trained alone in the first epochs: the biLM
-    is frozen until they are over. Not in distributed training.
+    # Parameters
+
+    - `softmax_epochs`: number of first epochs in which only a new softmax is trained and
+      the biLM is frozen. Not in distributed training.
 
     In the run's folder: `perplexities.json` with `perplexity_before` (unless the
     softmax is new) and `perplexity`; `exported`, as `elmo-tasks bilm export` writes it.

@@ -60,6 +60,10 @@ class LmReader(DatasetReader):
     """
     Makes no instances: AllenNLP requires a reader in every config, but the data loader
     reads the text itself.
+
+    # Parameters
+
+    - `max_instances`: has no effect.
     """
 
     @checked
@@ -109,10 +113,18 @@ class LmVocabulary(Vocabulary):
         reader: Optional[DatasetReader] = None,
     ) -> "LmVocabulary":
         """
-        Count the words of `files` (paths or globs of text, or what `reader` reads, such
-        as `elmo_tasks_task_text`), up to a maximum number (`size`) or with a minimum
-        frequency (`min_count`); or load `file`, a `vocabulary.txt`. Raises `InputError`
-        if these do not go together, or a file cannot be read.
+        The words of a language model: counted in text, or read from a `vocabulary.txt`.
+
+        # Parameters
+
+        - `files`: paths or globs of text whose words are counted.
+        - `size`: keep this many of the most frequent words. Not with `min_count`.
+        - `min_count`: keep words that occur at least this often.
+        - `file`: a `vocabulary.txt` to read; then `files`, `size` and `min_count` are
+          null.
+        - `reader`: makes the text from `files`, such as `elmo_tasks_task_text`.
+
+        Raises `InputError` if these do not go together, or a file cannot be read.
         """
         if file is not None:
             return cls.of(WordVocabulary.from_file(file))
@@ -185,7 +197,7 @@ def length_of_pass(values: Mapping[str, Any]) -> Iterator[Wrong]:
 @DataLoader.register("elmo_tasks_lm")
 class LmDataLoader(DataLoader):
     """
-    Batches of the official language-model stream (`LmStream`), with the key `batch`.
+    Batches for a bidirectional language model, from running text (`LmStream`).
 
     In training the stream is endless: an epoch is its next `steps_per_epoch` batches.
     In validation (`shuffle: false`) every iteration is the same single pass, which
@@ -200,12 +212,15 @@ class LmDataLoader(DataLoader):
 
     - `data_path`: paths or globs of the text, from `train_data_path` or
       `validation_data_path`; a corpus, if the reader is `elmo_tasks_task_text`.
-    - `batch_size`, `unroll`: B rows of T tokens per direction, over all processes.
-    - `seed`: of the order of files and sentences. Default: the run's `pytorch_seed`.
-    - `steps_per_epoch`: default: the number of batches in one pass over the corpus,
-      which is counted.
-    - `max_tokens`: in a single pass, stop after so many predictions, an equal share
-      from the start of each file.
+    - `batch_size`: rows of text per direction (B), over all processes.
+    - `unroll`: tokens of each row in a batch (T).
+    - `seed`: seed of the order of files and sentences; null: the run's `pytorch_seed`.
+    - `steps_per_epoch`: batches in an epoch; null: the number of batches in one pass
+      over the corpus, which is counted.
+    - `shuffle`: true for training: an endless, shuffled stream. False for validation:
+      one pass in the order of the text.
+    - `max_tokens`: stop a pass after this many predictions, taken in equal shares from
+      the start of each file. Only if `shuffle` is false.
 
     Raises `InputError` if a value is invalid, no file matches, or a file has no text.
     """
@@ -373,11 +388,17 @@ class LmDataLoader(DataLoader):
 @DatasetReader.register("elmo_tasks_task_text")
 class TaskTextReader(LmReader):
     """
-    Writes the texts of the instances of a task's `reader` into temporary files, which
-    are deleted with this one: `fields` that are text fields or lists of them, sentence
-    by sentence. A text that consecutive instances share, such as a passage with several
-    questions or a sentence with several verbs, is written once. In distributed training
-    each process writes the whole text.
+    Makes the text of a task's data the training text of a biLM (appendix A.1).
+
+    The texts are written into temporary files, which are deleted with this object. A
+    text that consecutive instances share, such as a passage with several questions or a
+    sentence with several verbs, is written once. In distributed training each process
+    writes the whole text.
+
+    # Parameters
+
+    - `reader`: the reader of the task.
+    - `fields`: names of the instances' text fields, or lists of text fields, to use.
     """
 
     @checked

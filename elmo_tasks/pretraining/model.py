@@ -39,7 +39,7 @@ Files = Annotated[dict[str, str], _is_files]
 @Model.register("elmo_tasks_bilm")
 class BiLMModel(Model):
     """
-    `BiLanguageModel` for AllenNLP's trainer.
+    A bidirectional language model: `BiLanguageModel` for AllenNLP's trainer.
 
     It keeps the states between one batch and the next, those of a training apart from
     those of an evaluation: a batch starts from the last ones, or from zeros if it is
@@ -57,13 +57,13 @@ class BiLMModel(Model):
 
     # Parameters
 
-    - `options`: the structure of an official `options.json`.
-    - `negatives`: number of negatives of the sampled softmax. Default: the full
+    - `options`: the architecture, in the structure of an official `options.json`.
+    - `negatives`: number of negative samples of the sampled softmax; null: the full
       softmax.
-    - `dropout`: at the input of each LSTM layer and before the softmax.
-    - `precision`: of the matrix products in training: `float32` or `bfloat16`.
-    - `loss_scale`: bilm-tf multiplies the loss by the number of unrolled steps, 20,
-      which matters to clipping and Adagrad.
+    - `dropout`: dropout on the input of each LSTM layer and before the softmax.
+    - `precision`: data type of the matrix products in training.
+    - `loss_scale`: factor of the loss. The code of bilm-tf multiplies by the number of
+      unrolled steps, 20, which matters to gradient clipping and Adagrad.
 
     Raises `InputError` if an option is impossible or the vocabulary is not
     `elmo_tasks_words`.
@@ -111,8 +111,15 @@ class BiLMModel(Model):
         loss_scale: Positive = 1.0,
     ) -> "BiLMModel":
         """
-        Continue training a biLM (see `load_start`): `elmo_tasks_tuned_bilm` (paper,
-        appendix A.1). Its softmax is used for the words that both vocabularies have.
+        Fine-tunes a biLM on the text of a task (paper, appendix A.1). The softmax of
+        the given model is used for the words that both vocabularies have.
+
+        # Parameters
+
+        - `bilm`: what to start from: the folder of a run, an exported folder, any name
+          of a biLM that `model.elmo.model` takes, or an object with `options_file` and
+          `weight_file`. Without a softmax, a new one is trained.
+        - The others: as for `elmo_tasks_bilm`.
         """
         found, trained = load_start(bilm)
         model = cls(

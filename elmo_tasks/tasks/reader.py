@@ -71,8 +71,9 @@ class TaskReader(DatasetReader):
 
     # Parameters
 
-    - `token_indexers`: replace the default ones.
-    - `max_instances`: read the first so many instances.
+    - `token_indexers`: replaces the default token indexers: `tokens` (word ids), `elmo`
+      (the biLM's characters) and, for a model with a character CNN, `token_characters`.
+    - `max_instances`: largest number of instances to read, from the start of the data.
     - `kwargs`: see `DatasetReader`.
     """
 

@@ -28,8 +28,10 @@ class TaskModel(Model):
 
     # Parameters
 
-    - `initializer`: replaces initial weights of a model from a config, see AllenNLP's
-      `InitializerApplicator`.
+    - `regularizer`: penalties on parameters, added to the loss; see AllenNLP's
+      `RegularizerApplicator`.
+    - `initializer`: initial values of parameters that match a regular expression; see
+      AllenNLP's `InitializerApplicator`.
     """
 
     inlined: ClassVar[Inlined] = {"input_encoder": InputEncoder}

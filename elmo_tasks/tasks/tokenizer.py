@@ -19,6 +19,10 @@ class BlankSpacyTokenizer(Tokenizer):
     AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives
     would not load offline. Tokens have offsets: `text[token.idx : token.idx_end] ==
     token.text`. White space is not a token.
+
+    # Parameters
+
+    - `language`: spaCy's code of the language, such as `en`.
     """
 
     @checked

@@ -26,11 +26,12 @@ from elmo_tasks.settings import (
 @LearningRateScheduler.register("elmo_tasks_staircase")
 class Staircase(LearningRateScheduler):
     """
-    Multiplies the initial learning rate by `factor ** (u // every)` after u updates.
+    The initial learning rate times `factor ** (u // every)` after u updates.
     AllenNLP's `exponential` counts epochs instead.
 
     # Parameters
 
+    - `factor`: factor of each step.
     - `every`: updates between two steps.
     """
 
@@ -68,9 +69,17 @@ class Staircase(LearningRateScheduler):
 @MovingAverage.register("exponential", exist_ok=True)
 class ResumableMovingAverage(ExponentialMovingAverage):
     """
-    AllenNLP's `exponential`, which still follows the model after its state is loaded:
+    AllenNLP's `exponential`, repaired so that it still follows the model after a
+    training is resumed.
+
     AllenNLP replaces the parameters by the checkpoint's copies, which do not change any
     more.
+
+    # Parameters
+
+    - `decay`: largest weight of the previous average in a step.
+    - `numerator`: a in the weight `min(decay, (a + steps) / (b + steps))`.
+    - `denominator`: b in that weight.
     """
 
     @checked
@@ -98,6 +107,10 @@ class ConstantMovingAverage(ResumableMovingAverage):
 
     AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which
     reaches 0.999 after 8,990 steps.
+
+    # Parameters
+
+    - `decay`: weight of the previous average in each step.
     """
 
     @checked
@@ -110,8 +123,20 @@ class ConstantMovingAverage(ResumableMovingAverage):
 @LearningRateScheduler.register("reduce_on_plateau", exist_ok=True)
 class ReduceOnPlateau(ReduceOnPlateauLearningRateScheduler):
     """
-    AllenNLP's, with the same keys. PyTorch has removed `verbose`, which AllenNLP
-    passes: here it has no effect.
+    AllenNLP's `reduce_on_plateau` for current PyTorch: lowers the learning rate when
+    the validation metric stops improving.
+
+    # Parameters
+
+    - `mode`: whether a lower (`min`) or a higher (`max`) metric is better.
+    - `factor`: factor of the learning rate in each reduction.
+    - `patience`: epochs without improvement before a reduction.
+    - `verbose`: has no effect: PyTorch has removed it.
+    - `threshold_mode`: whether `threshold` is relative or absolute.
+    - `threshold`: smallest change that counts as an improvement.
+    - `cooldown`: epochs after a reduction in which none are counted.
+    - `min_lr`: lowest learning rate, or one for each parameter group.
+    - `eps`: smallest change of the learning rate; smaller ones are left out.
     """
 
     @checked

@@ -75,9 +75,19 @@ class ShareDataLoader(MultiProcessDataLoader):
 
     # Parameters
 
-    - `share`: above 0; from 1 on all instances.
-    - `share_seed`: the seed of the sample.
-    - The others: see `MultiProcessDataLoader`.
+    - `share`: the fraction of the instances; 1 or more: all of them.
+    - `share_seed`: seed of the sample. Samples with the same seed are nested.
+    - `batch_size`: instances in a batch, if there is no `batch_sampler`.
+    - `drop_last`: if true, drop a last batch with fewer than `batch_size` instances.
+    - `shuffle`: if true, shuffle the instances in each epoch.
+    - `batch_sampler`: makes the batches; replaces the three keys above.
+    - `batches_per_epoch`: batches in an epoch; null: all.
+    - `num_workers`: processes that read the data; 0: the main process.
+    - `max_instances_in_memory`: read this many instances at a time; null: keep all in
+      memory.
+    - `start_method`: how worker processes start.
+    - `cuda_device`: device of the batches; the trainer sets it.
+    - `quiet`: if true, show no progress bar while reading.
     """
 
     @checked

@@ -18,18 +18,20 @@ from elmo_tasks.settings import Size, checked
 @BatchSampler.register("elmo_tasks_token_budget")
 class TokenBudgetSampler(BatchSampler):
     """
-    Sorts the instances by the length of one field and cuts them into batches. These are
+    Batches of instances of similar length with a limit on their tokens.
+
+    The instances are sorted by the length of one field and cut into batches. These are
     the same in each epoch; only their order is random (as in the code of Clark and
     Gardner 2017, on which the paper's SQuAD model builds).
 
     # Parameters
 
-    - `batch_size`: the maximum number of instances in a batch.
-    - `sorting_key`: the text field whose length counts.
-    - `max_tokens`: the maximum number of tokens of that field in a batch, with padding.
-      A longer instance is a batch alone.
-    - `shuffle`: whether the order of the batches is random; otherwise the shortest are
-      first.
+    - `batch_size`: largest number of instances in a batch.
+    - `sorting_key`: name of the text field whose length counts.
+    - `max_tokens`: largest number of tokens of that field in a batch, padding included.
+      A longer instance gets a batch of its own. If null, there is no limit.
+    - `shuffle`: if true, the batches are in random order; if false, by length, the
+      shortest first.
 
     Raises `InputError`, while batching, if an instance does not have the field.
     """

@@ -44,10 +44,10 @@ class Tracking(TrainerCallback):
 
     # Parameters
 
-    - `to`: `wandb`, `trackio` or `mlflow`, the name of the package.
-    - `project`: the tracker's project or experiment; default: the tracker's environment
+    - `to`: the tracker, by the name of its package.
+    - `project`: the tracker's project or experiment; null: the tracker's environment
       variable, else `elmo-tasks`.
-    - `name`: of the run; default: the name of its folder.
+    - `name`: name of the run; null: the name of its folder.
 
     Raises `InputError` if the package is missing or cannot be imported.
     """

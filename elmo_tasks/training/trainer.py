@@ -48,10 +48,13 @@ The name of a metric after + if a higher value is better, after - if a lower one
 @Trainer.register("elmo_tasks", constructor="from_partial_objects")
 class ResumableTrainer(GradientDescentTrainer):
     """
-    `gradient_descent` with the same keys and results, except for `--recover`: a run
-    killed at any moment and resumed has the same weights and metrics as an
-    uninterrupted run, bit for bit on one CPU. And the validation loss of our models is
-    the mean over all texts or words, not the mean of the batches' losses.
+    AllenNLP's `gradient_descent` with exact resumption: a run that is killed at any
+    moment and resumed with `--recover` ends with the weights and metrics of an
+    uninterrupted run, bit for bit on one CPU thread.
+
+    Keys and results are otherwise those of `gradient_descent`, except that the
+    validation loss of our models is the mean over all texts or words, not the mean of
+    the batches' losses.
 
     A checkpoint also contains the random state, the position in the data, and the sums
     of the epoch so far (`RunState`). A finished run is not trained further; epochs
@@ -60,6 +63,29 @@ class ResumableTrainer(GradientDescentTrainer):
 
     AllenNLP's `Checkpointer` is replaced by an `AtomicCheckpointer` with the same
     settings.
+
+    # Parameters
+
+    - `num_epochs`: largest number of epochs.
+    - `patience`: stop after this many epochs without improvement; null: never.
+    - `validation_metric`: the score that chooses the best epoch: a metric after `+` if
+      higher is better, or after `-` if lower is, such as `+f1`. Several are summed.
+    - `optimizer`: AllenNLP's or PyTorch's, by name.
+    - `learning_rate_scheduler`: changes the learning rate during training.
+    - `momentum_scheduler`: changes the optimizer's momentum during training.
+    - `moving_average`: keeps a moving average of the parameters, which is what is
+      evaluated and saved.
+    - `checkpointer`: when checkpoints are saved, and how many are kept.
+    - `callbacks`: further callbacks.
+    - `grad_norm`: rescale the gradient if its norm is larger; false or null: never.
+    - `grad_clipping`: clip each element of the gradient to this absolute value.
+    - `num_gradient_accumulation_steps`: batches for one step of the optimizer.
+    - `cuda_device`: number of the GPU, or -1 for the CPU; null: a GPU if there is one.
+    - `use_amp`: if true, train with PyTorch's automatic mixed precision.
+    - `grad_scaling`: if true, scale the loss with `use_amp`.
+    - `enable_default_callbacks`: if false, write no events for TensorBoard.
+    - `run_confidence_checks`: if true, AllenNLP checks the model before training.
+    - `no_grad`: regular expressions of parameters that are not trained.
 
     Raises `InputError` if the data loader has no position (see `make_resumable`), if
     the checkpoint is of another trainer or number of processes, or if the best weights

@@ -22,8 +22,14 @@ from elmo_tasks.run_names import CONFIG, VOCABULARY
 @Vocabulary.register("from_files", constructor="from_files", exist_ok=True)
 class SavedVocabulary(Vocabulary):
     """
-    AllenNLP's `from_files`, which makes a vocabulary of the class in the config beside
-    the folder, else a `Vocabulary`.
+    AllenNLP's `from_files`. If a run's config lies next to the folder, the vocabulary
+    is of the class that the config names.
+
+    # Parameters
+
+    - `directory`: the folder of a saved vocabulary.
+    - `padding_token`: the padding token of the vocabulary.
+    - `oov_token`: the token of unknown words.
 
     The workers of a distributed training load the run's vocabulary with it, whose class
     AllenNLP loses.

@@ -1,20 +1,6 @@
 // What the tables share. The tasks are the records in elmo_tasks/tasks, with their configs of this scale.
 //
-// A table is an object for `elmo-tasks ablate`, which sets `scale`, `tasks` and `configs`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`,
-// and `increase`:
-// { of, over }, a column and the one over which its increase is shown, or { over } for the increases of all others. A
-// row has
-//   name     its own in the table; names the folders of its runs
-//   config   the base: the name of a config of this scale, or a path from the table's folder or the current one
-//   changes  dotted keys of the resolved config and their values in this row
-//   row_label, column   where its score stands in the table
-//   metric   which score; `f1`, `accuracy` and `em` are shown in percent
-//   split    `dev`, the validation data of the config, or `test` with the `file` that is scored
-//   paper    the paper's number: a number, { mean, deviation }, or { says: 'words' }; `paper_split`: what it is of
-//   fraction of the training data, for `figure`
-//   needs    files without which the row is shown as missing
-//   minutes  of one run on one CPU core, for the estimates; null where nobody has measured it
-// and where it is no plain training `finetune`, `ensemble`, or `bilm_of` (see finetuning.jsonnet, ensembles.jsonnet).
+// `elmo-tasks ablate` sets the variables `scale`, `tasks` and `configs`. docs/reference-tables.md lists the keys of a table.
 local scale = std.extVar('scale');
 local choose(values) = values[scale];
 local data =

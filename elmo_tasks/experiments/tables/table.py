@@ -1,6 +1,6 @@
 """
-Step 1: read a table's Jsonnet file, which training_config/tables/rows.libsonnet
-describes, and check it.
+Step 1: read a table's Jsonnet file and check it. docs/reference-tables.md lists its
+keys with the meanings that stand here.
 """
 
 import json
@@ -57,9 +57,11 @@ class Paper(Strict):
     number is its mean.
     """
 
-    mean: float | None = None
-    deviation: float | None = None
-    says: str | None = None
+    mean: Annotated[float | None, "the published number"] = None
+    deviation: Annotated[
+        float | None, "its standard deviation over seeds, if published"
+    ] = None
+    says: Annotated[str | None, "words, where the paper has no number"] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -74,9 +76,12 @@ class Ensemble(Strict):
     The runs of the row `of` with the seeds 1 to `members`, and how they are combined.
     """
 
-    of: str
-    members: Annotated[int, Range(at_least=2)]
-    how: Literal["probabilities", "votes"] = "probabilities"
+    of: Annotated[str, "name of the row whose runs are combined"]
+    members: Annotated[int, Range(at_least=2), "number of runs: seeds 1 to `members`"]
+    how: Annotated[
+        Literal["probabilities", "votes"],
+        "average the probabilities, or let the predictions vote",
+    ] = "probabilities"
 
     @property
     def seeds(self) -> range:
@@ -91,10 +96,19 @@ class Cell(Strict):
     compared seed by seed.
     """
 
-    column: str
-    metric: str
-    paper: Paper | None = None
-    over: str | None = None
+    column: Annotated[str, "title of the cell's column"]
+    metric: Annotated[
+        str,
+        "the score that it shows, such as `f1`; `f1`, `accuracy` and `em` are shown in"
+        " percent. `passes` shows the first epoch in which the row is better than the"
+        " best epoch of the row `over`",
+    ]
+    paper: Annotated[Paper | None, "the published result, which the table compares"] = (
+        None
+    )
+    over: Annotated[
+        str | None, "name of the other row, only with the metric `passes`"
+    ] = None
 
     @model_validator(mode="after")
     def _check_over(self) -> "Cell":
@@ -117,21 +131,59 @@ class Row(Strict):
     A base config, the keys that a row changes, and the cells that show its scores.
     """
 
-    name: Annotated[str, _is_name]
-    config: Path = Field(strict=False)
-    row_label: str
-    cells: Annotated[list[Cell], not_empty]
-    changes: dict[str, Any] = {}
-    split: Split = "dev"
-    paper_split: Split = "dev"
-    file: str | None = None
-    needs: list[str] = []
-    minutes: Positive | None = None
-    fraction: Positive | None = None
-    seed_keys: Annotated[list[str], not_empty] = list(SEEDS)
-    finetune: bool = False
-    ensemble: Ensemble | None = None
-    bilm_of: str | None = None
+    name: Annotated[
+        str,
+        _is_name,
+        "name of the row, unique in the table: letters, digits and `. + = _ -`. `--rows`"
+        " selects rows by it, and the folders of runs begin with it",
+    ]
+    config: Annotated[
+        Path,
+        "the config that the row changes: a name that `elmo-tasks configs` lists, or a"
+        " path, relative to the table's folder or the current one",
+    ] = Field(strict=False)
+    row_label: Annotated[str, "title of the line in which the cells stand"]
+    cells: Annotated[list[Cell], not_empty, "the numbers that the row shows"]
+    changes: Annotated[
+        dict[str, Any],
+        "keys of the config by dotted path, and their values in this row",
+    ] = {}
+    split: Annotated[
+        Split,
+        "what is scored: the validation data of the config, or with `test` the data in"
+        " `file`",
+    ] = "dev"
+    paper_split: Annotated[
+        Split, "what the paper's numbers are scores of; a note says if it differs"
+    ] = "dev"
+    file: Annotated[str | None, "data to score, with `split: 'test'`"] = None
+    needs: Annotated[
+        list[str],
+        "files without which the row is not run, and its cells say `missing`",
+    ] = []
+    minutes: Annotated[
+        Positive | None,
+        "duration of a run on one CPU core, for estimates; null: not measured",
+    ] = None
+    fraction: Annotated[
+        Positive | None, "fraction of the training data, for the figure `share`"
+    ] = None
+    seed_keys: Annotated[
+        list[str], not_empty, "keys of the config that get the number of the seed"
+    ] = list(SEEDS)
+    finetune: Annotated[
+        bool,
+        "if true, the config tunes a biLM (`bilm_finetune`). The row has one run, and its"
+        " metrics are perplexities",
+    ] = False
+    ensemble: Annotated[
+        Ensemble | None, "combine the runs of another row instead of training"
+    ] = None
+    bilm_of: Annotated[
+        str | None,
+        "name of a row with `finetune`, whose tuned biLM this row uses as"
+        " `model.elmo.model`",
+    ] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -189,8 +241,13 @@ class Increase(Strict):
     column.
     """
 
-    over: str
-    of: str | None = None
+    over: Annotated[str, "the column that is subtracted"]
+    of: Annotated[
+        str | None,
+        "the column from which it is subtracted: the table gets one more column, with the"
+        " absolute increase and the relative one (of the error). Null: the increases of all"
+        " other columns, in lines of their own",
+    ] = None
 
 
 class Table(Strict):
@@ -199,12 +256,16 @@ class Table(Strict):
     training data.
     """
 
-    title: str
+    title: Annotated[str, "title of the table"]
     scale: Literal["mini", "small", "paper"]
-    about: str = ""
-    rows: Annotated[list[Row], not_empty]
-    increase: Increase | None = None
-    figure: Literal["share"] | None = None
+    about: Annotated[str, "text below the title"] = ""
+    rows: Annotated[list[Row], not_empty, "what is run"]
+    increase: Annotated[
+        Increase | None, "show the increase of one column over another"
+    ] = None
+    figure: Annotated[
+        Literal["share"] | None, "draw the scores over `fraction`, as in Figure 1"
+    ] = None
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Table":

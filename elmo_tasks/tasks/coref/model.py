@@ -42,7 +42,7 @@ class Document(NamedTuple):
 @Model.register("elmo_tasks_coref")
 class CorefModel(TaskModel):
     """
-    The end-to-end span model.
+    The end-to-end span model for coreference.
 
     The loss of a document is the sum over its top spans of the negative log-likelihood
     of their gold antecedents; the loss of a batch is the sum over its documents.
@@ -55,14 +55,15 @@ class CorefModel(TaskModel):
     - `hidden_size`: units of each hidden layer of the mention and pair scorers.
     - `feature_size`: width of the embeddings of span widths, distances, speakers and
       genres.
-    - `dropout`: on those hidden layers and embeddings.
-    - `max_span_width`: words of the longest span.
-    - `spans_per_word`: number of top spans per word of the document.
-    - `max_antecedents`: number of preceding top spans that are candidates for the
+    - `dropout`: dropout on those hidden layers and embeddings.
+    - `max_span_width`: largest number of words in a span.
+    - `spans_per_word`: number of top spans that are kept per word of the document.
+    - `max_antecedents`: number of preceding top spans that are considered as the
       antecedent of a span.
-    - `max_training_sentences`: sentences of a window.
-    - `head_values`: the inputs of span heads: `embeddings`, or `input`, which includes
-      ELMo's vectors.
+    - `max_training_sentences`: longer documents are cut to a random window of so many
+      sentences in training.
+    - `head_values`: the vectors from which span heads are averaged: the `embeddings`,
+      or the whole `input`, which includes ELMo.
     - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if there are no embeddings for `head_values`.

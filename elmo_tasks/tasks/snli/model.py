@@ -44,14 +44,14 @@ class EntailmentModel(Classifier):
     # Parameters
 
     - `vocab`: missing labels are added.
-    - `hidden_size`: H, the width of the hidden layer and of the projection of the
-      compared sentences, which have four times the width of h.
-    - `composition`: reads the projected sentences.
-    - `dropout`: at the input of each of the two last layers.
-    - `attention_dropout`: on the enhanced vectors, before the projection. It belongs to
-      ELMo: without `elmo` it has no effect.
-    - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent
-      and feed-forward layers. It belongs to ELMo, too.
+    - `hidden_size`: width of the projection after the attention, and of the hidden
+      layer of the classifier (H).
+    - `composition`: encodes the projected vectors.
+    - `dropout`: dropout on the input of each of the last two layers.
+    - `attention_dropout`: dropout on the vectors after the attention, before the
+      projection. Ignored if `elmo` is null.
+    - `weight_l2`: L2 penalty on the weight matrices of all recurrent and feed-forward
+      layers. Ignored if `elmo` is null.
     - `kwargs`: see `TaskModel`.
     """
 

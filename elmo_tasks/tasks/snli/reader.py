@@ -42,8 +42,9 @@ class SnliReader(TaskReader):
 
     # Parameters
 
-    - `tokenization`: `sentence` (spaCy's rules for English on the raw sentences, as at
-      prediction) or `parse` (the leaves of the binary parses in the official files).
+    - `tokenization`: where words come from: spaCy's rules for English on the raw
+      sentences, as in predictions (`sentence`), or the leaves of the binary parses in
+      the official files (`parse`).
     - `kwargs`: see `TaskReader`.
     """
 

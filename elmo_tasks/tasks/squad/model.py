@@ -37,7 +37,7 @@ Metadata = list[dict[str, Any]]
 @Model.register("elmo_tasks_squad")
 class SquadModel(SoftmaxModel):
     """
-    Bidirectional attention flow with residual self-attention.
+    Question answering: bidirectional attention flow with residual self-attention.
 
     The loss is the sum of the cross-entropies of the first and the last token, averaged
     over questions. All layers have the output size of the lowest encoder, GRUs half of
@@ -46,9 +46,9 @@ class SquadModel(SoftmaxModel):
     # Parameters
 
     - `dropout`: variational dropout before and after the GRU of the self-attention, and
-      before those of the pointers.
-    - `max_span_length`: the maximum number of tokens of an answer.
-    - `n_best`: the number of answers for each question.
+      before the GRUs that point to the answer's first and last token.
+    - `max_span_length`: largest number of tokens in an answer.
+    - `n_best`: number of answers that a prediction lists for each question.
     - `kwargs`: see `TaskModel`; passage and question share the input encoder.
 
     Raises `InputError` if the encoder's output size is odd.

@@ -97,9 +97,9 @@ class SrlTagger(Tagger, SoftmaxModel):
 
     # Parameters
 
-    - `sum_token_losses`: whether the loss of a sentence is the sum over its tokens, as
-      in He et al.'s code, or the mean, as in AllenNLP. With the sum, clip the norm of
-      the gradient (`grad_norm`): with `grad_clipping`, Adadelta diverges.
+    - `sum_token_losses`: if true, the loss of a sentence is the sum over its tokens, as
+      in He et al.'s code; if false, the mean, as in AllenNLP. With the sum, clip the
+      norm of the gradient (`grad_norm`): with `grad_clipping`, Adadelta diverges.
     - `kwargs`: see `TaskModel`.
     """
 

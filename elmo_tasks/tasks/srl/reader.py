@@ -34,10 +34,17 @@ data.
 @TokenIndexer.register("elmo_tasks_predicate")
 class PredicateIndexer(TokenIndexer):
     """
-    Assigns 2 to the predicate, whose `type_id` is 1, and 1 to the other tokens, so that
-    0 is padding. With an embedding of three vectors, of which the first is unused, this
-    is the paper's binary feature. It also collects the predicates' words in the
-    vocabulary, from which the predictor guesses predicates.
+    The predicate indicator of SRL: 2 for the predicate, 1 for other tokens, 0 for
+    padding.
+
+    The predicate is the token whose `type_id` is 1. With an embedding of three vectors,
+    of which the first is unused, this is the paper's binary feature. The indexer also
+    collects the predicates' words in the vocabulary, from which the predictor guesses
+    predicates.
+
+    # Parameters
+
+    - `token_min_padding_length`: pad every text to at least this many tokens.
     """
 
     @checked
@@ -72,8 +79,8 @@ class SrlReader(DocumentReader):
 
     # Parameters
 
-    - `verbs_only`: whether to keep only predicates whose part of speech begins with V.
-      He et al. and AllenNLP keep all.
+    - `verbs_only`: if true, only predicates whose part of speech begins with V are
+      kept. He et al. and AllenNLP keep all.
     - `kwargs`: see `TaskReader`.
     """
 

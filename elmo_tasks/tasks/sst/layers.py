@@ -107,7 +107,7 @@ class ReluHead(Head):
 
     - `hidden_sizes`: units of each ReLU layer. The paper has two layers and does not
       report their sizes.
-    - `dropout`: dropout after each ReLU layer.
+    - `dropout`: dropout after each ReLU layer, one number for each.
     """
 
     @checked
@@ -134,9 +134,9 @@ class MaxoutHead(Head):
 
     # Parameters
 
-    - `hidden_sizes`: units of each layer but the last one, which has one per class.
-    - `dropout`: dropout after each of these layers.
-    - `pool_size`: each unit is the maximum of so many linear units.
+    - `hidden_sizes`: units of each layer but the last, which has one per class.
+    - `dropout`: dropout after each of these layers, one number for each.
+    - `pool_size`: number of linear units whose maximum is one maxout unit.
     """
 
     @checked

@@ -31,9 +31,10 @@ class SentimentClassifier(Classifier):
     - `vocab`: missing labels of the five are added.
     - `input_encoder`: its `elmo_output_encoder` is the paper's second biLSTM, for ELMo
       at the output.
-    - `integrator`: reads h and the output of biattention, three times the width of h.
-    - `head`: the layers after pooling, ReLU or maxout, with five classes.
-    - `pooled_dropout`: dropout after pooling.
+    - `integrator`: encodes h combined with the output of biattention, which together
+      have three times the width of h.
+    - `head`: the feed-forward layers after pooling.
+    - `pooled_dropout`: dropout on the pooled vector.
     - `kwargs`: see `TaskModel`.
     """
 

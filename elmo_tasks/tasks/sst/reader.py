@@ -27,8 +27,8 @@ class SstReader(TaskReader):
 
     # Parameters
 
-    - `min_phrase_length`: read phrases of at least so many words instead of sentences.
-      The paper trains with 4.
+    - `min_phrase_length`: read phrases of at least this many words; null: whole
+      sentences only. The paper trains with 4.
     - `kwargs`: see `TaskReader`.
     """
 

@@ -39,16 +39,16 @@ class ColumnTagger(Tagger):
 
     # Parameters
 
-    - `crf`: whether a conditional random field scores pairs of tags, instead of a
-      softmax for each word alone.
-    - `spans`: whether the tags encode spans (the reader's `spans`). The metrics are
-      then precision, recall and F1.
-    - `legal`: whether the CRF's decoding, but not its loss, is restricted to legal
-      BIOUL sequences. It has no start and end transitions then, and tags of known types
-      that are missing in the vocabulary are added, so that every sentence has a legal
-      sequence. Only with `crf` and `spans`.
-    - `sum_losses`: whether the loss is the sum over the batches of all processes, to
-      which `elmo.l2` is relative then, as in AllenNLP's model of NER.
+    - `crf`: if true, a conditional random field scores pairs of tags; if false, a
+      softmax scores each word separately.
+    - `spans`: if true, the tags encode spans (as with the reader's `spans`), and the
+      metrics are precision, recall and F1 of spans.
+    - `legal`: if true, the CRF decodes legal BIOUL sequences only; its loss is not
+      affected. The CRF then has no start and end transitions, and missing tags of known
+      types are added to the vocabulary, so that every sentence has a legal sequence.
+      Requires `crf` and `spans`.
+    - `sum_losses`: if true, the loss is the sum over the batch, as in AllenNLP's NER
+      model, instead of the mean per word. This changes the relative size of `elmo.l2`.
     - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if `legal` is set without `crf` and `spans`.
@@ -132,7 +132,7 @@ class ColumnTagger(Tagger):
 
 @Model.register("elmo_tasks_ner")
 class NerTagger(ColumnTagger):
-    """The biLSTM-CRF tagger of the paper: `ColumnTagger` with other defaults."""
+    """The paper's biLSTM-CRF for NER: `elmo_tasks_tagger` with other defaults."""
 
     default_predictor = "elmo_tasks_ner"
 

@@ -39,18 +39,17 @@ class ColumnReader(TaskReader):
 
     # Parameters
 
-    - `tag`: for CoNLL-U `upos`, `xpos`, `lemma`, `deprel` or a feature such as
-      `feats:Case` (`_` where a word has none). For files with other columns the number
-      of the tags' column, counted from 0, or from the last one with -1.
-    - `word`: the number of the words' column, for files with other columns than
-      CoNLL-U.
-    - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL, BIOES or
+    - `tag`: for CoNLL-U, `upos`, `xpos`, `lemma`, `deprel` or a feature such as
+      `feats:Case` (`_` for a word without it). For files with other columns, the number
+      of the tags' column: 0 is the first, -1 the last.
+    - `word`: the number of the words' column; 0 is the first. Not for CoNLL-U.
+    - `spans`: if true, the tags of a column encode spans in IOB1, BIO, BIOUL, BIOES or
       BMES, with or without types. The scheme is detected from the whole file,
-      regardless of `max_instances`. The tags become BIOUL.
-    - `comments`: whether lines that begin with `#` before a sentence are comments, for
-      files with other columns than CoNLL-U. By default those are that cannot be tokens,
-      and a line that may be either is an error.
-    - `language`: of the rules that split raw text in predictions; see `blank_pipeline`.
+      regardless of `max_instances`. The tags become BIOUL. Not for CoNLL-U.
+    - `comments`: if true, lines before a sentence that begin with `#` are comments; if
+      false, they are tokens. If null, those that cannot be tokens are comments, and an
+      ambiguous line is an error. Not for CoNLL-U.
+    - `language`: the code of the spaCy rules that split raw text in predictions.
     - `kwargs`: see `TaskReader`.
 
     Raises `InputError` if `spans` is true or `comments` is set for CoNLL-U. While
@@ -148,8 +147,8 @@ class ColumnReader(TaskReader):
 @DatasetReader.register("elmo_tasks_ner")
 class NerReader(ColumnReader):
     """
-    `ColumnReader` with other defaults: the word first, its tag last, and the tags
-    encode spans.
+    `elmo_tasks_tagger` with other defaults: the word is the first column, its tag the
+    last, and tags encode spans.
     """
 
     corpus_hint = (

@@ -299,7 +299,14 @@ Keys with which several processes fail or wait for each other, and what to set i
 
 
 class Distributed(FromParams):
-    """The keys of `distributed`."""
+    """
+    Training with several processes.
+
+    # Parameters
+
+    - `cuda_devices`: one device for each process of a node: numbers of GPUs, or -1 for
+      each CPU process.
+    """
 
     def __init__(
         self,

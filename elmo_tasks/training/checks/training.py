@@ -50,6 +50,33 @@ class CheckedTrainModel(VerifiedTrainModel):
     AllenNLP's training with the same keys, and `seed`, for a config with `type:
     "elmo_tasks"`: AllenNLP constructs the model after reading all data, this reports
     all problems of the config before. `elmo-tasks train` checks by itself.
+
+    # Parameters
+
+    - `dataset_reader`: reads the training data and, unless there is another reader for
+      them, the validation and test data.
+    - `train_data_path`: file, folder or pattern of the training data.
+    - `model`: the model to train.
+    - `data_loader`: makes batches of the training data.
+    - `trainer`: how the model is trained.
+    - `vocabulary`: how the vocabulary is made; by default from the instances.
+    - `datasets_for_vocab_creation`: which of `train`, `validation` and `test` the
+      vocabulary is made from; null: all.
+    - `validation_dataset_reader`: reads the validation and test data.
+    - `validation_data_path`: file, folder or pattern of the validation data, which
+      choose the best epoch.
+    - `validation_data_loader`: makes batches of the validation and test data; null: as
+      `data_loader`.
+    - `test_data_path`: file, folder or pattern of the test data.
+    - `evaluate_on_test`: if true, score the test data after training. Not with
+      `distributed`.
+    - `distributed`: trains with several processes; see the section below.
+    - `evaluation`: how `elmo-tasks evaluate` writes predictions.
+    - `include_in_archive`: further files of the run's folder that go into the archive.
+    - `seed`: sets the three seeds below.
+    - `random_seed`: seed of Python's `random`.
+    - `numpy_seed`: seed of NumPy.
+    - `pytorch_seed`: seed of PyTorch.
     """
 
     @classmethod
