@@ -57,7 +57,7 @@ SEED := 1
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-lowest test-core dist test-wheel tutorials docs bench soak mutants worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-lowest test-core dist test-wheel tutorials reference docs bench soak mutants worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -158,6 +158,9 @@ test-wheel: dist ## the wheel in bare environments: vectors with torch, numpy an
 
 tutorials: install ## execute docs/tutorials/*.py and write their notebooks
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
+
+reference: install ## write the reference pages of configs, tables and commands from the code
+	@PYTHONPATH=. $(BIN)/python docs/reference.py
 
 docs: install ## the documentation as a site, in build/site
 	@$(BIN)/python docs/browser/export.py

@@ -1,0 +1,74 @@
+"""
+The reference pages are what the code gives, and leave nothing out. `make reference`
+writes them.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from allennlp.common import Registrable
+
+from docs import reference
+from elmo_tasks.cli.main import COMMANDS
+from tests.tiny import ROOT
+
+CELLS = re.compile(r"(?<!\\)\|")
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return reference.pages()
+
+
+@pytest.mark.parametrize(
+    "name", ["reference-configs.md", "reference-tables.md", "reference-cli.md"]
+)
+def test_page_is_up_to_date(name: str, pages: dict[str, str]) -> None:
+    written = Path(ROOT / "docs" / name).read_text("utf-8")
+    assert pages[name] == written, "make reference writes it"
+
+
+def test_every_key_and_option_has_a_meaning(pages: dict[str, str]) -> None:
+    empty = []
+    for text in pages.values():
+        for line in text.splitlines():
+            if line.startswith("| `") and not CELLS.split(line)[-2].strip():
+                empty.append(line)
+    assert empty == []
+
+
+def test_every_registered_class_has_a_section(pages: dict[str, str]) -> None:
+    missing = []
+    for kind, names in Registrable._registry.items():
+        if kind in reference.WITHOUT_SECTION:
+            continue
+        for name in names:
+            title = f"\n### {name}\n"
+            if (
+                reference.is_ours(kind, name)
+                and title not in pages["reference-configs.md"]
+            ):
+                missing.append(f"{kind.__name__} {name}")
+    assert missing == []
+
+
+def test_every_model_and_command_has_a_section(pages: dict[str, str]) -> None:
+    for name in reference.Model.list_available():
+        if reference.is_ours(reference.Model, name):
+            assert f"\n### {name}\n" in pages["reference-configs.md"]
+    for name in COMMANDS:
+        assert f"\n## elmo-tasks {name}\n" in pages["reference-cli.md"]
+
+
+def test_types_ranges_and_defaults_are_in_words(pages: dict[str, str]) -> None:
+    configs = pages["reference-configs.md"]
+    assert "| `hidden_size` | an integer of at least 1 | required |" in configs
+    assert "| `layer_norm` | `false`, `sentence`, `batch` | `false` |" in configs
+    assert "| `filters`" not in configs  # but its place in options.json
+    assert "| `char_cnn.filters` |" in configs
+    tables = pages["reference-tables.md"]
+    assert "| `bilm_of` | a string or `null` | `null` |" in tables
+    cli = pages["reference-cli.md"]
+    assert "| `--max-length` `N` | `512` |" in cli
+    assert "| `-s`, `--serialization-dir` `DIR` | required |" in cli
