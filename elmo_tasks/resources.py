@@ -23,7 +23,7 @@ def data_root() -> Path | None:
 
 def fixtures_root() -> Path:
     """
-    The absolute folder of the embedded corpus and biLM, in the wheel or in the source
+    The absolute folder of the bundled corpus and biLM, in the wheel or in the source
     tree.
     """
     return _embedded("fixtures")

@@ -1,2 +1,2 @@
-// The folder of the embedded corpus, word vectors and biLM, for mini and small.
+// The folder of the bundled corpus, word vectors and biLM, for mini and small.
 std.strReplace(std.thisFile, 'fixtures.libsonnet', '../fixtures')

@@ -28,7 +28,7 @@ SECONDS_BETWEEN_UPDATES = 1.0
 
 DESCRIPTION = (
     "Execute the runs of a table and write table.md, results.jsonl and report.html."
-    " The same command again skips finished runs and resumes interrupted ones."
+    " Repeat the command to continue: finished runs are skipped, interrupted ones resume."
 )
 
 
@@ -38,13 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "table",
         metavar="TABLE",
-        help="a name that `elmo-tasks configs` lists, or a file of your own",
+        help="a name that `elmo-tasks configs` lists, or a Jsonnet file",
     )
     add(
         "--scale",
         choices=SCALES,
         default=SCALES[0],
-        help="synthetic corpus, small data, the paper's (mini)",
+        help="synthetic corpus, small data, or the paper's (default: mini)",
     )
     add(
         "-s",
@@ -57,60 +57,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--runs",
         type=Path,
         metavar="DIR",
-        help="folder of the runs, to share them between tables (DIR/runs)",
+        help="folder of the runs, to share them between tables (default: DIR/runs)",
     )
     add(
         "--rows",
         nargs="+",
         default=[],
         metavar="PATTERN",
-        help="only these rows, such as 'snli-*'",
+        help="execute only these rows, such as 'snli-*'",
     )
     add(
         "--seeds",
         type=number(Size),
         default=1,
         metavar="N",
-        help="seeds 1 to N of each row (1)",
+        help="train each row with seeds 1 to N (default: 1)",
     )
     add(
         "--workers",
         type=number(Size),
         metavar="N",
-        help="runs at a time (1; with Ray what the nodes have cores for)",
+        help="number of runs at a time (default: 1; with Ray, as many as the nodes have cores for)",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--executor",
         choices=("local", "ray"),
         default="local",
-        help="this machine, or Ray (local)",
+        help="where the runs are executed: on this machine (default), or on a Ray cluster",
     )
     add(
         "--address",
         metavar="HOST:PORT",
-        help="the Ray cluster (the one of this machine), with --executor ray",
+        help="address of the Ray cluster, with --executor ray (default: that of this machine)",
     )
     where.add_argument(
         "--join",
         action="store_true",
-        help="take free runs until others execute all that are left",
+        help="share the runs with other calls; end when others execute all that are left",
     )
     add(
         "--no-cache",
         action="store_true",
-        help="compute the biLM's layers in each run, without a cache",
+        help="compute the layers in each run instead of caching them on disk",
     )
     add(
         "--figures",
         type=Path,
         metavar="DIR",
-        help="also write the figures as PNG and SVG",
+        help="also write Figures 1 and 2 as PNG and SVG",
     )
     add(
         "--dry-run",
         action="store_true",
-        help="show rows, changes and the estimated time only",
+        help="only show the rows, their changes and the estimated time",
     )
     parser.set_defaults(func=ablate)
 

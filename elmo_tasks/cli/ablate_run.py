@@ -20,7 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks ablate-run FOLDER`."""
     parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
     parser.add_argument(
-        "--parent", type=number(Size), metavar="PID", help="exit when this process does"
+        "--parent",
+        type=number(Size),
+        metavar="PID",
+        help="exit when the process with this number does",
     )
     parser.set_defaults(func=run)
 

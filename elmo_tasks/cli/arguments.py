@@ -28,25 +28,27 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
     add(
         "archive_file",
         metavar="ARCHIVE",
-        help="model.tar.gz, its URL, or the folder of a run",
+        help="a model.tar.gz, its URL, or the folder of a run",
     )
     add("input_file", metavar="FILE", help=file)
     add(
-        "--weights-file", metavar="FILE", help="other weights than those in the archive"
+        "--weights-file",
+        metavar="FILE",
+        help="use these weights instead of those in the archive",
     )
     add(
         "--cuda-device",
         type=number(Device),
         default=-1,
         metavar="N",
-        help="a GPU (-1: the CPU)",
+        help="number of a GPU; -1: the CPU (default)",
     )
     add(
         "-o",
         "--overrides",
         default="",
         metavar="JSON",
-        help="changes of the archive's config, as for elmo-tasks train",
+        help="changes to the archive's config, as for elmo-tasks train",
     )
     add_allow_downloads(parser)
 
@@ -56,7 +58,7 @@ def add_allow_downloads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-downloads",
         action="store_true",
-        help="fetch what the archive's config names: files, models, spaCy's packages",
+        help="download what the archive's config names: files, models, spaCy's packages",
     )
 
 

@@ -30,26 +30,28 @@ _Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
 
 
 _PREPARE = (
-    "Write train.*.txt.gz and heldout.*.txt.gz with a sentence a line and blanks between words, from text, JSON "
-    "lines (both also .gz and .zst), Parquet, or folders of these."
+    "Write train.*.txt.gz and heldout.*.txt.gz with one tokenised sentence per line. Inputs are text, JSON lines (both "
+    "also .gz and .zst), Parquet, or folders of these."
 )
 _EXPORT = (
-    "Write the official options.json and weights.hdf5 of a run's best weights, and beside them "
-    "vocabulary.txt and softmax.hdf5, for perplexity and fine-tuning. With --format safetensors, the first two are "
-    "config.json and model.safetensors."
+    "Write a run's best weights as the official options.json and weights.hdf5, and vocabulary.txt and softmax.hdf5 for "
+    "perplexity and fine-tuning. With --format safetensors, the first two are config.json and model.safetensors."
 )
 _PERPLEXITY = (
-    "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
-    "once in each direction. `mean` is the geometric mean of the directions."
+    "Print the perplexity of the exact softmax. Sentence ends and `<UNK>` count as words, and every token is "
+    "predicted once in each direction. `mean` is the geometric mean of the directions."
 )
 _MODEL_HELP = (
-    "folder of a run (after its first validation), exported folder, its ZIP or URL, or"
-    " hf://OWNER/NAME (the embedded biLM)"
+    "the folder of a run (after its first validation), an exported folder, its ZIP or URL, or"
+    " hf://OWNER/NAME (default: the bundled biLM)"
 )
-_LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
+_LANGUAGE_HELP = (
+    "split raw text by spaCy's rules for this language, such as la (default: words are"
+    " separated by blanks)"
+)
 _PARAGRAPHS_HELP = (
-    "of raw text: line (each line is one), or blank (blank lines end them, and sentences go on in the next line);"
-    " default: decided from the text of each file"
+    "paragraphs of raw text: each line is one (line), or blank lines end them and sentences go on in the next line"
+    " (blank); default: decided for each file"
 )
 _PARAGRAPHS = {
     LINE: "each line is a paragraph (--paragraphs line)",
@@ -58,7 +60,7 @@ _PARAGRAPHS = {
 }
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
-DESCRIPTION = "Prepare text for a bidirectional language model; export a trained one, or measure one."
+DESCRIPTION = "Prepare text for a bidirectional language model, export a trained one, or measure its perplexity."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_prepare(add("prepare", description=_PREPARE, help=text))
     text = "write the official files"
     _add_export(add("export", description=_EXPORT, help=text))
-    text = "measure on files"
+    text = "measure the perplexity on files"
     _add_perplexity(add("perplexity", description=_PERPLEXITY, help=text))
 
 
@@ -83,16 +85,22 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--text-field",
         default="text",
         metavar="NAME",
-        help="field of JSON lines and Parquet",
+        help="field of the text in JSON lines and Parquet (default: text)",
     )
     add(
         "--heldout",
         type=number(HeldOut),
         default=100,
         metavar="N",
-        help="hold out one paragraph in N; 0: none",
+        help="hold out one paragraph in N; 0: none (default: 100)",
     )
-    add("--workers", type=number(Size), default=1, metavar="N", help="processes")
+    add(
+        "--workers",
+        type=number(Size),
+        default=1,
+        metavar="N",
+        help="number of processes (default: 1)",
+    )
     add("--paragraphs", choices=(LINE, BLANK), help=_PARAGRAPHS_HELP)
 
 
@@ -146,16 +154,20 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         "run", metavar="RUN", help="folder of a run (after its first validation)"
     )
     parser.add_argument("out", metavar="OUT", help="folder for the four files")
-    text = "hdf5, which all ELMo packages read (default), or safetensors"
+    text = "format of the weights: hdf5, which all ELMo packages read (default), or safetensors"
     parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
     card = parser.add_argument_group(
-        "model card", "with any of these, README.md is written, too"
+        "model card", "with any of these, README.md is also written"
     )
     add = card.add_argument
-    add("--language", metavar="CODE", help="such as la")
-    add("--license", metavar="ID", help="of the hub, such as cc-by-sa-4.0")
+    add("--language", metavar="CODE", help="language of the biLM, such as la")
+    add(
+        "--license",
+        metavar="ID",
+        help="identifier of the licence on the hub, such as cc-by-sa-4.0",
+    )
     add("--text", metavar="WORDS", help="what the biLM was trained on")
-    bits = "round values to N bits after the leading one (0 to 23): smaller files"
+    bits = "round weights to N bits after the leading one (0 to 23), so that compressed files are smaller"
     parser.add_argument("--mantissa-bits", type=number(_Bits), metavar="N", help=bits)
 
 
@@ -185,14 +197,14 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="text, a tokenised sentence a line; gzip, globs",
+        help="text with one tokenised sentence per line; also gzip and globs",
     )
     add(
         "--batch-size",
         type=number(Size),
         default=ROWS,
         metavar="B",
-        help="places of a file read at once",
+        help="number of places of a file that are read at once (default: %(default)s)",
     )
     add(
         "--max-tokens",
@@ -200,7 +212,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="stop after N tokens of each file",
     )
-    precision = "of the biLM's matrix products, not of the softmax (float32)"
+    precision = "data type of the biLM's matrix products; the softmax is always float32 (default: float32)"
     add("--precision", choices=PRECISIONS, default="float32", help=precision)
 
 

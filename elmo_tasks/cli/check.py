@@ -15,23 +15,31 @@ if TYPE_CHECKING:
 
 
 DESCRIPTION = (
-    "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs;"
-    " and what fails in a step on the first instances."
-    " Exit status 0 if there is no problem."
+    "List all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
+    " If there are none, train for one step on the first instances. The exit status is 0 if all is well."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks check CONFIG...`."""
     parser.add_argument(
-        "configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train"
+        "configs",
+        metavar="CONFIG",
+        nargs="+",
+        help="files or names, as for elmo-tasks train",
     )
-    parser.add_argument("--scale", choices=SCALES, help="as for elmo-tasks train")
     parser.add_argument(
-        "-o", "--overrides", default="", help="as for elmo-tasks train, for each config"
+        "--scale", choices=SCALES, help="scale of the names, as for elmo-tasks train"
     )
     parser.add_argument(
-        "--show", action="store_true", help="print each resolved config as JSON, too"
+        "-o",
+        "--overrides",
+        default="",
+        metavar="JSON",
+        help="changes to each config, as for elmo-tasks train",
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="also print each resolved config as JSON"
     )
     parser.set_defaults(func=check)
 

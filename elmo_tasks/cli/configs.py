@@ -14,8 +14,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, fixtures_root
 
 DESCRIPTION = (
-    "List the configs of `elmo-tasks train NAME --scale SCALE`, with the files that each needs below"
-    f" {DATA_VARIABLE}, and the tables of `elmo-tasks ablate NAME`; or copy them."
+    "List the configs for `elmo-tasks train NAME --scale SCALE`, with the files that each needs in"
+    f" {DATA_VARIABLE}, and the tables for `elmo-tasks ablate NAME`. With --copy, copy them instead."
 )
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--copy",
         type=Path,
         metavar="DIR",
-        help="write the configs and tables to a new folder",
+        help="copy the configs and tables to a new folder",
     )
     parser.set_defaults(func=configs)
 
@@ -38,7 +38,7 @@ def configs(args: argparse.Namespace) -> None:
     if args.copy.exists():
         raise InputError("expected a new folder, got an existing one", file=args.copy)
     shutil.copytree(configs_root(), args.copy)
-    text = f"// The folder of the embedded corpus, word vectors and biLM.\n{json.dumps(str(fixtures_root()))}\n"
+    text = f"// The folder of the bundled corpus, word vectors and biLM.\n{json.dumps(str(fixtures_root()))}\n"
     (args.copy / "fixtures.libsonnet").write_text(text, "utf-8")
     print(
         f"{args.copy}/paper has the paper's configs: elmo-tasks train {args.copy}/paper/ner.jsonnet -s DIR"

@@ -23,8 +23,8 @@ FILES = _in_order()
 
 
 DESCRIPTION = (
-    f"List the files that scale `paper` reads below {DATA_VARIABLE}, and where the missing ones come from. Exit"
-    " status 0: nothing is missing."
+    f"List the files that scale `paper` reads in {DATA_VARIABLE}, and where to get the missing ones. The exit status"
+    " is 0 if nothing is missing."
 )
 
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tasks",
         metavar="TASK",
         nargs="*",
-        help=f"one of {', '.join(FILES)}; default: all",
+        help=f"list only the files of these: {', '.join(FILES)} (default: all)",
     )
     parser.set_defaults(func=report)
 

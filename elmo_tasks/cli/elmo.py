@@ -1,6 +1,6 @@
 """
-`elmo-tasks elmo`: write the ELMo vectors of a text to a file. Imports torch, numpy and
-h5py alone.
+`elmo-tasks elmo`: write the ELMo vectors of a text to a file. Imports only torch,
+numpy and h5py.
 """
 
 import argparse
@@ -34,9 +34,9 @@ _SIZES = annotations(BatchSizes)
 
 
 DESCRIPTION = (
-    "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
-    " and an index of sentences and tokens; with --shards, those of a corpus to a folder of Parquet files, by several"
-    " processes or a Ray cluster, which the same command resumes after an interruption."
+    "Write the vectors of every line of a text to an HDF5 file, with datasets '0', '1', ... as in AllenNLP 0.x, and an"
+    " index of sentences and tokens. With --shards, write the vectors of a corpus to a folder of Parquet files, with"
+    " several processes or a Ray cluster; repeat the command to resume it."
 )
 
 _GROWTH = 256
@@ -46,9 +46,9 @@ it may grow.
 """
 
 _HELP = {
-    "all": "all layers of a token, shape [L+1, T, D] (default)",
-    "top": "the top layer, shape [T, D]",
-    "average": "the mean of all layers, shape [T, D]",
+    "all": "write all layers, shape [L+1, T, D] (default)",
+    "top": "write the top layer, shape [T, D]",
+    "average": "write the mean of all layers, shape [T, D]",
 }
 
 
@@ -57,10 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "input_file",
         metavar="IN",
-        help="UTF-8 text, a sentence per line; gzip, zstd; - for a pipe",
+        help="UTF-8 text with one sentence per line, also gzip or zstd; - reads standard input",
     )
     parser.add_argument(
-        "output_file", metavar="OUT", help="HDF5 file; with --shards a folder"
+        "output_file", metavar="OUT", help="HDF5 file; with --shards, a folder"
     )
     _add_output_options(parser)
     add_embedding_options(parser)
@@ -88,12 +88,12 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--mix",
         dest="output",
         metavar="ARCHIVE",
-        help="the mix that a trained model has learned, shape [T, D]",
+        help="write the mix that a trained model has learned, shape [T, D]",
     )
     stored = parser.add_mutually_exclusive_group()
     for name, text in (
-        ("float16", "half the size, values rounded to 11 bits"),
-        ("int8", "a quarter of the size"),
+        ("float16", "store float16: half the size, values rounded to 11 bits"),
+        ("int8", "store 8-bit integers: a quarter of the size"),
     ):
         stored.add_argument(
             f"--{name}",
@@ -113,54 +113,55 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         "--input-format",
         choices=("tokens", "text", "json"),
         default="tokens",
-        help="a line is tokens between white space (default), raw text for spaCy's English rules or --tokenizer, or"
-        " JSON: a list of tokens, or an object with --column",
+        help="what a line is: tokens separated by white space (default); raw text, split by spaCy's English rules or"
+        " --tokenizer; or JSON, a list of tokens or an object with --column",
     )
     parser.add_argument(
         "--tokenizer",
         metavar="NAME",
-        help="splits raw text: basic, a rule for words and punctuation; spacy:LANGUAGE, such as spacy:en; whitespace",
+        help="how raw text is split: basic (a rule for words and punctuation), spacy:LANGUAGE"
+        " (such as spacy:en) or whitespace",
     )
     parser.add_argument(
         "--column",
         default="tokens",
         metavar="NAME",
-        help="of JSON and Parquet (tokens)",
+        help="field of JSON or column of Parquet (default: tokens)",
     )
     add_source_options(parser)
     parser.add_argument(
         "--precision",
         choices=PRECISIONS,
         default="float32",
-        help="of the matrix products: float32 (default) or bfloat16",
+        help="data type of the matrix products (default: float32)",
     )
     parser.add_argument(
         "--max-length",
         type=number(_SIZES["max_length"]),
         default=512,
         metavar="N",
-        help="longer lines are split into windows of N tokens (512)",
+        help="split longer lines into windows of N tokens (default: 512)",
     )
     parser.add_argument(
         "--overlap",
         type=number(_SIZES["overlap"]),
         default=128,
         metavar="N",
-        help="tokens that windows share (128)",
+        help="tokens that two windows share (default: 128)",
     )
     parser.add_argument(
         "--batch-size",
         type=number(_SIZES["batch_size"]),
         default=64,
         metavar="B",
-        help="most sentences of a batch (64)",
+        help="largest number of sentences in a batch (default: 64)",
     )
     parser.add_argument(
         "--max-tokens",
         type=number(_SIZES["max_tokens"]),
         default=4096,
         metavar="N",
-        help="most tokens of a batch (4096)",
+        help="largest number of tokens in a batch (default: 4096)",
     )
     add_device(parser)
 
@@ -168,7 +169,7 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
 def _add_shard_options(parser: argparse.ArgumentParser) -> None:
     shards = parser.add_argument_group(
         "shards",
-        "IN may be a glob, also of Parquet or s3://BUCKET/GLOB; OUT is a folder of Parquet files.",
+        "IN can be a glob, also of Parquet files or s3://BUCKET/GLOB. OUT is a folder of Parquet files.",
     )
     shards.add_argument(
         "--shards", type=number(Size), metavar="N", help="write N shards; needs pyarrow"
@@ -177,20 +178,23 @@ def _add_shard_options(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=number(Size),
         metavar="N",
-        help="processes that write shards (1; Ray: all CPUs)",
+        help="number of processes that write shards (default: 1; with Ray, all CPUs)",
     )
     shards.add_argument(
-        "--threads", type=number(Size), metavar="N", help="threads of a worker (1)"
+        "--threads",
+        type=number(Size),
+        metavar="N",
+        help="threads of each worker (default: 1)",
     )
     shards.add_argument(
         "--executor",
         choices=("local", "ray"),
-        help="this machine (default), or a Ray cluster",
+        help="where shards are written: on this machine (default), or on a Ray cluster",
     )
     shards.add_argument(
         "--address",
         metavar="HOST:PORT",
-        help="of the Ray cluster (RAY_ADDRESS, else one here)",
+        help="address of the Ray cluster (default: RAY_ADDRESS, else a cluster on this machine)",
     )
 
 

@@ -12,24 +12,24 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path, write_text
 from elmo_tasks.settings import Size, number
 
-DESCRIPTION = "Print the scores of a trained model on a file as JSON."
+DESCRIPTION = "Print the scores of a trained model on a file, as JSON."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks evaluate ARCHIVE FILE`."""
-    add_model(parser, "data in the format of the training data")
+    add_model(parser, "a file in the format of the training data")
     add = parser.add_argument
     add("--output-file", metavar="FILE", help="also write the scores to this file")
     add(
         "--predictions-output-file",
         metavar="FILE",
-        help="write the predictions, as the official scorer reads them",
+        help="write the predictions for the official scorer",
     )
     add(
         "--batch-size",
         type=number(Size),
         metavar="N",
-        help="instead of that of the config; the scores stay the same, except for a language model: its rows of text",
+        help="batch size (default: that of the config); changes no scores, except the perplexity of a language model",
     )
     parser.set_defaults(func=evaluate)
 

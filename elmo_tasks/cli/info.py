@@ -1,6 +1,6 @@
 """
-`elmo-tasks info`: versions, processor, GPUs and data, for a report of a problem. Needs
-no AllenNLP.
+`elmo-tasks info`: versions, processor, GPUs and data, for bug reports. Needs no
+AllenNLP.
 """
 
 import argparse
@@ -25,7 +25,8 @@ PACKAGES = (
 
 
 DESCRIPTION = (
-    "Print versions, the processor, GPUs and the data root, for a report of a problem."
+    "Print versions, the processor, GPUs and the data root. Include the output in bug"
+    " reports."
 )
 
 

@@ -18,7 +18,7 @@ from elmo_tasks.training.checks.files import require_device
 _OPTIONS = {"model": "--model", "pieces": "--pieces"}
 """The options by the keys of `model.elmo`."""
 
-MODEL_HELP = f"{MODEL_FORMS} (the embedded biLM); `elmo-tasks models` lists the names"
+MODEL_HELP = f"the model: {MODEL_FORMS} (default: the bundled biLM); `elmo-tasks models` lists the names"
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
         type=number(Device),
         default=-1,
         metavar="N",
-        help="GPU; -1 is the CPU (default)",
+        help="number of a GPU; -1: the CPU (default)",
     )
 
 

@@ -33,17 +33,17 @@ COMMANDS = {
     "evaluate": "score a trained model on a file",
     "predict": "predict with a trained model",
     "configs": "list the configs, or copy them to edit them",
-    "check": "report all problems of configs, without training",
-    "ablate": "reproduce a table of the paper",
-    "ablate-run": "one run of a table",
-    "probe": "word senses, parts of speech and neighbours by layer",
-    "bilm": "prepare text for a biLM, export it, measure it, share it",
+    "check": "list all problems of configs, without training",
+    "ablate": "run the rows of a table: the paper's, or your own",
+    "ablate-run": "run one row of a table once (called by ablate)",
+    "probe": "score the layers on word senses, parts of speech and neighbours",
+    "bilm": "prepare text for a biLM; export a biLM, or measure its perplexity",
     "elmo": "write the ELMo vectors of a text to a file",
-    "static": "write a vector per word: the mean of its ELMo vectors in a text",
+    "static": "write one vector per word, the mean of its ELMo vectors in a text",
     "models": "list, download or remove the published ELMo models",
-    "info": "print versions, processor, GPUs and data, for a report of a problem",
-    "data": "list the corpora that scale `paper` needs",
-    "serve": "show trained archives in the browser",
+    "info": "print versions, processor, GPUs and data root, for bug reports",
+    "data": "list the files that scale `paper` needs, and where to get them",
+    "serve": "show the predictions of trained models in the browser",
 }
 """
 The help of each command, which is the module of the same name in `elmo_tasks.cli`.
@@ -68,10 +68,10 @@ closed terminal sends SIGHUP.
 """
 
 DOWNLOAD_LIMIT = (
-    "size of the largest file that is fetched, in 10^9 bytes (that of the list of"
-    " models, else 4)"
+    "largest file to download, in 10^9 bytes (default: the size in the list of models,"
+    " else 4)"
 )
-PACKAGES = "a package that registers more classes"
+PACKAGES = "import a package that registers more classes; can be repeated"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 
@@ -176,8 +176,8 @@ def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
         load_allennlp()
     parser = Parser(
         prog="elmo-tasks",
-        description="ELMo: its six task models, its biLM, its tables.",
-        epilog=f"All commands but {', '.join(LIGHT)} need AllenNLP: pip install {ALLENNLP}",
+        description="ELMo: vectors of a text, the six task models, the biLM and the paper's tables.",
+        epilog=f"All commands except {', '.join(LIGHT)} need AllenNLP: pip install {ALLENNLP}",
     )
     parser.add_argument(
         "--version", action="version", version=f"elmo-tasks {__version__}"

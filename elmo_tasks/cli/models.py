@@ -15,9 +15,9 @@ from elmo_tasks.formats.model_cache import (
 from elmo_tasks.formats.models import MODELS, NOT_STATED, PublishedModel, aliases_of
 
 DESCRIPTION = (
-    "List the models that --model, the key model of a config and Elmo.from_pretrained"
-    " accept by name; download or remove one. They are downloaded once; the addresses"
-    " are their publishers'."
+    "List the published models, which --model, Elmo.from_pretrained and the key"
+    " `model.elmo.model` of a config accept by name; download or remove one. A model is"
+    " downloaded once, from its publisher."
 )
 
 _HEADER = (
@@ -44,13 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         nargs="?",
         default="",
-        help="only names, languages and domains with this text",
+        help="list only models with this text in their name, language or domain",
     )
     actions = parser.add_mutually_exclusive_group()
     actions.add_argument(
         "--download",
         metavar="NAME",
-        help="fetch a model now; the same call resumes it where it was cut",
+        help="download a model now; repeat the command to resume it",
     )
     actions.add_argument(
         "--remove", metavar="NAME", help="remove a model from the cache"

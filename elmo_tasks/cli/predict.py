@@ -8,14 +8,14 @@ from elmo_tasks.files import check_output_path
 from elmo_tasks.settings import Size, number
 
 DESCRIPTION = (
-    "Predict for each line of FILE, a JSON object. The output for an invalid line is its error; the exit status is"
-    " then 1."
+    "Predict for each line of FILE, a JSON object. The output for an invalid line is an error message, and the exit"
+    " status is then 1."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks predict ARCHIVE FILE`."""
-    add_model(parser, "JSON lines, `-` for standard input")
+    add_model(parser, "a file of JSON lines; - reads standard input")
     add = parser.add_argument
     add("--output-file", metavar="FILE", help="write the predictions to this file")
     add("--silent", action="store_true", help="do not print the predictions")
@@ -24,14 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(Size),
         default=1,
         metavar="N",
-        help="lines at a time (1)",
+        help="lines in a batch (default: 1)",
     )
     add(
         "--use-dataset-reader",
         action="store_true",
-        help="FILE has the format of the training data",
+        help="read FILE as training data, not as JSON lines",
     )
-    add("--predictor", metavar="NAME", help="another predictor than the model's")
+    add("--predictor", metavar="NAME", help="use this predictor instead of the model's")
     parser.set_defaults(func=predict)
 
 

@@ -29,20 +29,23 @@ from elmo_tasks.experiments.probes.wsd import (
 from elmo_tasks.settings import Count, Size, number
 
 _WSD = (
-    "Table 5: the nearest sense vector by cosine, a mean over SemCor's annotations, among the senses of the same lemma"
-    " and part of speech; WordNet's first sense for lemmas that SemCor does not have. Targets of several tokens are"
-    " averaged."
+    "Table 5. The answer is the nearest sense of the same lemma and part of speech, by cosine. The vector of a sense"
+    " is the mean over its annotations in SemCor. Lemmas that are not in SemCor get WordNet's first sense. The vectors"
+    " of a target of several tokens are averaged."
 )
 _POS = (
-    "Table 6: a linear softmax on each frozen layer, trained by L-BFGS until convergence, without randomness."
-    " Files are CoNLL-U (XPOS)."
+    "Table 6. A linear softmax on each frozen layer, trained by L-BFGS until convergence, without randomness."
+    " Files are CoNLL-U; the tags are XPOS."
 )
 _NEIGHBORS = (
-    "Table 4: the occurrences of a word whose vectors are nearest, by cosine, to that of one occurrence. Takes 2 D"
-    " bytes of memory for each token of the corpus, with layers of width D."
+    "Table 4. The occurrences of a word whose vectors are nearest, by cosine, to that of one occurrence. This takes"
+    " 2 D bytes of memory for each token of the corpus, where D is the width of the layers."
 )
 
-DESCRIPTION = "Probe the frozen layers for word senses, parts of speech and neighbours (the paper's Tables 4 to 6)."
+DESCRIPTION = (
+    "Score the frozen layers on word senses and parts of speech, and list nearest"
+    " neighbours (the paper's Tables 4 to 6)."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_wsd(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     files = "SemCor/semcor.data.xml, Evaluation_Datasets/*/*.data.xml, their keys, and index.sense"
-    add("data", type=Path, metavar="FOLDER", help=f"with {files}")
+    add("data", type=Path, metavar="FOLDER", help=f"a folder with {files}")
     parser.set_defaults(func=probe_wsd)
 
 
@@ -81,39 +84,39 @@ def _add_pos(parser: argparse.ArgumentParser) -> None:
 
 def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("word", metavar="WORD", help="in upper or lower case")
+    add("word", metavar="WORD", help="the word; upper and lower case are the same")
     add(
         "--corpus",
         type=Path,
         metavar="FILE",
         required=True,
-        help="one sentence per line, or *.data.xml",
+        help="text with one tokenised sentence per line, or a *.data.xml",
     )
     add(
         "--layer",
         type=number(Count),
         metavar="K",
-        help="0 is context-free (the top layer)",
+        help="layer to compare; 0 is context-free (default: the top layer)",
     )
     add(
         "--vectors",
         type=Path,
         metavar="FILE",
-        help="word vectors, for static neighbours",
+        help="also list the nearest words in this file of word vectors",
     )
     add(
         "--occurrence",
         type=number(Size),
         metavar="N",
         default=1,
-        help="query: the Nth in the corpus (1)",
+        help="compare with the Nth occurrence in the corpus (default: 1)",
     )
     add(
         "--top",
         type=number(Size),
         metavar="N",
         default=5,
-        help="number of neighbours (5)",
+        help="number of neighbours (default: 5)",
     )
     parser.set_defaults(func=probe_neighbors)
 

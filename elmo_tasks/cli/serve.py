@@ -17,8 +17,8 @@ Seconds = Annotated[float, Range(above=0, at_most=86_400)]
 Workers = Annotated[int, Range(at_least=1, at_most=256)]
 
 DESCRIPTION = (
-    "Serve a page, and JSON, with predictions of trained archives (docs/PAGE.md). SIGTERM"
-    " and Ctrl-C end it within 30 seconds, when the requests are answered."
+    "Serve a page, and JSON, with the predictions of trained models. SIGTERM and Ctrl-C"
+    " end the server after it has answered its requests, within 30 seconds."
 )
 
 
@@ -30,15 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "archives",
         metavar="ARCHIVE",
         nargs="+",
-        help="[NAME=]model.tar.gz, or its folder",
+        help="a model.tar.gz or its folder, as ARCHIVE or NAME=ARCHIVE",
     )
-    add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
+    add(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on (default: %(default)s, this machine only)",
+    )
     add(
         "--port",
         type=number(Port),
         default=8000,
         metavar="N",
-        help="0 for any free one (%(default)s)",
+        help="port; 0: any free one (default: %(default)s)",
     )
     add_allow_downloads(parser)
     add(
@@ -46,15 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(Seconds),
         default=30,
         metavar="SECONDS",
-        help="until an answer; then the model is started again (%(default)s)",
+        help="restart a process that takes longer for an answer (default: %(default)s)",
     )
     add(
         "--workers",
         type=number(Workers),
         default=1,
         metavar="N",
-        help="processes of each model, which answer one request each at a time"
-        " (%(default)s)",
+        help="processes per model, each of which answers one request at a time"
+        " (default: %(default)s)",
     )
 
 

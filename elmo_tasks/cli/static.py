@@ -19,7 +19,7 @@ from elmo_tasks.settings import Count, Size, number
 
 DESCRIPTION = (
     "Write one vector per word of a text, the mean of its contextual vectors, in word2vec's format."
-    " The text is read twice; memory is that of the vectors."
+    " The text is read twice; memory is needed only for the vectors."
 )
 
 
@@ -29,37 +29,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "corpus",
         metavar="CORPUS",
         nargs="+",
-        help="UTF-8 text, a sentence per line; gzip",
+        help="UTF-8 text with one sentence per line, also gzip",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="OUT",
         required=True,
-        help="text; .gz compressed, .bin binary",
+        help="file to write: text, compressed if it ends in .gz, binary if it ends in .bin",
     )
-    layers = "average (default), top, a layer's number, or the archive of a model whose mix is used"
+    layers = (
+        "what is averaged over a text: average (default), top, the number of a layer,"
+        " or an archive, whose mix is used"
+    )
     parser.add_argument("--layers", metavar="L", default="average", help=layers)
     parser.add_argument(
         "--min-count",
         type=number(Size),
         default=5,
         metavar="N",
-        help="occurrences of a word (5)",
+        help="leave out words with fewer occurrences (default: 5)",
     )
     parser.add_argument(
         "--most",
         type=number(Size),
         default=200_000,
         metavar="N",
-        help="only the N most frequent words",
+        help="keep only the N most frequent words (default: 200,000)",
     )
     parser.add_argument(
         "--remove",
         type=number(Count),
         default=0,
         metavar="N",
-        help="remove the first principal components",
+        help="remove the mean and the first N principal components (default: 0, nothing)",
     )
     parser.add_argument(
         "--dimensions",
@@ -74,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(Size),
         default=1,
         metavar="N",
-        help="processes that compute vectors (1)",
+        help="number of processes that compute vectors (default: 1)",
     )
     parser.set_defaults(func=run)
 

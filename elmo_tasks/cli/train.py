@@ -10,8 +10,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.resources import SCALES
 
 DESCRIPTION = (
-    "Train the model of a config, and write DIR/model.tar.gz. The config is checked before data are read. A run"
-    " that was killed at any moment resumes exactly with --recover."
+    "Train the model of a config, and write DIR/model.tar.gz. The config is checked before any data are read. If the"
+    " run is interrupted, --recover resumes it exactly."
 )
 
 
@@ -26,21 +26,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--scale",
         choices=SCALES,
-        help="of a name: synthetic corpus, small data, the paper's (mini)",
+        help="scale of a config named without a path: synthetic corpus, small data, or the paper's (default: mini)",
     )
     add(
         "-s",
         "--serialization-dir",
         required=True,
         metavar="DIR",
-        help="folder of the run",
+        help="folder for the run",
     )
     add(
         "-o",
         "--overrides",
         default="",
         metavar="JSON",
-        help='changes, such as \'{"model.elmo.at": "both"}\'',
+        help='changes to the config by dotted path, such as \'{"model.elmo.at": "both"}\'',
     )
     found = parser.add_mutually_exclusive_group()
     found.add_argument(
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-f",
         "--force",
         action="store_true",
-        help="remove an earlier run from DIR, and no other file",
+        help="remove an earlier run from DIR first; other files stay",
     )
     parser.set_defaults(func=train)
 

@@ -262,5 +262,5 @@ def _unknown(text: str) -> InputError:
     hints.append(f"expected {MODEL_FORMS}")
     if _HUB_NAME.fullmatch(text):
         hints.append(f"for one of the Hugging Face hub hf://{text}")
-    hints.append("`elmo-tasks models` lists names; without one, the embedded biLM")
+    hints.append("`elmo-tasks models` lists names; without one, the bundled biLM")
     return InputError("no such model", file=text, hint="; ".join(hints))

@@ -90,7 +90,7 @@ class Elmo:
         **settings: Any,
     ) -> "Elmo":
         """
-        Open the embedded biLM, or a model by its name, as `--model` of the command
+        Open the bundled biLM, or a model by its name, as `--model` of the command
         line: one that `elmo-tasks models` lists, a folder, a ZIP, their URL
         (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`, or
         `options.json+weights.hdf5`; see `model_names`. The other arguments and the

@@ -26,7 +26,7 @@ MANYLANGS = "manylangs"
 
 EMBEDDED = "embedded:"
 """
-Begins the names of the embedded biLM's files, which are at another path in another
+Begins the names of the bundled biLM's files, which are at another path in another
 installation.
 """
 
@@ -143,7 +143,7 @@ def _is_source(name: object) -> str | None:
 class SourceSettings(Settings):
     """
     Where frozen layers come from, and how they are computed: those of `model`, else of
-    a biLM's two files, else of the embedded biLM. `source` says which kind of model it
+    a biLM's two files, else of the bundled biLM. `source` says which kind of model it
     is, if that is not to be inferred from the model.
 
     With `state: carry` each row of a batch starts from the last state of that row of
@@ -216,7 +216,7 @@ class SourceSettings(Settings):
             if self.model is not None:
                 return
             if self.options_file is None and self.weight_file is None:
-                return  # the embedded biLM
+                return  # the bundled biLM
             for key in SOURCES[BILM].files:
                 path = getattr(self, key)
                 if path is not None and is_whole_model(path):

@@ -104,7 +104,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         **settings: Any,
     ) -> Self:
         """
-        With a source from its files; by default the embedded biLM. `settings` are the
+        With a source from its files; by default the bundled biLM. `settings` are the
         keys of `model.elmo`, see docs/reference-configs.md; errors call them by the
         dotted path `config_path`. `run_folder` is that of a run or of an unpacked
         archive, where a trained model's files may be.

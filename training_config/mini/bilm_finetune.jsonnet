@@ -1,4 +1,4 @@
-// Fine-tuning of the embedded biLM on the synthetic corpus's SNLI. Two minutes on one CPU core.
+// Fine-tuning of the bundled biLM on the synthetic corpus's SNLI. Two minutes on one CPU core.
 local corpus = (import '../fixtures.libsonnet') + '/miniworld';
 
 (import '../small/bilm_finetune.jsonnet') {

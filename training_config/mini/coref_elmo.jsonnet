@@ -1,4 +1,4 @@
-// coref.jsonnet with ELMo as in ../paper, from the embedded biLM.
+// coref.jsonnet with ELMo as in ../paper, from the bundled biLM.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import 'coref.jsonnet') {

@@ -1,4 +1,4 @@
-// snli.jsonnet with ELMo as in ../paper, from the embedded biLM.
+// snli.jsonnet with ELMo as in ../paper, from the bundled biLM.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import 'snli.jsonnet') {

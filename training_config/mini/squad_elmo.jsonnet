@@ -1,4 +1,4 @@
-// squad.jsonnet with ELMo as in ../paper, from the embedded biLM.
+// squad.jsonnet with ELMo as in ../paper, from the bundled biLM.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import 'squad.jsonnet') {

@@ -1,4 +1,4 @@
-// tagger.jsonnet with ELMo as in ../paper, from the embedded biLM.
+// tagger.jsonnet with ELMo as in ../paper, from the bundled biLM.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import 'tagger.jsonnet') {

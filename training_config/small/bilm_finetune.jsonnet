@@ -1,4 +1,4 @@
-// Fine-tuning of the embedded biLM, which has its softmax, on SNLI's text. A quarter of an hour on one CPU core.
+// Fine-tuning of the bundled biLM, which has its softmax, on SNLI's text. A quarter of an hour on one CPU core.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import '../paper/bilm_finetune.jsonnet') {

@@ -1,4 +1,4 @@
-// ner.jsonnet with ELMo as in ../paper, from the embedded biLM.
+// ner.jsonnet with ELMo as in ../paper, from the bundled biLM.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import 'ner.jsonnet') {

@@ -1,4 +1,4 @@
-// srl.jsonnet with ELMo as in ../paper, from the embedded biLM.
+// srl.jsonnet with ELMo as in ../paper, from the bundled biLM.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import 'srl.jsonnet') {

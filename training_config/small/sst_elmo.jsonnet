@@ -1,4 +1,4 @@
-// sst.jsonnet with ELMo as in ../paper, from the embedded biLM.
+// sst.jsonnet with ELMo as in ../paper, from the bundled biLM.
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import 'sst.jsonnet') {

@@ -279,7 +279,7 @@ def _module_of(error: Exception, model: nn.Module) -> str | None:
 
 def _without_files(value: Any) -> Any:
     """
-    A part of the config without vectors, and with the embedded biLM in place of one
+    A part of the config without vectors, and with the bundled biLM in place of one
     that would be fetched.
     """
     if isinstance(value, dict):
