@@ -40,7 +40,7 @@ from allennlp.training.moving_average import MovingAverage
 
 import elmo_tasks.plugin  # noqa: F401
 from elmo_tasks.bilm.options import PLACES, BiLMOptions
-from elmo_tasks.cli.main import COMMANDS, parsers
+from elmo_tasks.cli.main import COMMANDS, LIGHT, parsers
 from elmo_tasks.experiments.tables.table import (
     Cell,
     Ensemble,
@@ -457,18 +457,18 @@ def command_line() -> Iterator[str]:
     yield from (
         "# Reference: the command line",
         "",
-        "Every command and option of `elmo-tasks`; `elmo-tasks COMMAND --help` prints the same.",
+        "Every command and option of `elmo-tasks`, as `elmo-tasks COMMAND --help` prints them.",
         "",
         GENERATED,
         "",
     )
-    parser, _ = parsers()
-    yield f"{parser.epilog}."
+    light = ", ".join([f"`{name}`" for name in LIGHT])
+    yield f"These commands do not need AllenNLP ([Install](INSTALL.md)): {light}."
     yield ""
     yield from ("| command | what it does |", "|---|---|")
     for name, text in COMMANDS.items():
         anchor = f"elmo-tasks-{name}"
-        yield row(f"[`{name}`](#{anchor})", text)
+        yield row(f"[`{name}`](#{anchor})", markdown(text))
     yield ""
     for name in COMMANDS:
         _, commands = parsers(name)
@@ -479,7 +479,7 @@ def command_section(parser: argparse.ArgumentParser, level: str) -> Iterator[str
     """A command, its options and its actions."""
     yield from (f"{level} {parser.prog}", "")
     if parser.description:
-        yield f"{parser.description}"
+        yield markdown(parser.description)
         yield ""
     actions: list[Any] = []
     rows = []
@@ -515,7 +515,7 @@ def option_row(action: argparse.Action) -> str:
         if plain and action.default not in (False, "") and action.nargs != 0:
             default = f"`{action.default}`"
     text = (action.help or "") % {"default": action.default}
-    return row(shown, default, sentence(text))
+    return row(shown, default, markdown(sentence(text)))
 
 
 # Values, defaults, meanings
@@ -636,7 +636,21 @@ def sentence(text: str) -> str:
     """A meaning as it stands in a cell, with a capital letter and a full stop."""
     if not text:
         return ""
-    return text[0].upper() + text[1:].removesuffix(".") + "."
+    if re.match(r"[a-z]+(?![\w./'-])", text):
+        text = text[0].upper() + text[1:]
+    return text.removesuffix(".") + "."
+
+
+def markdown(text: str) -> str:
+    """
+    A help text, with options as code and without characters that Markdown reads as
+    markup.
+    """
+    parts = re.split(r"(`[^`]*`)", text)
+    for index in range(0, len(parts), 2):
+        plain = re.sub(r"([*<\[])", r"\\\1", parts[index])
+        parts[index] = re.sub(r"(?<![\w-])(--[a-z][a-z0-9-]*)", r"`\1`", plain)
+    return "".join(parts)
 
 
 def row(*cells: str) -> str:
