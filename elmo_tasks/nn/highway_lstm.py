@@ -23,8 +23,8 @@ FORGET_BIAS = 1.0  # initial (appendix A.5)
 @Seq2SeqEncoder.register("elmo_tasks_highway_lstm")
 class HighwayLstm(Encoder):
     """
-    Layer 0 reads each sentence forward, layer 1 reads the output of layer 0 backward,
-    and so on alternately.
+    Highway LSTM layers of alternating direction: layer 0 reads each sentence forward,
+    layer 1 reads the output of layer 0 backward, and so on.
 
     # Parameters
 

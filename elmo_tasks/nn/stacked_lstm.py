@@ -69,8 +69,8 @@ FORGET_BIAS = 1.0
 @Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
 class StackedLstm(Encoder):
     """
-    Layer k reads both directions of layer k - 1, with variational dropout before each
-    layer.
+    A stacked biLSTM: layer k reads both directions of layer k - 1, with variational
+    dropout before each layer.
 
     The paper does not report the initialization: here recurrent weights are orthogonal
     and input weights Glorot-uniform, both per gate, and biases 0 except the forget

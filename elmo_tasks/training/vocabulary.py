@@ -43,6 +43,7 @@ class SavedVocabulary(Vocabulary):
         padding_token: Optional[str] = DEFAULT_PADDING_TOKEN,
         oov_token: Optional[str] = DEFAULT_OOV_TOKEN,
     ) -> Vocabulary:
+        """A saved vocabulary."""
         loaded: Vocabulary = _configured_class(directory).from_files(
             directory, padding_token, oov_token
         )

@@ -88,8 +88,9 @@ class BioViterbi:
 @Model.register("elmo_tasks_srl")
 class SrlTagger(Tagger, SoftmaxModel):
     """
-    One dense layer with softmax on the encoder's output. The predicate indicator is
-    embedded like the words, under the text field's key `predicate`.
+    Semantic role labelling: a dense layer with softmax on the encoder's output. The
+    predicate indicator is embedded like the words, under the text field's key
+    `predicate`.
 
     The loss of a batch is the mean over its sentences of the gold tags' negative
     log-likelihood. At test time, Viterbi decoding finds the most probable legal BIO
