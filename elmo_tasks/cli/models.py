@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     """List the models, or do what the options say with one of them."""
     if args.text and (args.download or args.remove):
         raise InputError(
-            f"expected no text beside --download and --remove, got {args.text!r}"
+            f"expected no text with --download or --remove, got {args.text!r}"
         )
     if args.download is not None:
         _download(args.download)

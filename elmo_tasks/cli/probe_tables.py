@@ -94,7 +94,7 @@ def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
 def _discordant(pairs: Sequence[Discordant]) -> list[str]:
     """Lines with McNemar's exact test of each row and the next."""
     return [
-        f"{pair.one} alone right: {pair.only_one:,}, {pair.other} alone: {pair.only_other:,}, p = {pair.p:.2g}"
+        f"only {pair.one} right: {pair.only_one:,}, only {pair.other}: {pair.only_other:,}, p = {pair.p:.2g}"
         for pair in pairs
     ]
 

@@ -205,7 +205,7 @@ def local_files(source: SourceFiles) -> dict[str, Path]:
     paths = {}
     for key, file in source.files.items():
         if not file.path:
-            raise InputError("its files are in its archive alone", file=file.public)
+            raise InputError("its files are only in its archive", file=file.public)
         paths[key] = _find(source.name, key, file.path)
     return paths
 

@@ -226,7 +226,7 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
     directory = folder / VOCABULARY
     others = RunFolder(folder).not_of_vocabulary()
     if others:
-        problem = f"expected the files of the vocabulary alone, got {', '.join(others)}"
+        problem = f"expected only the files of the vocabulary, got {', '.join(others)}"
         hint = "AllenNLP would read them as a part of it: move them"
         raise InputError(problem, file=directory, hint=hint)
     saved = Vocabulary.from_files(directory)

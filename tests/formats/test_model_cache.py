@@ -214,7 +214,7 @@ def test_a_download_is_shown(server: Server, monkeypatch: pytest.MonkeyPatch) ->
 def test_unknown_names(option: str) -> None:
     with pytest.raises(InputError, match="no published model .*nearest: elmo-original"):
         run(["models", option, "elmo-orginal"])
-    with pytest.raises(InputError, match="no text beside --download and --remove"):
+    with pytest.raises(InputError, match="no text with --download or --remove"):
         run(["models", "x", option, NAME])
 
 

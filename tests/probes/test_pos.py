@@ -82,7 +82,7 @@ def test_the_most_frequent_tag(tmp_path: Path) -> None:
 
 
 def test_one_tag(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="at least two different tags, got 'UH' alone"):
+    with pytest.raises(InputError, match="at least two different tags, got only 'UH'"):
         probe(tmp_path, "Yes/UH no/UH\n", "Yes/UH\n")
 
 

@@ -76,7 +76,7 @@ def probe_pos(
     tags = len(set(train_tags))
     if tags < 2:
         raise InputError(
-            f"expected at least two different tags, got {train_tags[0]!r} alone",
+            f"expected at least two different tags, got only {train_tags[0]!r}",
             file=train_file,
         )
     table = _Table(gold, words, known=set(train_words))

@@ -60,8 +60,8 @@ class CorefModel(TaskModel):
     - `spans_per_word`: number of top spans that are kept per word of the document.
     - `max_antecedents`: number of preceding top spans that are considered as the
       antecedent of a span.
-    - `max_training_sentences`: longer documents are cut to a random window of so many
-      sentences in training.
+    - `max_training_sentences`: in training, longer documents are cut to a random window
+      of this many sentences.
     - `head_values`: the vectors from which span heads are averaged: the `embeddings`,
       or the whole `input`, which includes ELMo.
     - `kwargs`: see `TaskModel`.
