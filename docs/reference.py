@@ -4,7 +4,7 @@ runs this script.
 
 Types, ranges and defaults come from the annotations that `elmo-tasks check` follows,
 meanings from the annotations or from the `# Parameters` of docstrings, and options from
-the command line's parsers. Nothing here is worth editing in the pages themselves.
+the command line's parsers.
 """
 
 import argparse
@@ -71,7 +71,7 @@ HEADER = ["| key | values | default | meaning |", "|---|---|---|---|"]
 
 REQUIRED = "required"
 
-SECTIONS: dict[type, tuple[str, str]] = {
+SECTIONS: dict[type[Registrable], tuple[str, str]] = {
     DatasetReader: ("Readers", "`dataset_reader`, `validation_dataset_reader`"),
     TokenIndexer: ("Token indexers", "`dataset_reader.token_indexers.NAME`"),
     Tokenizer: ("Tokenizers", "readers of your own that take a tokenizer"),
@@ -210,8 +210,8 @@ def configs() -> Iterator[str]:
     yield from (
         "# Reference: keys of a config",
         "",
-        "Every key that `elmo-tasks check` accepts for the classes of this package. How to write and"
-        " change a config: [Configs](CONFIGS.md).",
+        "The keys of a config, with their values, defaults and meanings. How to write and change a config:"
+        " [Configs](CONFIGS.md).",
         "",
         GENERATED,
         "",
@@ -221,19 +221,7 @@ def configs() -> Iterator[str]:
         "## Top level",
         "",
     )
-    supplied = (*SUPPLIED[TrainModel], "batch_weight_key")
-    constructor = TrainModel.from_partial_objects
-    parameters = arguments_of(TrainModel, constructor) or {}
-    for key in BESIDE_TRAINING:
-        parameters[key] = Parameter(
-            key, Parameter.KEYWORD_ONLY, default=None, annotation=WITH_TRAINING[key]
-        )
-    texts = meanings(CheckedTrainModel)
-    yield from key_table(without(parameters, supplied), texts)
-    yield from ("## distributed", "", summary(Distributed), "")
-    parameters = arguments_of(Distributed, Distributed.__init__) or {}
-    own = without(parameters, SUPPLIED[TrainModel])
-    yield from key_table(own, meanings(Distributed))
+    yield from top_level()
     yield from ("## Task models", "")
     yield from task_models()
     yield from ("## model.elmo", "")
@@ -260,6 +248,22 @@ def configs() -> Iterator[str]:
             if is_ours(kind, name):
                 yield from class_section(kind, name)
     yield from others()
+
+
+def top_level() -> Iterator[str]:
+    """The keys of the whole config, and those of `distributed`."""
+    constructor = TrainModel.from_partial_objects
+    parameters = arguments_of(TrainModel, constructor) or {}
+    for key in BESIDE_TRAINING:
+        parameters[key] = Parameter(
+            key, Parameter.KEYWORD_ONLY, default=None, annotation=WITH_TRAINING[key]
+        )
+    supplied = SUPPLIED[TrainModel]
+    texts = meanings(CheckedTrainModel)
+    yield from key_table(without(parameters, supplied), texts)
+    yield from ("## distributed", "", summary(Distributed), "")
+    parameters = arguments_of(Distributed, Distributed.__init__) or {}
+    yield from key_table(without(parameters, supplied), meanings(Distributed))
 
 
 def task_models() -> Iterator[str]:
@@ -546,7 +550,8 @@ def values(annotation: Any) -> str:
         return f"an object{each(arguments[-1])}"
     if origin in (list, tuple):
         if origin is tuple and arguments[-1] is not ...:
-            return "a list of " + ", ".join([values(one) for one in arguments])
+            parts = [values(one) for one in arguments]
+            return f"a list of {len(parts)}: {', then '.join(parts)}"
         return f"a list{each(arguments[0])}"
     if annotation is bool:
         return "`true`, `false`"
@@ -629,7 +634,9 @@ def summary(documented: Callable[..., Any]) -> str:
     """The first paragraph of a docstring in one line."""
     doc = inspect.cleandoc(documented.__doc__ or "")
     text = " ".join(doc.split("\n\n")[0].split())
-    return text.removesuffix(":") + "." * text.endswith(":")
+    if text.endswith(":"):  # before a formula
+        text = text.removesuffix(":") + "."
+    return text
 
 
 def sentence(text: str) -> str:
