@@ -1,0 +1,212 @@
+"""
+The pages for newcomers: docs/two-minutes.md, its picture, and docs/when-to-use.md. What
+their code prints is what they show, and each number is that of a measurement.
+"""
+
+import json
+import re
+import runpy
+import statistics
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_examples import FENCE
+from tests.tiny import ROOT
+
+DOCS = ROOT / "docs"
+IMAGES = DOCS / "images"
+CHOICE = DOCS / "when-to-use.md"
+
+NUMBER = re.compile(r"\d[\d,]*\.\d+(?: ± \d+\.\d)?|\d+,\d{3}\b")
+"""Every number with a fraction, with its deviation, and every one above 999."""
+
+MEASURED = {
+    "71.5": r"\| SNLI \|.* 71\.5, 71\.9",
+    "71.9": r"\| SNLI \|.* 71\.5, 71\.9",
+    "41.9": r"\| NER, W-NUT 17 \|.* 41\.9, 43\.8",
+    "43.8": r"\| NER, W-NUT 17 \|.* 41\.9, 43\.8",
+    "48.8": r"\| SST-5 \|.* 48\.8, 47\.2",
+    "47.2": r"\| SST-5 \|.* 48\.8, 47\.2",
+    "68.3": r"\| SNLI \| 68\.3, 69\.2",
+    "69.2": r"\| SNLI \| 68\.3, 69\.2",
+    "73.2": r"\| SNLI \|.* 73\.2, 73\.1",
+    "73.1": r"\| SNLI \|.* 73\.2, 73\.1",
+    "82.8 ± 0.1": r"\| Latin \| 82\.8 ± 0\.1",
+    "85.7 ± 0.1": r"\| Latin \|.* 85\.7 ± 0\.1",
+    "87.9 ± 0.4": r"\| Latin \|.* 87\.9 ± 0\.4",
+    "87.8 ± 0.5": r"\| Telugu, 50.* 87\.8 ± 0\.5",
+    "88.1 ± 0.9": r"\| Telugu, 50.* 88\.1 ± 0\.9",
+    "43.3": r"without reviews: without ELMo \|.* 43\.3 ± 0\.3",
+    "42.9": r"\| with ELMo \|.* 42\.9 ± 0\.6",
+    "2.6": r"\| SST-5 \|.* \+2\.6",
+    "22.40": r"\| snli \| not cached \|.* 22\.40 \|",
+    "3.48": r"\| snli \| cached \|.* 3\.48 \|",
+    "4,105": r"4,105 tokens per second on one core",
+    "5.1": r"5\.1 million parameters",
+    "5.3": r"5\.3 million parameters",
+    "14.8": r"14\.8 million tokens",
+    "6.1": r"6\.1 million \(Latin",
+    "0.65": r"0\.65 million words \(Telugu",
+    "93.6": r"93\.6 million parameters",
+    "13,100": r"13,100 of 549,367 pairs",
+    "30,003": r"30,003 words",
+}
+"""
+For each number of the page that is not computed from runs here, the pattern of where
+another page reports the measurement.
+"""
+
+
+def runs(name: str) -> list[dict[str, object]]:
+    """The runs in a file of docs/results, with their best dev score in percent."""
+    found = []
+    for line in (DOCS / "results" / f"{name}.jsonl").read_text("utf-8").splitlines():
+        run = json.loads(line)
+        scores = run["scores"]
+        score = 100 * scores.get("f1", scores.get("accuracy"))
+        found.append({"row": run["row"], "score": score})
+    return found
+
+
+def scores_of(name: str, row: str) -> list[float]:
+    scores = [run["score"] for run in runs(name) if run["row"] == row]
+    assert scores, row
+    return scores  # type: ignore[return-value]
+
+
+def by_seed(name: str, row: str) -> str:
+    """`58.8, 58.8`."""
+    return ", ".join([f"{score:.1f}" for score in scores_of(name, row)])
+
+
+def with_deviation(name: str, row: str) -> str:
+    """`44.9 ± 1.0`."""
+    scores = scores_of(name, row)
+    return f"{statistics.mean(scores):.1f} ± {statistics.stdev(scores):.1f}"
+
+
+def other_pages() -> str:
+    """What all other pages say, with one blank between words."""
+    texts = [(ROOT / "README.md").read_text("utf-8")]
+    for page in sorted(DOCS.rglob("*.md")):
+        if page != CHOICE:
+            texts.append(page.read_text("utf-8"))
+    texts.append((ROOT / "fixtures/bilm/README.md").read_text("utf-8"))
+    return re.sub(r" +", " ", "\n".join(texts).replace("**", ""))
+
+
+def computed() -> set[str]:
+    """The numbers of the page that follow from the runs in docs/results."""
+    text = CHOICE.read_text("utf-8")
+    layers = json.loads((DOCS / "results/layers.json").read_text("utf-8"))
+    by_row = {row["row"]: row for row in layers}
+    expected = [
+        by_seed("static", "ner-static"),
+        by_seed("static", "sst-static"),
+        by_seed("minilm", "ner-minilm-weighted"),
+        by_seed("minilm", "sst-minilm-weighted"),
+        by_seed("minilm", "snli-minilm-weighted"),
+        with_deviation("glove", "wnut-glove-baseline"),
+        with_deviation("glove", "wnut-glove-elmo"),
+        with_deviation("glove", "sst-glove-baseline"),
+        with_deviation("glove", "sst-glove-elmo"),
+    ]
+    for row in ("NER, W-NUT 17", "SST-5"):
+        expected += [by_row[row]["without"], by_row[row]["all"]]
+    numbers = set()
+    for cell in expected:
+        assert cell in text, cell
+        numbers |= set(NUMBER.findall(cell))
+    return numbers
+
+
+def test_every_number_is_that_of_a_measurement() -> None:
+    weights = (ROOT / "fixtures/bilm/weights.hdf5").stat().st_size
+    size = f"{weights / 1e6:.1f}"
+    prose = FENCE.sub("", CHOICE.read_text("utf-8"))
+    assert f"a file of {size} MB" in prose
+    assert set(NUMBER.findall(prose)) == computed() | set(MEASURED) | {size}
+    sources = other_pages()
+    for number, pattern in MEASURED.items():
+        assert re.search(pattern, sources), number
+
+
+def test_the_scores_in_two_minutes_are_those_of_table_1() -> None:
+    text = (DOCS / "two-minutes.md").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for task in ("SQuAD", "SNLI"):
+        scores = re.search(rf"{task} (?:rises )?from ([\d.]+) to ([\d.]+)", text)
+        assert scores is not None
+        row = re.search(rf"\| {task} \| ([\d.]+) ± [\d.]+ \| ([\d.]+) ±", readme)
+        assert row is not None
+        assert scores.groups() == row.groups()
+
+
+def printed_blocks(page: Path) -> list[tuple[str, str]]:
+    """Each block of Python that is followed by what it prints, and that."""
+    pairs = []
+    blocks = list(FENCE.finditer(page.read_text("utf-8")))
+    for code, output in zip(blocks[:-1], blocks[1:], strict=True):
+        if code["info"] == "python" and output["info"] == "":
+            pairs.append((code["text"], output["text"]))
+    return pairs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two-minutes.md", "when-to-use.md"])
+def test_code_prints_what_the_page_shows(
+    name: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    pairs = printed_blocks(DOCS / name)
+    assert len(pairs) == 1
+    for code, output in pairs:
+        (tmp_path / "block.py").write_text(code, "utf-8")
+        done = subprocess.run(
+            ["python", "block.py"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.stdout == output
+
+
+def test_the_picture_is_what_its_script_draws() -> None:
+    drawn = runpy.run_path(str(IMAGES / "elmo.py"))["picture"]()
+    assert (IMAGES / "elmo.svg").read_text("utf-8") == drawn
+
+
+@pytest.mark.slow
+def test_the_picture_can_be_read_at_400_pixels(browser: object) -> None:
+    """
+    No text has letters below 12 pixels, leaves the picture, or lies on another one.
+    """
+    page = browser.new_page(viewport={"width": 400, "height": 500})  # type: ignore[attr-defined]
+    page.set_content((IMAGES / "elmo.svg").read_text("utf-8"))
+    texts = page.evaluate(
+        """() => {
+          const svg = document.querySelector("svg");
+          svg.setAttribute("width", 400);
+          svg.removeAttribute("height");
+          const origin = svg.getBoundingClientRect();
+          return [...svg.querySelectorAll("text")].map(text => {
+            const box = text.getBoundingClientRect();
+            const size = parseFloat(getComputedStyle(text).fontSize);
+            return {text: text.textContent, size: size * origin.width / 480,
+                    left: box.left - origin.left, right: box.right - origin.left,
+                    top: box.top - origin.top, bottom: box.bottom - origin.top};
+          });
+        }"""
+    )
+    page.close()
+    assert len(texts) > 10
+    for number, one in enumerate(texts):
+        assert one["size"] >= 12, one
+        assert one["left"] >= 0 and one["right"] <= 400, one
+        for other in texts[:number]:
+            is_beside = one["left"] >= other["right"] or one["right"] <= other["left"]
+            is_apart = one["top"] >= other["bottom"] or one["bottom"] <= other["top"]
+            assert is_beside or is_apart, (one, other)
