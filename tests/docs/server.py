@@ -31,9 +31,7 @@ class Handler(socketserver.BaseRequestHandler):
             run(request["argv"])
             status = 0
         except SystemExit as end:
-            status = (
-                end.code if isinstance(end.code, int) else int(end.code is not None)
-            )
+            status = status_of(end)
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
             traceback.print_exc()
@@ -41,6 +39,14 @@ class Handler(socketserver.BaseRequestHandler):
             sys.stdout.flush()
             sys.stderr.flush()
             self.request.sendall(bytes([status]))
+
+
+def status_of(end: SystemExit) -> int:
+    """The exit status; a message is printed, as Python does at its end."""
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    sys.stderr.write(f"{end.code}\n")
+    return 1
 
 
 def run(argv: list[str]) -> None:
