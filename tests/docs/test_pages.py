@@ -1,6 +1,7 @@
 """
-The pages for newcomers: docs/two-minutes.md, its picture, and docs/when-to-use.md. What
-their code prints is what they show, and each number is that of a measurement.
+The pages for newcomers: docs/two-minutes.md, its picture, docs/when-to-use.md, the
+index of tasks and the glossary. What their code prints is what they show, each number
+is that of a measurement, and links lead to a heading.
 """
 
 import json
@@ -18,6 +19,17 @@ from tests.tiny import ROOT
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "images"
 CHOICE = DOCS / "when-to-use.md"
+
+PAGES = [
+    "two-minutes",
+    "when-to-use",
+    "troubleshooting",
+    "glossary",
+    "how-to",
+    "tables-as-commands",
+]
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 NUMBER = re.compile(r"\d[\d,]*\.\d+(?: ± \d+\.\d)?|\d+,\d{3}\b")
 """Every number with a fraction, with its deviation, and every one above 999."""
@@ -210,3 +222,44 @@ def test_the_picture_can_be_read_at_400_pixels(browser: object) -> None:
             is_beside = one["left"] >= other["right"] or one["right"] <= other["left"]
             is_apart = one["top"] >= other["bottom"] or one["bottom"] <= other["top"]
             assert is_beside or is_apart, (one, other)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    found = set()
+    for heading in HEADING.findall(FENCE.sub("", page.read_text("utf-8"))):
+        text = re.sub(r"[^\w\s-]", "", heading.lower())
+        found.add(text.strip().replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_a_file_and_a_heading(name: str) -> None:
+    page = DOCS / f"{name}.md"
+    links = LINK.findall(FENCE.sub("", page.read_text("utf-8")))
+    assert links
+    for path, anchor in links:
+        target = page if path == "" else (DOCS / path)
+        assert target.exists(), path
+        if anchor:
+            assert anchor in anchors(target), (path, anchor)
+
+
+def test_the_index_has_a_line_for_each_task() -> None:
+    rows = re.findall(
+        r"^\| (?!I want)(\w.*?) \| (.*) \|$",
+        (DOCS / "how-to.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert 25 <= len(rows) <= 45
+    assert len({task for task, _ in rows}) == len(rows)
+    for task, links in rows:
+        assert LINK.search(links), task
+
+
+def test_the_glossary_is_in_order() -> None:
+    text = (DOCS / "glossary.md").read_text("utf-8")
+    terms = re.findall(r"^\*\*(.+?)\*\*: ", text, re.MULTILINE)
+    assert len(terms) > 50
+    plain = [re.sub(r"[^a-z0-9]", "", term.lower()) for term in terms]
+    assert plain == sorted(plain)
