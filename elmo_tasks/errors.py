@@ -298,6 +298,10 @@ def _training_line(error: BaseException) -> str | None:
     What is wrong with a config, a training or its checkpoint, by the text of the error.
     """
     text = str(error)
+    if is_out_of_memory(error):
+        reason = text.partition("\n")[0] or type(error).__name__
+        remedy = "use smaller batches: data_loader.batch_size, or --batch-size"
+        return f"out of memory: {reason} ({remedy})"
     if isinstance(error, RuntimeError) and text.startswith(JSONNET_PREFIXES):
         return _jsonnet_line(text)
     if isinstance(error, ValueError) and text == "nan loss encountered":

@@ -4,7 +4,7 @@ import numpy
 import pytest
 import torch
 
-from elmo_tasks.errors import InputError, explain_oom, is_out_of_memory
+from elmo_tasks.errors import InputError, explain_oom, is_out_of_memory, one_line
 
 MESSAGE = r"out of memory on a batch of 3 instances padded to 9 tokens, the length of b: .* \(do this\)$"
 
@@ -37,5 +37,9 @@ def test_missing_memory_of_numpy_and_torch() -> None:
         numpy.empty(10**16)
     with pytest.raises(RuntimeError) as of_torch:
         torch.empty(10**16)
-    assert is_out_of_memory(of_numpy.value) and is_out_of_memory(of_torch.value)
+    for error in (of_numpy.value, of_torch.value, MemoryError()):
+        assert is_out_of_memory(error)
+        line = one_line(error)
+        assert line is not None and line.startswith("out of memory: ")
+        assert line.endswith("data_loader.batch_size, or --batch-size)")
     assert not is_out_of_memory(RuntimeError("expected 2 dimensions, got 3"))
