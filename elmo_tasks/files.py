@@ -2,11 +2,12 @@
 Atomic writes: to a temporary file, which is flushed and renamed. The digest of a file.
 """
 
+import filecmp
 import hashlib
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -106,11 +107,16 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 @contextmanager
-def atomic_write_folder(target: Path) -> Iterator[Path]:
+def atomic_write_folder(target: Path, *, last: Sequence[str] = ()) -> Iterator[Path]:
     """
     Yields a temporary folder, whose files are moved to `target` at the end, or removed
     after an exception. Other files in `target` are kept. Raises `InputError` if
-    `target` is not writable.
+    `target` is not writable, or has a folder with the name of a file; all its files are
+    then unchanged.
+
+    `last` names files without which nobody reads the others, such as weights. Their old
+    versions are removed before any file is replaced, and the new ones are moved last.
+    After a kill between two files, they are missing: nobody reads a mix.
     """
     home = target.parent
     if target.is_dir():
@@ -122,15 +128,66 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
         aside.mkdir(parents=True)
         yield aside
         target.mkdir(exist_ok=True)
-        for path in sorted(aside.iterdir()):
-            with atomic_write(target / path.name) as beside:
-                shutil.move(path, beside)
+        _move_all(aside, target, last)
     except OSError as error:
         raise InputError(
             f"cannot write: {error.strerror or error}", file=target
         ) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
+    """
+    Move the files of a temporary folder to `target`, except those that are there with
+    the same bytes. After an exception, the old files are put back.
+    """
+    changed = []
+    for path in sorted(aside.iterdir()):
+        check_output_path(target / path.name)
+        if not _is_same(path, target / path.name):
+            changed.append(path.name)
+    marks: list[str] = []
+    if len(changed) > 1:
+        marks = [name for name in last if (aside / name).exists()]
+    others = [name for name in changed if name not in marks]
+    old = aside / ".old"
+    old.mkdir()
+    try:
+        for name in marks:
+            if (target / name).exists():
+                shutil.move(_resolved(target / name), old / name)
+        _flush_names(target)
+        for name in others + marks:
+            if name in others and (target / name).exists():
+                _link(_resolved(target / name), old / name)
+            with atomic_write(target / name) as beside:
+                shutil.move(aside / name, beside)
+    except BaseException:
+        for name in others + marks:
+            _put_back(old / name, target / name, is_new=not (aside / name).exists())
+        raise
+
+
+def _put_back(old: Path, path: Path, *, is_new: bool) -> None:
+    """Restore the old version of a file, or remove a new one that had none."""
+    with suppress(OSError):
+        if old.exists():
+            shutil.move(old, _resolved(path))
+        elif is_new:
+            path.unlink(missing_ok=True)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return other.is_file() and filecmp.cmp(one, other, shallow=False)
+
+
+def _link(path: Path, copy: Path) -> None:
+    """A second name for a file; a copy where the file system has no such names."""
+    try:
+        os.link(path, copy)
+    except OSError:
+        shutil.copy2(path, copy)
 
 
 def _clean(folder: Path, name: str) -> None:

@@ -4,18 +4,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from elmo_tasks.elmo.free_folders import files_in_the_way
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import PLACE, CardSettings
+from elmo_tasks.elmo.model_names import settings_of
 from elmo_tasks.elmo.saving import save_model
+from elmo_tasks.elmo.source_types import BILM
+from elmo_tasks.elmo.transformer_files import read_beside
 from elmo_tasks.errors import InputError, needs
-from elmo_tasks.formats.bilm_files import (
-    FORMATS,
-    Format,
-    weights_in_another_format,
-    written_names,
-)
+from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.fetch import HUB
-from elmo_tasks.run_names import CARD_FILE
+from elmo_tasks.formats.json_files import read_json
+from elmo_tasks.run_names import CARD_FILE, CONFIG
 
 
 def push_model(
@@ -32,7 +32,7 @@ def push_model(
     made if it is not there, and return the address of the commit. A README.md of the
     repository stays, unless `about` says something. `options` are others of
     `Elmo.push_to_hub`. Raises `InputError` if the hub refuses, cannot be reached, or
-    the repository has a biLM in another format.
+    the repository has another model.
     """
     with needs("huggingface_hub"):
         from huggingface_hub import HfApi
@@ -72,7 +72,7 @@ def _upload(
     if revision is not None:
         api.create_branch(name, branch=revision, exist_ok=True)
     present = api.list_repo_files(name, revision=revision)
-    _require_one_format(name, [path.name for path in folder.iterdir()], present)
+    _require_free(api, name, folder, present, revision)
     ignored = []
     if keep_card and CARD_FILE in present:
         ignored.append(CARD_FILE)
@@ -87,18 +87,27 @@ def _upload(
     return str(done.commit_url)
 
 
-def _require_one_format(name: str, files: list[str], present: list[str]) -> None:
+def _require_free(
+    api: Any, name: str, folder: Path, present: list[str], revision: str | None
+) -> None:
     """
-    Raises `InputError` if a repository has weights in another format than the files,
-    which would be read in place of them.
+    Raises `InputError` if a repository has another model than the one in the folder,
+    which would be read in its place or with it.
     """
-    for chosen in FORMATS:
-        if written_names(chosen)["weight_file"] not in files:
-            continue
-        other = weights_in_another_format(present, chosen)
-        if other is not None:
-            raise InputError(
-                f"expected a repository without {other}, a biLM in another format",
-                file=f"{HUB}{name}",
-                hint="push that format, or remove the file there",
-            )
+    local = [path.name for path in folder.iterdir()]
+    source = settings_of(folder)["source"]
+
+    def read_config() -> Any:
+        file = api.hf_hub_download(name, CONFIG, revision=revision)
+        return read_json(file, "the config of a model")
+
+    further = []
+    if source != BILM:
+        further = read_beside(folder)
+    in_the_way = files_in_the_way(present, source, local, read_config, read=further)
+    if in_the_way is not None:
+        raise InputError(
+            f"expected a repository without {in_the_way}",
+            file=f"{HUB}{name}",
+            hint="name another, or remove them there",
+        )

@@ -42,7 +42,14 @@ from elmo_tasks.formats.fetch import (
 )
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.models import nearest, published
-from elmo_tasks.run_names import ARCHIVE, BEST, CONFIG, META, OPTIONS_FILE
+from elmo_tasks.run_names import (
+    ARCHIVE,
+    BEST,
+    CONFIG,
+    META,
+    OPTIONS_FILE,
+    SAFETENSORS_FILE,
+)
 
 _ONE_FILE = re.compile(r"\.(json|hdf5|h5|safetensors)$", re.IGNORECASE)
 """The end of the name of one file of a model."""
@@ -185,13 +192,19 @@ def _source_of_folder(folder: Path, given: str) -> str:
     def read_config() -> Any:
         return read_json(folder / CONFIG, "the config of a model")
 
-    if CONFIG in names and names & {BEST, ARCHIVE, META}:
+    if is_of_a_run(names):
         raise InputError(
             f"expected {MODEL_FORMS}, got the folder of a run",
             file=given,
             hint="`elmo-tasks bilm export` writes the biLM of its training",
         )
     return _the_one(_sources_among(names, read_config), given)
+
+
+def is_of_a_run(names: Collection[str]) -> bool:
+    """Whether files with these names are those of a training, which is no model."""
+    others = {BEST, ARCHIVE, META}
+    return CONFIG in names and not others.isdisjoint(names)
 
 
 def _names_in(folder: Path) -> set[str]:
@@ -215,6 +228,33 @@ def _sources_among(names: Collection[str], read_config: Callable[[], Any]) -> li
     has_type = isinstance(config, Mapping) and "model_type" in config
     if not is_own and (has_weights or has_type):
         found.append(TRANSFORMER)
+    return found
+
+
+def parts_of_models(
+    names: Collection[str], read_config: Callable[[], Any]
+) -> dict[str, list[str]]:
+    """
+    The files with these names by which a folder is read as a model, by their sources:
+    also those of a model that is not complete.
+    """
+    patterns = {
+        BILM: [*NAMES["hdf5"]["options_file"], *NAMES["hdf5"]["weight_file"]],
+        MANYLANGS: [ENCODER, WEIGHTS],
+        TRANSFORMER: [],
+    }
+    sources = _sources_among(names, read_config)
+    if TRANSFORMER in sources:
+        patterns[TRANSFORMER] = [CONFIG, *TRANSFORMER_WEIGHTS]
+    else:
+        patterns[BILM].append(SAFETENSORS_FILE)
+    if CONFIG in names and is_bilm_config(read_config()):
+        patterns[BILM].append(CONFIG)
+    found = {}
+    for source, ones in patterns.items():
+        parts = [name for name in sorted(names) if fits_any(name, ones)]
+        if parts:
+            found[source] = parts
     return found
 
 

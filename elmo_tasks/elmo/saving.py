@@ -4,16 +4,17 @@ import shutil
 from pathlib import Path
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import CardSettings, card_text, is_own_card
 from elmo_tasks.elmo.source_types import BILM
 from elmo_tasks.elmo.sources import copy_files, local_files
+from elmo_tasks.elmo.transformer_files import model_files, read_beside
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
     FORMATS,
     Format,
-    require_free,
     weight_format,
     written_names,
 )
@@ -39,12 +40,12 @@ def save_model(
     - `name`: what the card calls the model, unless the opened files have a card.
 
     Raises `InputError` if the files have changed since they were opened, the source has
-    no such format, or the folder cannot be written or has another model.
+    no such format, or the folder cannot be written or has another model. After a kill
+    while files are replaced, the folder has no weights.
     """
     written = _format_of(layers, chosen)
-    if written is not None:
-        require_free(folder, written)
-    with atomic_write_folder(folder) as aside:
+    _require_free(layers, folder, written)
+    with atomic_write_folder(folder, last=LAST) as aside:
         _write_files(layers, aside, written)
         if about.is_empty and (folder / CARD_FILE).exists():
             return
@@ -54,6 +55,18 @@ def save_model(
         else:
             text = card_text(layers, about, name)
             (aside / CARD_FILE).write_text(text, "utf-8")
+
+
+def _require_free(layers: Layers, folder: Path, written: Format | None) -> None:
+    """Raises `InputError` if a folder does not become that of the model."""
+    if written is not None:
+        names = list(written_names(written).values())
+        require_free(folder, BILM, [*names, CARD_FILE])
+        return
+    files = layers.opened_files()
+    opened = local_files(files)["model"]
+    names = [path.name for path in model_files(opened)]
+    require_free(folder, files.name, [*names, CARD_FILE], read=read_beside(opened))
 
 
 def own_card(layers: Layers) -> Path | None:
@@ -69,7 +82,8 @@ def _format_of(layers: Layers, chosen: Format | None) -> Format | None:
     if chosen is not None and chosen not in FORMATS:
         expected = f"one of {', '.join(FORMATS)}"
         raise InputError(f"format: expected {expected}, got {shown(chosen)}")
-    if isinstance(layers.source, BiLM):
+    is_copied = layers.files is not None and layers.files.name != BILM
+    if isinstance(layers.source, BiLM) and not is_copied:
         return chosen or _opened_format(layers) or "hdf5"
     if chosen is not None:
         problem = f"format: expected None for the source {layers.label}"

@@ -196,7 +196,7 @@ class Elmo:
           of the repository stays, if it has one.
 
         Raises `InputError` if the hub cannot be reached or refuses, or the repository
-        has a biLM in another format.
+        has another model.
         """
         return push_model(
             self.layers,

@@ -96,11 +96,21 @@ def _patterns(folder: Path) -> list[str]:
     """
     The names of the files that are read: of a transformer, or of ELMoForManyLangs.
     """
-    if (folder / "encoder.pkl").is_file():
+    if (folder / ENCODER).is_file():
         return _MANYLANGS
     if _has(folder, _PICKLES) and not _has(folder, _SAFETENSORS):
         return _SETTINGS + [_PICKLES]
     return _SETTINGS + [_SAFETENSORS]
+
+
+def read_beside(folder: Path) -> list[str]:
+    """
+    The names of all files that would be read with those of a folder if they were there:
+    patterns.
+    """
+    if _patterns(folder) == _MANYLANGS:
+        return _MANYLANGS
+    return _SETTINGS + [_SAFETENSORS, _PICKLES]
 
 
 def _has(folder: Path, pattern: str) -> bool:

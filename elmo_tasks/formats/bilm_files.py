@@ -5,8 +5,7 @@ models of the Hugging Face hub.
 """
 
 import json
-import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -97,40 +96,6 @@ def is_bilm_config(config: Any) -> bool:
     or ELMoForManyLangs.
     """
     return isinstance(config, Mapping) and config.keys() >= _STRUCTURE
-
-
-def require_free(folder: Path, chosen: Format) -> None:
-    """
-    Raises `InputError` if files of a format may not be written to a folder: it has
-    weights in the other format, which would be read in their place, or another model's
-    config.
-    """
-    config = folder / CONFIG
-    if chosen == "safetensors" and config.exists() and not has_bilm_config(folder):
-        raise InputError(
-            f"expected a folder without {CONFIG}, or with that of a biLM",
-            file=folder,
-            hint="name another",
-        )
-    names: list[str] = []
-    if folder.is_dir():
-        names = os.listdir(folder)
-    name = weights_in_another_format(names, chosen)
-    if name is not None:
-        raise InputError(
-            f"expected a folder without {name}, a biLM in another format",
-            file=folder,
-            hint="remove it, or name another folder",
-        )
-
-
-def weights_in_another_format(names: Collection[str], chosen: Format) -> str | None:
-    """Of the names of files, one of weights that a biLM in this format does not have."""
-    for other in FORMATS:
-        name = written_names(other)["weight_file"]
-        if other != chosen and name in names:
-            return name
-    return None
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:

@@ -19,16 +19,17 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
 from elmo_tasks.elmo.model_names import two_files
+from elmo_tasks.elmo.source_types import BILM
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
     Format,
     file_in,
     has_bilm_config,
-    require_free,
     weight_format,
     written_names,
 )
@@ -106,11 +107,11 @@ def export_run(
     run's weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
     after the leading one, which makes compressed files smaller. Raises `InputError` if
     the run has no usable weights, or the folder cannot be written, has files of these
-    names that are not those of a biLM, or a biLM in the other format.
+    names that are not those of a biLM, or another model.
     """
     trained = _load_run(Path(run))
     _require_exported(Path(out_dir), chosen)
-    with atomic_write_folder(Path(out_dir)) as folder:
+    with atomic_write_folder(Path(out_dir), last=LAST) as folder:
         write_exported(
             trained.model,
             trained.vocabulary,
@@ -149,9 +150,9 @@ def exported_names(chosen: Format) -> tuple[str, ...]:
 def _require_exported(folder: Path, chosen: Format) -> None:
     """
     Raises `InputError` if a folder has files with the names of a language model's, and
-    no language model; or one in the other format.
+    no language model; or another model.
     """
-    require_free(folder, chosen)
+    require_free(folder, BILM, [*exported_names(chosen), CARD_FILE])
     present = [name for name in exported_names(chosen) if (folder / name).exists()]
     is_exported = False
     with suppress(InputError):

@@ -82,6 +82,35 @@ def test_a_repository_has_one_format(hub: FakeHub, elmo: Elmo) -> None:
     assert len(hub.commits) == 1
 
 
+@pytest.mark.parametrize("chosen", FILES)
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("config.json", "pytorch_model.bin"),
+        ("encoder.pkl", "token_embedder.pkl"),
+        ("x_options.json", "x_weights.hdf5"),
+        ("weights.hdf5",),
+        ("options.json",),
+        ("model.safetensors",),
+    ],
+)
+def test_another_model_of_a_repository_stays(
+    names: tuple[str, ...], chosen: Format, hub: FakeHub, elmo: Elmo
+) -> None:
+    """What is pushed is read again, or nothing is."""
+    files = dict.fromkeys(names, b'{"model_type": "bert"}')
+    hub.repositories["me/latin"] = dict(files)
+    try:
+        elmo.push_to_hub("me/latin", format=chosen)
+    except InputError as error:
+        assert f"expected a repository without {names[0]}" in str(error)
+        assert hub.repositories["me/latin"] == files
+        return
+    assert set(names) < FILES[chosen]
+    again = Elmo.from_pretrained("hf://me/latin", device="cpu")
+    assert np.array_equal(again.embed(TEXT)[0], elmo.embed(TEXT)[0])
+
+
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
