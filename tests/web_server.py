@@ -28,6 +28,7 @@ class Server(ThreadingHTTPServer):
         self.requests: list[tuple[str, dict[str, str]]] = []
         self.count: Counter[str] = Counter()
         self.ended = Event()
+        self.given = b""
 
     @property
     def address(self) -> str:
@@ -83,6 +84,28 @@ class Handler(BaseHTTPRequestHandler):
     def sound(self, count: int) -> None:
         self.start(200, len(CONTENT), ETag='"1"')
         self.wfile.write(CONTENT)
+
+    def with_range(self, count: int) -> None:
+        """As most servers answer, also where no byte is left."""
+        start = self.asked()
+        if start >= len(CONTENT):
+            self.start(416, 0, Content_Range=f"bytes */{len(CONTENT)}", ETag='"1"')
+        elif start:
+            self.part(start, ETag='"1"')
+        else:
+            self.sound(count)
+
+    def range_without_size(self, count: int) -> None:
+        """It does not say how much it has where no byte is left."""
+        if self.asked() >= len(CONTENT):
+            self.start(416, 0)
+        else:
+            self.with_range(count)
+
+    def given(self, count: int) -> None:
+        """What a test gives, without its size."""
+        self.start(200, None)
+        self.wfile.write(self.server.given)
 
     def cut(self, count: int) -> None:
         """A quarter of the file for each request."""

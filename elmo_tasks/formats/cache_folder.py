@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from elmo_tasks.errors import without_secrets
+from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.connection import require_web
 
@@ -40,6 +40,23 @@ def first_digest(url: str) -> str | None:
 def first_file(url: str) -> Path:
     """The file that keeps it."""
     return cache_folder() / "first" / _place(url)
+
+
+def forget_first(url: str) -> int:
+    """
+    Remove what is known of the first download of a URL. Returns the number of bytes.
+    Raises `InputError` if it cannot be removed.
+    """
+    file = first_file(url)
+    try:
+        n_bytes = file.stat().st_size
+        file.unlink()
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        problem = error.strerror or error
+        raise InputError(f"cannot remove: {problem}", file=file) from None
+    return n_bytes
 
 
 def _place(url: str) -> str:

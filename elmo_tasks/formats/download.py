@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 from filelock import FileLock, Timeout
 
@@ -44,6 +45,7 @@ def no_progress(name: str, done: int, size: int | None) -> None:
 _ATTEMPTS = 5  # without a megabyte more
 _ENOUGH = 10**6
 _PART = 2**18
+_NO_SUCH_RANGE = 416  # the status where no byte is left after a part
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,17 @@ class OtherDigest(InputError):
 _NO_DIGESTS: Mapping[str, str | None] = {}
 
 
+def _no_check(file: Path) -> None:
+    """Accepts any file."""
+
+
 def download(
     url: str,
     target: Path,
     bounds: Bounds,
     *,
     digests: Mapping[str, str | None] = _NO_DIGESTS,
+    check: Callable[[Path], None] = _no_check,
     progress: Progress = no_progress,
 ) -> None:
     """
@@ -84,8 +91,9 @@ def download(
     on the server. Several processes may call this at once.
 
     Raises `InputError` if the file cannot be fetched, is larger than the bounds, or if
-    the disk is full, and `OtherDigest` if it has another of the `digests`, by their
-    algorithms; `target` does not exist then.
+    the disk is full, `OtherDigest` if it has another of the `digests`, by their
+    algorithms, and what `check` raises of the path of the whole file; `target` does not
+    exist then.
     """
     name = without_secrets(url)
     require_web(url)
@@ -97,7 +105,9 @@ def download(
             part = _Part(target, alone=is_locked)
             try:
                 _fetch(url, part, bounds, progress)
+                part.file.touch()  # of an empty file, nothing has come
                 _require_digests(part.file, digests, name)
+                _require_checked(part.file, check)
                 with atomic_write(target) as aside:
                     part.file.rename(aside)
             finally:
@@ -225,7 +235,16 @@ def _receive(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
         headers |= {"Range": f"bytes={part.done}-", "If-Range": part.validator}
     name = without_secrets(url)
     with watched(bounds.seconds) as watch, network(name, watch):
-        answer = open_url(url, headers, watch, bounds.seconds)
+        try:
+            answer = open_url(url, headers, watch, bounds.seconds)
+        except HTTPError as error:
+            if error.code != _NO_SUCH_RANGE or "Range" not in headers:
+                raise
+            error.close()
+            if _is_whole(error.headers, part):
+                return
+            part.restart("")
+            raise Cut("the server has no such part of the file") from None
         with answer:
             total = _begin(answer, part, bounds, name)
             _require_room(part, total)
@@ -263,6 +282,16 @@ def _begin(answer: Any, part: _Part, bounds: Bounds, name: str) -> int | None:
     if size is not None and size > bounds.size:
         raise _too_large(name, bounds, size)
     return size
+
+
+def _is_whole(headers: Any, part: _Part) -> bool:
+    """
+    Whether the answer that no bytes follow a part says that it is the whole file: of
+    another version of the file, a server sends everything.
+    """
+    unit, _, of_all = headers.get("Content-Range", "").partition("*/")
+    is_same = _validator(headers) in ("", part.validator)
+    return unit.strip() == "bytes" and _size(of_all) == part.done and is_same
 
 
 def _size(text: str) -> int | None:
@@ -315,6 +344,14 @@ def _require_digests(file: Path, digests: Mapping[str, str | None], name: str) -
         if found.hexdigest() != expected:
             file.unlink()
             raise OtherDigest(algorithm, expected, found.hexdigest(), name)
+
+
+def _require_checked(file: Path, check: Callable[[Path], None]) -> None:
+    try:
+        check(file)
+    except InputError:
+        file.unlink()  # no later call is to resume it
+        raise
 
 
 def _new_hash(algorithm: str) -> Any:

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ from elmo_tasks.formats.cache_folder import (
     download_target,
     first_digest,
     first_file,
+    forget_first,
     unpacked_folder,
 )
 from elmo_tasks.formats.connection import require_web
@@ -44,9 +45,11 @@ from elmo_tasks.formats.download import (
     Progress,
     download,
     no_progress,
+    remove,
 )
-from elmo_tasks.formats.models import published, published_at
-from elmo_tasks.formats.unpacking import unzip
+from elmo_tasks.formats.models import MODELS, published, published_at
+from elmo_tasks.formats.signatures import require_sound
+from elmo_tasks.formats.unpacking import DamagedZip, unzip
 from elmo_tasks.run_names import VOCABULARY_FILE
 
 logger = logging.getLogger(__name__)
@@ -234,15 +237,28 @@ def is_hub_model(given: str) -> bool:
 def model_path(given: str) -> Path:
     """
     The folder of a model; a ZIP, also of a URL or published by this name, is unpacked
-    once. Else `local_path`.
+    once. Else `local_path`. A downloaded ZIP that is damaged is an error, and is removed
+    from the cache with its digest.
     """
     model = published(given)
     if model is not None:
         given = model.files[-1]
     path = local_path(given)
-    if os.path.isfile(path) and _is_zip(path):
+    if not os.path.isfile(path) or not _is_zip(path):
+        return path
+    try:
         return _unpacked(path)
-    return path
+    except DamagedZip as error:
+        url = given.partition("#")[0]
+        if "://" not in url or url.startswith(HUB):
+            raise
+        remove(path)
+        forget_first(url)
+        raise InputError(
+            error.problem,
+            file=without_secrets(url),
+            hint="it was removed; the same call downloads it again",
+        ) from None
 
 
 def local_path(path_or_url: str | Path) -> Path:
@@ -360,6 +376,7 @@ def _downloaded(url: str, sha256: str | None) -> Path:
     chosen = _CHOSEN.get()
     logger.info("downloading %s to %s", known, target)
     bounds = Bounds(_most_bytes(url), chosen.seconds, chosen.wait)
+    check = partial(require_sound, url=known)
     model = published_at(url)
     md5 = None
     if model is not None:
@@ -371,11 +388,18 @@ def _downloaded(url: str, sha256: str | None) -> Path:
         first = first_digest(url)
     digests = {"sha256": sha256 or first, "md5": md5}
     try:
-        download(url, target, bounds, digests=digests, progress=chosen.progress)
+        download(
+            url,
+            target,
+            bounds,
+            digests=digests,
+            check=check,
+            progress=chosen.progress,
+        )
     except OtherDigest as error:
         if first is None or error.algorithm != "sha256":
             raise
-        hint = f"{error}; if this is right, remove {first_file(url)}"
+        hint = f"{error}; if this is right, {_forgetting(url)}"
         raise InputError(
             "it differs from the first download", file=url, hint=hint
         ) from None
@@ -386,6 +410,14 @@ def _downloaded(url: str, sha256: str | None) -> Path:
             problem = "came without encryption and checksum; its sha256 is compared from now on"
             logger.warning("%s %s: %s", known, problem, found)
     return target
+
+
+def _forgetting(url: str) -> str:
+    """How a user forgets the first download of a URL."""
+    for name, model in MODELS.items():
+        if published_at(url) is model:
+            return f"`elmo-tasks models --remove {name}` forgets the first"
+    return f"remove {first_file(url)}"
 
 
 def _most_bytes(url: str) -> int:

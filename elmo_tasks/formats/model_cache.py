@@ -11,6 +11,7 @@ from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.cache_folder import (
     download_target,
     first_digest,
+    forget_first,
     unpacked_folder,
 )
 from elmo_tasks.formats.download import partial_bytes, remove
@@ -89,16 +90,19 @@ def fetch_model(name: str) -> list[CachedFile]:
 
 def remove_model(name: str) -> int:
     """
-    Remove the files of a published model from the cache, also unpacked ones and those
-    that were cut; what is known of their digests stays. Returns the number of bytes.
-    Raises `InputError` if nothing of it is there, or it cannot be removed.
+    Remove the files of a published model from the cache, also unpacked ones, those that
+    were cut, and the digests of their first downloads, so that nothing is in the way of
+    a new one. Returns the number of bytes of the files without the digests. Raises
+    `InputError` if nothing of it is there, or it cannot be removed.
     """
     removed = 0
+    of_digests = 0
     for cached in cached_files(model_of(name)):
         if cached.is_whole and cached.path.suffix == ".zip":
             removed += _remove_folder(unpacked_folder(cached.path))
         removed += remove(cached.path)
-    if not removed:
+        of_digests += forget_first(cached.url)
+    if not removed and not of_digests:
         raise InputError("it is not in the cache", file=name)
     return removed
 

@@ -26,6 +26,7 @@ SMALL = 2**21  # bytes that any compressed text may unpack to, however short it 
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _SMALL_ARCHIVE = 2**26
+_AGAIN = "copy or download it again"
 _MOST_MEMBERS = 10_000  # of a ZIP
 _PART = 2**20
 
@@ -126,12 +127,20 @@ def unpack(
         ) from error
 
 
+class DamagedZip(InputError):
+    """A ZIP that ends too early, or of which a checksum is wrong."""
+
+    def __init__(self, problem: str, file: Path) -> None:
+        super().__init__(problem, file=file, hint=_AGAIN)
+        self.problem = problem
+
+
 def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
     """
     Unpack the members of a ZIP whose file names match the patterns to a folder that
     nobody else writes to, without the folders in their names. Hidden files are ignored.
 
-    Raises `InputError` if the file is damaged, encrypted, unpacks to more than a
+    Raises `DamagedZip` if the file is damaged, `InputError` if it is encrypted, unpacks to more than a
     hundred times its size (or 64 MB), has more than 10,000 members, one that is
     compressed otherwise than by deflate, or two of the same file name.
     """
@@ -154,9 +163,9 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
         ) from None
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"the ZIP cannot be unpacked: {error}"
-        raise InputError(
-            problem, file=source, hint="copy or download it again"
-        ) from None
+        if isinstance(error, zipfile.BadZipFile | zlib.error | EOFError):
+            raise DamagedZip(problem, source) from None
+        raise InputError(problem, file=source, hint=_AGAIN) from None
 
 
 def _known_members(

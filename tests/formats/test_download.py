@@ -1,6 +1,7 @@
 """Downloads from servers that stall, cut, lie and never end."""
 
 import errno
+import gzip
 import hashlib
 import http.client
 import json
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +20,12 @@ import pytest
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import downloads, local_path
+from elmo_tasks.formats.cache_folder import download_target
+from elmo_tasks.formats.fetch import downloads, local_path, model_path
 from elmo_tasks.formats.models import MODELS, PublishedModel
 from elmo_tasks.formats.text_files import open_text
 from tests.disk import file_size_limit
+from tests.elmo.samples import random_bilm, write_bilm
 from tests.memory import grown
 from tests.web_server import CONTENT, HALF, LARGE, Server, serving
 
@@ -233,7 +237,7 @@ def test_a_later_download_is_compared_with_the_first(
 def test_limits_of_the_list_of_models(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = (f"{server.address}/sound/o.json", f"{server.address}/sound/w.hdf5")
+    files = (f"{server.address}/sound/o.bin", f"{server.address}/sound/w.bin")
     model = PublishedModel("English", "", files, 0.01)
     monkeypatch.setitem(MODELS, "elmo-small", model)
     with pytest.raises(InputError, match="expected at most 44,000 bytes, got 256,000"):
@@ -320,7 +324,7 @@ def test_published_files_are_compared_over_https_too(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Those of others may change; both come without a warning."""
-    url = f"{plain_https}/sound/w.hdf5"
+    url = f"{plain_https}/sound/w.bin"
     local_path(url).unlink()
     assert not (cache / "first").exists()
     monkeypatch.setitem(MODELS, "elmo-small", PublishedModel("English", "", (url,)))
@@ -528,3 +532,114 @@ def test_commands_limit_downloads(
     assert found.returncode == 1 and "SECRET" not in found.stderr
     assert "expected at most 1,000,000 bytes" in found.stderr.splitlines()[-1]
     assert json.dumps(found.stdout) == '""'
+
+
+PARTS = {
+    "none": b"",
+    "some": CONTENT[:HALF],
+    "all": CONTENT,
+    "more": CONTENT + b"more",
+    "others": b"x" * HALF,
+    "as many others": b"x" * len(CONTENT),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "name", ["with_range", "range_without_size", "unsized", "sound"]
+)
+def test_whatever_has_come_of_a_file(
+    name: str, part: str, server: Server, cache: Path
+) -> None:
+    """The next call, or the one after it, has the whole file."""
+    url = f"{server.address}/{name}/x.bin"
+    target = download_target(url)
+    target.parent.mkdir(parents=True)
+    target.with_name(".x.bin.part").write_bytes(PARTS[part])
+    target.with_name(".x.bin.json").write_text('{"validator": "\\"1\\""}')
+    try:
+        path = local_path(f"{url}#sha256={SHA256}")
+    except InputError as error:
+        assert "others" in part and "expected sha256=" in str(error)
+        path = local_path(f"{url}#sha256={SHA256}")
+    assert path.read_bytes() == CONTENT
+    assert not list(cache.rglob("*.part"))
+
+
+def test_a_file_that_has_come_whole_is_not_fetched_again(
+    server: Server, cache: Path
+) -> None:
+    """As after Ctrl-C while its digest is computed."""
+    url = f"{server.address}/with_range/x.bin"
+    target = download_target(url)
+    target.parent.mkdir(parents=True)
+    target.with_name(".x.bin.part").write_bytes(CONTENT)
+    target.with_name(".x.bin.json").write_text('{"validator": "\\"1\\""}')
+    assert local_path(url).read_bytes() == CONTENT
+    assert server.count["with_range"] == 1
+
+
+def sound_files(folder: Path) -> dict[str, bytes]:
+    """The content of a whole file of each kind, by the end of its name."""
+    write_bilm(folder)
+    random_bilm().save_files(folder / "c.json", folder / "w.safetensors")
+    with zipfile.ZipFile(folder / "m.zip", "w") as packed:
+        packed.write(folder / "options.json", "options.json")
+    names = ("options.json", "weights.hdf5", "w.safetensors", "m.zip")
+    files = {name.partition(".")[2]: (folder / name).read_bytes() for name in names}
+    return files | {"h5": files["hdf5"], "gz": gzip.compress(b"text")}
+
+
+@pytest.mark.parametrize("kind", ["json", "hdf5", "h5", "safetensors", "zip", "gz"])
+def test_what_is_not_what_its_name_says_is_not_kept(
+    kind: str, server: Server, cache: Path, tmp_path: Path
+) -> None:
+    """The server does not say how much it has, so that only the content tells."""
+    content = sound_files(tmp_path)[kind]
+    url = f"{server.address}/given/x.{kind}"
+    page = b"<!DOCTYPE html><html>Log in</html>"
+    others = [page, b"\n " + page, b"", b"no", content[: len(content) // 2]]
+    if kind != "gz":
+        others.append(content[:-1])
+    if kind == "json":
+        others[-1] = content.rstrip()[:-1]
+    if kind == "gz":
+        others.remove(content[: len(content) // 2])
+    for given in others:
+        server.given = given
+        with pytest.raises(InputError, match="expected a.*got.*the same call") as error:
+            local_path(url)
+        assert "\n" not in str(error.value)
+        assert not whole(cache) and not list(cache.rglob("*.part"))
+        assert not (cache / "first").exists()
+    server.given = content
+    assert local_path(url).read_bytes() == content
+    assert (cache / "first").exists()
+
+
+@pytest.mark.parametrize("name", ["x", "x.txt", "download?id=3"])
+def test_what_a_name_does_not_say(
+    name: str, server: Server, cache: Path, tmp_path: Path
+) -> None:
+    url = f"{server.address}/given/{name}"
+    files = sound_files(tmp_path)
+    for given in (b"<html></html>", files["zip"][:-1], files["hdf5"][:-1]):
+        server.given = given
+        with pytest.raises(InputError, match="the same call downloads it again"):
+            local_path(url)
+    server.given = b"text"
+    assert local_path(url).read_bytes() == b"text"
+
+
+def test_a_zip_that_is_damaged_inside_is_not_kept(
+    server: Server, cache: Path, tmp_path: Path
+) -> None:
+    """It is whole, so that only unpacking tells."""
+    content = sound_files(tmp_path)["zip"]
+    url = f"{server.address}/given/x.zip"
+    server.given = content.replace(b"lstm", b"LSTM")
+    with pytest.raises(InputError, match="cannot be unpacked.*downloads it again"):
+        model_path(url)
+    assert not whole(cache) and not list((cache / "first").iterdir())
+    server.given = content
+    assert os.listdir(model_path(url)) == ["options.json"]

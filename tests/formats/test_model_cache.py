@@ -81,7 +81,7 @@ def test_a_broken_download_is_resumed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """By the next call, from where the connection broke."""
-    files = (f"{server.address}/sound/o.json", f"{server.address}/interrupted/w.hdf5")
+    files = (f"{server.address}/sound/o.bin", f"{server.address}/interrupted/w.bin")
     publish(monkeypatch, *files)
     assert "  no  " in printed(capsys, NAME)
     with pytest.raises(InputError, match="cannot fetch .*the same call resumes it"):
@@ -101,43 +101,47 @@ def test_a_broken_download_is_resumed(
     assert local_path(files[1]).read_bytes() == CONTENT
 
 
-def test_a_removed_model_leaves_its_digest(
+def test_a_removed_model_leaves_nothing(
     server: Server,
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A later download that differs is one clear error."""
-    files = (f"{server.address}/sound/o.json", f"{server.address}/sound/w.hdf5")
+    """Of a model that is there, a later download that differs is one clear error."""
+    files = (f"{server.address}/sound/o.bin", f"{server.address}/sound/w.bin")
     publish(monkeypatch, *files)
     printed(capsys, "--download", NAME)
     shown = printed(capsys, "--remove", NAME)
     assert shown == f"{NAME}: removed {2 * len(CONTENT):,} bytes\n"
-    left = [path for path in cache.glob("downloads/*/*") if path.suffix != ".lock"]
-    assert not left
+    left = [path for path in cache.rglob("*") if path.suffix != ".lock"]
+    assert not [path for path in left if path.is_file()]
     shown = printed(capsys, NAME)
-    assert "  no  " in shown and f"sha256 {SHA256}, of the first download" in shown
+    assert "  no  " in shown and "of the first download" not in shown
     with pytest.raises(InputError, match=f"{NAME}: it is not in the cache"):
         run(["models", "--remove", NAME])
     printed(capsys, "--download", NAME)
-    printed(capsys, "--remove", NAME)
+    for file in files:
+        local_path(file).unlink()
     (first, second) = sorted((cache / "first").iterdir())
     second.write_text("0" * 64)
     first.write_text("0" * 64)
     with pytest.raises(InputError) as error:
         run(["models", "--download", NAME])
     assert "it differs from the first download" in str(error.value)
-    assert "if this is right, remove" in str(error.value)
+    hint = f"if this is right, `elmo-tasks models --remove {NAME}` forgets the first"
+    assert hint in str(error.value)
     assert "\n" not in str(error.value)
     assert "  no  " in printed(capsys, NAME)
+    printed(capsys, "--remove", NAME)  # where there are digests alone
+    printed(capsys, "--download", NAME)
 
 
 def test_a_file_that_has_changed_in_the_cache(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish(monkeypatch, f"{server.address}/sound/w.hdf5")
+    publish(monkeypatch, f"{server.address}/sound/w.bin")
     run(["models", "--download", NAME])
-    local_path(f"{server.address}/sound/w.hdf5").write_bytes(b"x")
+    local_path(f"{server.address}/sound/w.bin").write_bytes(b"x")
     with pytest.raises(InputError, match="of its first download, got .*--remove elmo"):
         run(["models", "--download", NAME])
 
@@ -148,7 +152,7 @@ def test_what_was_cut_is_removed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    publish(monkeypatch, f"{server.address}/half/w.hdf5")
+    publish(monkeypatch, f"{server.address}/half/w.bin")
     with pytest.raises(InputError, match="cannot fetch"):
         run(["models", "--download", NAME])
     assert list(cache.rglob("*.part"))
@@ -159,11 +163,11 @@ def test_what_was_cut_is_removed(
 def test_a_published_md5(
     server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = f"{server.address}/sound/w.hdf5"
+    file = f"{server.address}/sound/w.bin"
     publish(monkeypatch, file, md5=("0" * 32,))
     with pytest.raises(InputError, match=f"expected md5={'0' * 32}, got {MD5}"):
         run(["models", "--download", NAME])
-    assert not list(cache.rglob("w.hdf5"))
+    assert not list(cache.rglob("w.bin"))
     publish(monkeypatch, file, md5=(MD5,))
     assert local_path(file).read_bytes() == CONTENT
 
@@ -174,7 +178,7 @@ def test_a_published_md5_needs_no_warning(
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    files = (f"{server.address}/sound/o.json", f"{server.address}/sound/w.hdf5")
+    files = (f"{server.address}/sound/o.bin", f"{server.address}/sound/w.bin")
     publish(monkeypatch, *files, md5=(MD5, MD5))
     shown = printed(capsys, "--download", NAME)
     assert f"md5 {MD5}, as published" in shown
@@ -203,11 +207,11 @@ class Terminal(io.StringIO):
 
 def test_a_download_is_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal."""
-    publish(monkeypatch, f"{server.address}/sound/w.hdf5", md5=(MD5,))
+    publish(monkeypatch, f"{server.address}/sound/w.bin", md5=(MD5,))
     monkeypatch.setattr(sys, "stderr", Terminal())
     run(["models", "--download", NAME])
     shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
-    assert "\rw.hdf5: " in shown
+    assert "\rw.bin: " in shown
 
 
 @pytest.mark.parametrize("option", ["--download", "--remove"])
