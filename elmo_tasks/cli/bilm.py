@@ -43,7 +43,7 @@ _PERPLEXITY = (
 )
 _MODEL_HELP = (
     "the folder of a run (after its first validation), an exported folder, its ZIP or URL, or"
-    " hf://OWNER/NAME (default: the bundled biLM)"
+    " hf://OWNER/NAME (default: bundled)"
 )
 _LANGUAGE_HELP = (
     "split raw text by spaCy's rules for this language, such as la (default: words are"

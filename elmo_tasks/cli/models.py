@@ -12,12 +12,20 @@ from elmo_tasks.formats.model_cache import (
     fetch_model,
     remove_model,
 )
-from elmo_tasks.formats.models import MODELS, NOT_STATED, PublishedModel, aliases_of
+from elmo_tasks.formats.models import (
+    BUNDLED,
+    BUNDLED_MODEL,
+    MODELS,
+    NOT_STATED,
+    PublishedModel,
+    aliases_of,
+)
+from elmo_tasks.resources import embedded_bilm
 
 DESCRIPTION = (
-    "List the published models, which --model, Elmo.from_pretrained and the key"
-    " `model.elmo.model` of a config accept by name; download or remove one. A model is"
-    " downloaded once, from its publisher."
+    "List the models that --model, Elmo.from_pretrained and the key `model.elmo.model`"
+    " of a config accept by name; download or remove one. The first comes with the"
+    " package; the others are downloaded once, from their publishers."
 )
 
 _HEADER = (
@@ -108,7 +116,7 @@ def _list(text: str) -> None:
 def _with(text: str) -> dict[str, PublishedModel]:
     text = text.lower()
     found = {}
-    for name, model in MODELS.items():
+    for name, model in {BUNDLED: BUNDLED_MODEL, **MODELS}.items():
         names = [name] + aliases_of(name)
         if text in names:
             return {name: model}
@@ -120,23 +128,29 @@ def _with(text: str) -> dict[str, PublishedModel]:
 
 def _row(name: str, model: PublishedModel) -> tuple[str, ...]:
     files = cached_files(model)
+    address = "comes with the package"
+    if model.files:
+        address = model.files[-1]
     return (
         name,
         model.language,
         model.domain or _UNKNOWN,
         model.source,
-        _size(model, files),
+        _size(model),
         str(model.dimension or _UNKNOWN),
         model.licence.name,
         _checksum(files),
         _cached(files),
-        model.files[-1],
+        address,
     )
 
 
-def _size(model: PublishedModel, files: Sequence[CachedFile]) -> str:
+def _size(model: PublishedModel) -> str:
     """Of the files, if they are there; else of the parameters, four bytes each."""
-    if _cached(files) == "yes":
+    files = cached_files(model)
+    if not files:
+        megabytes = sum([path.stat().st_size for path in embedded_bilm()]) / 10**6
+    elif _cached(files) == "yes":
         megabytes = sum([file.n_bytes for file in files]) / 10**6
     elif model.millions is not None:
         megabytes = 4 * model.millions
@@ -146,6 +160,8 @@ def _size(model: PublishedModel, files: Sequence[CachedFile]) -> str:
 
 
 def _checksum(files: Sequence[CachedFile]) -> str:
+    if not files:
+        return _UNKNOWN
     for file in files:
         if file.md5 is None and file.sha256 is None:
             return _UNKNOWN
@@ -182,6 +198,9 @@ def _print_details(name: str, model: PublishedModel) -> None:
     if model.millions is not None:
         print(f"parameters: {model.millions} million")
     print(f"licence: {_licence(model)}")
+    if name == BUNDLED:
+        for path in embedded_bilm():
+            print(f"file: {portable(str(path))}")
     for file in cached_files(model):
         print(f"file: {file.url}")
         if file.md5 is not None:

@@ -4,6 +4,7 @@ The one name of a model -> its source and files: `--model`, `model.elmo.model` a
 
 | name | example | source |
 |---|---|---|
+| of the biLM that comes with the package | `bundled` | biLM |
 | of a published model, see `elmo-tasks models` | `elmo-original`, `nlpl-209` | as published |
 | a folder, or a ZIP, also of a URL | `my_bilm`, `162.zip` | by its files |
 | a model of the Hugging Face hub | `hf://owner/name`, `hf://owner/name@v1` | by its files |
@@ -41,7 +42,8 @@ from elmo_tasks.formats.fetch import (
     model_path,
 )
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.formats.models import nearest, published
+from elmo_tasks.formats.models import BUNDLED, nearest, published
+from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.run_names import (
     ARCHIVE,
     BEST,
@@ -63,10 +65,12 @@ _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 def settings_of(model: str | Path) -> dict[str, str]:
     """
     The keys of `SourceSettings` that a name means: `source`, and `model` or a biLM's
-    two files. Raises `InputError` if it names no model, more than one, or only a part
+    two files, but for the bundled biLM. Raises `InputError` if it names no model, more than one, or only a part
     of one, or if something cannot be fetched.
     """
     text = os.fspath(model)
+    if is_bundled(text):
+        return {"source": BILM}
     pair = two_files(text)
     if pair is not None:
         options_file, weight_file = pair
@@ -93,15 +97,19 @@ def with_source(
         source = recorded_source(text, run_folder)
         if source is not None:
             return replace(settings, source=source)
-    is_pair = settings.source == BILM and two_files(text) is not None
-    if settings.source is not None and not is_pair:
+    is_in_parts = is_bundled(text) or two_files(text) is not None
+    if settings.source is not None and not (settings.source == BILM and is_in_parts):
         return settings
-    found: dict[str, Any] = {"model": None, **settings_of(text)}
+    # The model replaces the two files.
+    others = dict.fromkeys(("model", "options_file", "weight_file"))
+    found: dict[str, Any] = {**others, **settings_of(text)}
     return replace(settings, **found)
 
 
 def local_files(model: str) -> list[str]:
     """The files on this machine that a name means, as far as they are given by paths."""
+    if is_bundled(model):
+        return [str(path) for path in embedded_bilm()]
     pair = two_files(model)
     if pair is not None:
         return list(pair)
@@ -111,6 +119,17 @@ def local_files(model: str) -> list[str]:
     if not folder.is_dir():
         return [str(folder)]
     return [str(path) for path in sorted(folder.iterdir()) if path.is_file()]
+
+
+def is_bundled(text: str) -> bool:
+    """
+    Whether a name is that of the bundled biLM. Raises `InputError` if it is also that
+    of a folder with a model or a run.
+    """
+    if text != BUNDLED:
+        return False
+    _require_no_folder(text)
+    return True
 
 
 def two_files(text: str) -> tuple[str, str] | None:
@@ -164,17 +183,23 @@ def _source_of(text: str) -> str:
 
 def _require_no_folder(name: str) -> None:
     """
-    Raises `InputError` if a published model's name is also that of a folder with a
-    model.
+    Raises `InputError` if the name of a published model, or of the bundled one, is also
+    that of a folder with a model or a run.
     """
     folder = Path(name)
-    if folder.is_dir() and _sources_among(_names_in(folder), lambda: None):
-        raise InputError(
-            "expected the name of one model, got that of a published one and of a "
-            "folder",
-            file=name,
-            hint=f"./{name} is the folder; for the other one, rename the folder",
-        )
+    if not folder.is_dir():
+        return
+    names = _names_in(folder)
+    if not is_of_a_run(names) and not _sources_among(names, lambda: None):
+        return
+    what = "a published one"
+    if name == BUNDLED:
+        what = "the bundled one"
+    raise InputError(
+        f"expected the name of one model, got that of {what} and of a folder",
+        file=name,
+        hint=f"./{name} is the folder; for the other one, rename the folder",
+    )
 
 
 def _source_of_hub(address: str) -> str:
@@ -302,5 +327,5 @@ def _unknown(text: str) -> InputError:
     hints.append(f"expected {MODEL_FORMS}")
     if _HUB_NAME.fullmatch(text):
         hints.append(f"for one of the Hugging Face hub hf://{text}")
-    hints.append("`elmo-tasks models` lists names; without one, the bundled biLM")
+    hints.append("`elmo-tasks models` lists names")
     return InputError("no such model", file=text, hint="; ".join(hints))

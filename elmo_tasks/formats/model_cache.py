@@ -16,7 +16,7 @@ from elmo_tasks.formats.cache_folder import (
 )
 from elmo_tasks.formats.download import partial_bytes, remove
 from elmo_tasks.formats.fetch import local_path
-from elmo_tasks.formats.models import PublishedModel, nearest, published
+from elmo_tasks.formats.models import BUNDLED, PublishedModel, nearest, published
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,10 @@ class CachedFile:
 
 
 def model_of(name: str) -> PublishedModel:
-    """Raises `InputError` if no published model has this name."""
+    """Raises `InputError` if no model that is downloaded has this name."""
+    if name == BUNDLED:
+        hint = "it is always there, and nothing of it is in the cache"
+        raise InputError("it comes with the package", file=name, hint=hint)
     model = published(name)
     if model is None:
         hint = "`elmo-tasks models` lists the names"

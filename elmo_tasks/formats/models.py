@@ -227,6 +227,23 @@ MODELS: dict[str, PublishedModel] = {
 """By name."""
 
 
+BUNDLED = "bundled"
+"""The name of the biLM that comes with the package."""
+
+BUNDLED_MODEL = PublishedModel(
+    "English",
+    "novels, Wikipedia and movie reviews, 59 million tokens",
+    (),
+    5.1,
+    domain="novels, Wikipedia, reviews",
+    dimension=320,
+    licence=Licence(
+        "as NOTICE says", "https://github.com/elmo-tasks/elmo-tasks/blob/main/NOTICE"
+    ),
+)
+"""What is known of it. It has no addresses, and is not in `MODELS`."""
+
+
 def _aliases() -> dict[str, str]:
     aliases = {}
     for name, model in MODELS.items():
@@ -260,8 +277,8 @@ def published_at(url: str) -> PublishedModel | None:
 
 
 def nearest(name: str) -> str | None:
-    """The name of a published model that is most like this one, if any is like it."""
-    found = get_close_matches(name.lower(), [*MODELS, *ALIASES], n=1)
+    """The name of a model that is most like this one, if any is like it."""
+    found = get_close_matches(name.lower(), [BUNDLED, *MODELS, *ALIASES], n=1)
     if not found:
         return None
     return found[0]

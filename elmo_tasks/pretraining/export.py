@@ -22,7 +22,7 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
-from elmo_tasks.elmo.model_names import two_files
+from elmo_tasks.elmo.model_names import is_bundled, two_files
 from elmo_tasks.elmo.source_types import BILM
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
@@ -201,11 +201,11 @@ def write_exported(
 def load_trained(model: str | Path | None = None) -> TrainedModel:
     """
     The language model of an exported folder, its ZIP or `hf://owner/name`, or of a
-    run's folder, its best weights; by default the embedded one. In evaluation mode and
+    run's folder, its best weights; by default, or as `bundled`, the bundled one. In evaluation mode and
     trainable. Raises `InputError` if it is none of these, has no weights yet or no
     softmax, or a file is missing, damaged, or does not match the others.
     """
-    if model is None:
+    if model is None or is_bundled(os.fspath(model)):
         return _load_exported(embedded_bilm()[0].parent, "hdf5")
     text = os.fspath(model)
     if two_files(text) is not None or published(text) is not None:
@@ -355,10 +355,10 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
         return _open_bilm(*pair), None
     folder = Path(source)
     is_run = (folder / CONFIG).is_file() and not has_bilm_config(folder)
-    is_ours = is_run or (folder / SOFTMAX_FILE).is_file()
+    is_ours = is_run or (folder / SOFTMAX_FILE).is_file() or is_bundled(source)
     if not is_ours and is_whole_model(source):
         return _open_bilm(source, source), None
-    trained = load_trained(folder)
+    trained = load_trained(source)
     return trained.model.bilm, trained
 
 

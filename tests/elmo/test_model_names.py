@@ -54,6 +54,7 @@ def zipped(folder: Path, file: Path) -> str:
 @pytest.mark.parametrize(
     ("model", "source"),
     [
+        ("bundled", "bilm"),
         ("elmo-original", "bilm"),
         ("nlpl-209", "bilm"),
         ("seqvec", "bilm"),
@@ -102,6 +103,28 @@ def test_models_open_by_their_name_alone(here: Path) -> None:
     for model in ("bilm", f"{options_file}+{weight_file}"):
         found = Elmo.from_pretrained(model).embed(SENTENCES)[0]
         assert np.array_equal(found, expected)
+
+
+def test_the_bundled_model_has_a_name(here: Path) -> None:
+    """The same model as without a name, also for what a training records of it."""
+    expected = Layers.open(SourceSettings())
+    assert expected.files is not None
+    nowhere = {"options_file": "nowhere.json", "weight_file": "nowhere.hdf5"}
+    for settings in ({}, {"source": "bilm"}, nowhere):
+        found = Layers.open(SourceSettings.of({"model": "bundled", **settings}))
+        assert found.files is not None
+        assert found.files.to_record() == expected.files.to_record()
+    vectors = Elmo.from_pretrained("bundled", device="cpu").embed(SENTENCES)[0]
+    default = Elmo.from_pretrained(device="cpu").embed(SENTENCES)[0]
+    assert np.array_equal(vectors, default)
+    names = [Path(file).name for file in local_files("bundled")]
+    assert names == ["options.json", "weights.hdf5"]
+    assert all(Path(file).is_file() for file in local_files("bundled"))
+    with pytest.raises(InputError, match="bundeld: no such model .nearest: bundled"):
+        Elmo.from_pretrained("bundeld")
+    write_bilm(here / "bundled")
+    with pytest.raises(InputError, match=r"one model, got .*\./bundled is the folder"):
+        Elmo.from_pretrained("bundled")
 
 
 def test_the_model_replaces_the_two_files_of_a_config(here: Path) -> None:

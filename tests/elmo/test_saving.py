@@ -154,6 +154,16 @@ def test_the_embedded_bilm_has_its_card(tmp_path: Path) -> None:
     assert front["language"] == "en" and "Held-out perplexity" in body
 
 
+@pytest.mark.parametrize("chosen", FILES)
+def test_the_card_is_true_of_either_format(chosen: Format, tmp_path: Path) -> None:
+    """That of the bundled biLM, which is copied."""
+    Elmo.from_pretrained(device="cpu").save_pretrained(tmp_path / "out", format=chosen)
+    _, body = card(tmp_path / "out")
+    model = body.split("## ")[0]
+    assert "official format" not in model and "gzip" not in model
+    assert "rounded to 6 bits" in model
+
+
 @pytest.mark.parametrize(
     ("said", "problem"),
     [

@@ -225,7 +225,7 @@ def test_unknown_names(option: str) -> None:
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys).splitlines()
     assert lines[0].split()[:4] == ["NAME", "LANGUAGE", "DOMAIN", "SOURCE"]
-    assert len(lines) == len(MODELS) + 2
+    assert len(lines) == len(MODELS) + 3
     assert lines[-1].startswith("cache: ")
     original = [line for line in lines if line.startswith("elmo-original ")][0]
     for part in ("English", "news", "374 MB", "1024", "no restrictions"):
@@ -239,6 +239,27 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert "licence: not stated by the publisher" in printed(capsys, "nlpl-218")
     with pytest.raises(InputError, match="expected a part of a model's name, lang"):
         run(["models", "klingon"])
+
+
+@pytest.mark.parametrize("text", ["", "bundled", "BUND", "reviews"])
+def test_the_bundled_model_is_in_the_list(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = printed(capsys, *[text] * bool(text)).splitlines()
+    assert lines[1].startswith("bundled  ")
+    for part in ("English", "novels", "bilm", "7 MB", "320", "as NOTICE says", "yes"):
+        assert f"  {part}" in lines[1]
+    assert lines[1].endswith("  comes with the package")
+    if text:
+        shown = "\n".join(lines)
+        assert "licence: as NOTICE says, see https://" in shown
+        assert "fixtures/bilm/weights.hdf5" in shown and "parameters: 5.1" in shown
+
+
+@pytest.mark.parametrize("option", ["--download", "--remove"])
+def test_the_bundled_model_is_not_in_the_cache(option: str) -> None:
+    with pytest.raises(InputError, match="bundled: it comes with the package"):
+        run(["models", option, "bundled"])
 
 
 def test_seqvec(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import torch
 from elmo_tasks.elmo.source_types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.models import published
+from elmo_tasks.formats.models import BUNDLED, published
 from elmo_tasks.formats.text_sets import INTERRUPTED, incomplete_folder
 from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
 
@@ -125,7 +125,7 @@ def _missing(path: str, name: str) -> Iterator[Problem]:
     The problems of a name whose files are not there, or are not complete; none of what
     is downloaded.
     """
-    if REMOTE.match(name) or published(name) is not None:
+    if REMOTE.match(name) or name == BUNDLED or published(name) is not None:
         return
     for part in _parts(name):
         if not part:
