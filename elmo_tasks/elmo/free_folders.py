@@ -10,7 +10,7 @@ from typing import Any
 
 from elmo_tasks.elmo.manylangs import ENCODER
 from elmo_tasks.elmo.model_names import is_of_a_run, parts_of_models
-from elmo_tasks.elmo.source_types import MANYLANGS, SOURCES
+from elmo_tasks.elmo.source_types import INFERRED, MANYLANGS, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.fetch import fits_any
@@ -75,7 +75,7 @@ def files_in_the_way(
             config()
         except InputError:
             return f"{CONFIG}, which cannot be read"
-    if CONFIG in names and CONFIG in written:
+    if CONFIG in names and CONFIG in written and source in INFERRED:
         own = parts_of_models(names, config).get(source, [])
         if not own or (source != MANYLANGS and CONFIG not in own):
             return f"{CONFIG} of something else"

@@ -65,8 +65,8 @@ _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 def settings_of(model: str | Path) -> dict[str, str]:
     """
     The keys of `SourceSettings` that a name means: `source`, and `model` or a biLM's
-    two files, but for the bundled biLM. Raises `InputError` if it names no model, more than one, or only a part
-    of one, or if something cannot be fetched.
+    two files; of the bundled biLM, `source` alone. Raises `InputError` if it names no
+    model, more than one, or only a part of one, or if something cannot be fetched.
     """
     text = os.fspath(model)
     if is_bundled(text):

@@ -8,8 +8,8 @@ from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import CardSettings, card_text, is_own_card
 from elmo_tasks.elmo.source_types import BILM
-from elmo_tasks.elmo.sources import copy_files, local_files
-from elmo_tasks.elmo.transformer_files import model_files, read_beside
+from elmo_tasks.elmo.sources import copied_names, copy_files, local_files
+from elmo_tasks.elmo.transformer_files import read_beside
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
@@ -64,9 +64,12 @@ def _require_free(layers: Layers, folder: Path, written: Format | None) -> None:
         require_free(folder, BILM, [*names, CARD_FILE])
         return
     files = layers.opened_files()
-    opened = local_files(files)["model"]
-    names = [path.name for path in model_files(opened)]
-    require_free(folder, files.name, [*names, CARD_FILE], read=read_beside(opened))
+    names = [*copied_names(files), CARD_FILE]
+    read = []
+    for path in local_files(files).values():
+        if path.is_dir():
+            read += read_beside(path)
+    require_free(folder, files.name, names, read=read)
 
 
 def own_card(layers: Layers) -> Path | None:

@@ -32,7 +32,13 @@ from elmo_tasks.elmo.source_types import (
     LayerSource,
     SourceSettings,
 )
-from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
+from elmo_tasks.elmo.transformer_files import (
+    find_model,
+    folder_sha256,
+    model_files,
+    pack,
+    unpack,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.bilm_files import weight_format, written_names
@@ -183,9 +189,6 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
     `InputError` if they have changed.
     """
     paths = local_files(source)
-    names = written_names("hdf5")
-    if "weight_file" in paths:
-        names = written_names(weight_format(paths["weight_file"]))
     for key, file in source.files.items():
         path = paths[key]
         if _sha256(path) != file.sha256:
@@ -194,7 +197,27 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
         if path.is_dir():
             unpack(pack(path), folder)
         else:
-            shutil.copy(path, folder / names[key])
+            shutil.copy(path, folder / _copied_name(key, paths))
+
+
+def copied_names(source: SourceFiles) -> list[str]:
+    """The names of the files that `copy_files` writes."""
+    paths = local_files(source)
+    names = []
+    for key, path in paths.items():
+        if path.is_dir():
+            names += [file.name for file in model_files(path)]
+        else:
+            names.append(_copied_name(key, paths))
+    return names
+
+
+def _copied_name(key: str, paths: Mapping[str, Path]) -> str:
+    """The name of a file's copy: that of a biLM's file, for its keys."""
+    names = written_names("hdf5")
+    if "weight_file" in paths:
+        names = written_names(weight_format(paths["weight_file"]))
+    return names.get(key, paths[key].name)
 
 
 def local_files(source: SourceFiles) -> dict[str, Path]:

@@ -253,6 +253,7 @@ SOUND: list[dict[str, Any]] = [
     {"datasets_for_vocab_creation": ["train"]},
     {"model.elmo.mix": "last", "model.elmo.l2": None, "model.elmo.at": "both"},
     {"train_data_path": "https://example.invalid/eng.train"},
+    {"model.elmo.model": "bundled"},
     {"model.elmo.model": "elmo-original"},
     {"model.elmo.model": "hf://owner/name", "model.elmo.pieces": "last"},
     {"model.elmo.weight_file": "https://example.invalid/bilm.hdf5"},
