@@ -18,7 +18,9 @@ from elmo_tasks.training.checks.files import require_device
 _OPTIONS = {"model": "--model", "pieces": "--pieces"}
 """The options by the keys of `model.elmo`."""
 
-MODEL_HELP = f"the model: {MODEL_FORMS} (default: bundled); `elmo-tasks models` lists the names"
+MODEL_HELP = (
+    f"the model: {MODEL_FORMS} (default: bundled); `elmo-tasks models` lists the names"
+)
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:

@@ -151,7 +151,9 @@ def test_the_scores_in_two_minutes_are_those_of_table_1() -> None:
     for task in ("SQuAD", "SNLI"):
         scores = re.search(rf"{task} (?:rises )?from ([\d.]+) to ([\d.]+)", text)
         assert scores is not None
-        row = re.search(rf"\| {task} \| [a-z ]+ \| ([\d.]+) ± [\d.]+ \| ([\d.]+) ±", readme)
+        row = re.search(
+            rf"\| {task} \| [a-z ]+ \| ([\d.]+) ± [\d.]+ \| ([\d.]+) ±", readme
+        )
         assert row is not None
         assert scores.groups() == row.groups()
 
