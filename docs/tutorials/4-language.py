@@ -188,7 +188,7 @@ for layer in range(3):
 #
 # swapped = {"Heri": "Morgo", "Morgo": "Heri"}
 # Path("wrong.txt").write_text("\n".join(" ".join([swapped[one[0]], *one[1:]]) for one in sentences))
-# subprocess.run(["elmo-tasks", "bilm", "perplexity", "my_bilm", "wrong.txt"], check=True)
+# subprocess.run(["elmo-tasks", "bilm", "perplexity", "wrong.txt", "--model", "my_bilm"], check=True)
 # ```
 #
 # Both, to 8 and 12: the forward model is surprised at the verb, the backward model at the first word, which follows
