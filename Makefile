@@ -156,15 +156,14 @@ test-wheel: dist ## the wheel in bare environments: vectors with torch, numpy an
 			&& bin/elmo-tasks models > /dev/null) || exit; \
 	done
 
-tutorials: install ## execute docs/tutorials/*.py and write their notebooks
+tutorials: install ## execute those of docs/tutorials/*.py that have changed, into build/tutorials
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
 
 reference: install ## write the reference pages of configs, tables and commands from the code
 	@PYTHONPATH=. $(BIN)/python docs/reference.py
 
-docs: install ## the documentation as a site, in build/site
-	@$(BIN)/python docs/browser/export.py
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+docs: tutorials ## the documentation as a site, in build/site; a warning is an error
+	@PYTHONPATH=. $(BIN)/python -m sphinx -b dirhtml -W --keep-going -q -d build/doctrees docs build/site
 
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
 	@$(BIN)/python benchmarks/bilm.py

@@ -1,4 +1,4 @@
-// The page: sentences -> elmo.js -> for each layer and their mix, a drawing and the nearest words.
+// The page page.html: sentences -> elmo.js -> for each layer and their mix, a drawing and the nearest words.
 "use strict";
 
 const LAYERS = [0, 1, 2], NEIGHBOURS = 8;
@@ -7,10 +7,12 @@ const WORDS = /n't\b|'(?:s|ll|re|ve|d|m)\b|[^\s\p{P}]+?(?=n't\b)|[^\s\p{P}]+(?:[
 const MARKS = ["M-.03 0a.03 .03 0 1 0 .06 0a.03 .03 0 1 0 -.06 0z", "M-.03-.03h.06v.06h-.06z", "M0-.04l.04 .07h-.08z",
   "M0-.045l.045 .045l-.045 .045l-.045-.045z"];
 const $ = (id) => document.getElementById(id);
-let worker, common = [], request = { id: 0 }, tokens = [], chosen = {};
+// Of a drawing, in its own units: size, margin, radius of a mark, size of a digit of a label.
+const WIDTH = 320, HEIGHT = 240, MARGIN = 28, RADIUS = 6, DIGIT = 8, LINE = 13;
+let worker, common = [], request = { id: 0 }, tokens = [], chosen = {}, views = [];
 
 function element(name, attributes, ...children) {
-  const space = ["svg", "g", "path", "text", "title"].includes(name) ? "2000/svg" : "1999/xhtml";
+  const space = ["svg", "g", "line", "path", "text", "title"].includes(name) ? "2000/svg" : "1999/xhtml";
   const made = document.createElementNS(`http://www.w3.org/${space}`, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
@@ -114,27 +116,78 @@ function showMix() {
   $("gamma-value").textContent = gamma.toFixed(2);
   $("length").textContent = chosen.layers ? Math.sqrt(dot(mix(chosen), mix(chosen))).toFixed(2) : "";
   showView(LAYERS.length, mix);
+  drawAll();
 }
 
+// Captions and nearest words of a layer or the mix; the places of its marks are for drawAll.
 function showView(number, vectorOf) {
   const view = $("views").children[number];
   const points = tokens.map((token) => ({ ...token, token, unit: unit(vectorOf(token)) }));
   const drawn = points.filter(({ word }) => $("all").checked || word === chosen.word);
   const self = points.find(({ token }) => token === chosen), others = points.filter((point) => point !== self);
-  view.querySelector("svg").replaceChildren(...draw(drawn));
+  const [x, y] = drawn.length ? principal(drawn.map((point) => point.unit)) : [[], []];
+  views[number] = { svg: view.querySelector("svg"), drawn, x: centred(x), y: centred(y) };
   view.querySelector("figcaption").textContent = meanCosines(drawn);
   showNearest(view.querySelector("table"), self?.unit, others);
 }
 
-function draw(points) {
-  const [x, y] = points.length ? principal(points.map((point) => point.unit)) : [];
-  return points.map(({ token, word, words, group, sentence }, k) => {
-    const made = element("g", { transform: `translate(${x[k]} ${y[k]})`, class: token === chosen ? "chosen" : "" },
-      mark(group), element("title", {}, `${word}: ${words.join(" ")}`));
-    if (!$("all").checked) made.append(element("text", { x: 0.05, y: 0.03 }, sentence + 1));
-    made.onclick = () => choose(token);
-    return made;
+function centred(values) {
+  const middle = (Math.min(...values) + Math.max(...values)) / 2;
+  return values.map((value) => value - middle);
+}
+
+// All drawings in one scale, in which the largest fills its canvas.
+function drawAll() {
+  const largest = (axis) => Math.max(1e-6, ...views.flatMap((view) => view[axis].map(Math.abs)));
+  const scale = Math.min((WIDTH / 2 - MARGIN) / largest("x"), (HEIGHT / 2 - MARGIN) / largest("y"));
+  for (const { svg, drawn, x, y } of views) {
+    const points = drawn.map((point, k) => ({ ...point, x: WIDTH / 2 + scale * x[k], y: HEIGHT / 2 + scale * y[k] }));
+    const labels = $("all").checked ? [] : placeLabels(points);
+    svg.replaceChildren(...labels.flatMap(leader), ...points.map((point, k) => markOf(point, labels[k])));
+  }
+}
+
+function markOf({ token, word, words, group, x, y }, label) {
+  const made = element("g", { class: token === chosen ? "chosen" : "" },
+    element("title", {}, `${word}: ${words.join(" ")}`),
+    element("g", { transform: `translate(${x} ${y}) scale(${RADIUS / 0.036})` }, mark(group)));
+  if (label) made.append(element("text", { x: label.x, y: label.y }, label.text));
+  made.onclick = () => choose(token);
+  return made;
+}
+
+// A place for the number of each point's sentence: the nearest one that is free, in rings around the point.
+function placeLabels(points) {
+  const taken = points.map(({ x, y }) => ({ x, y, width: 2 * RADIUS, height: 2 * RADIUS }));
+  return points.map((point) => {
+    const text = String(point.sentence + 1), size = { width: DIGIT * text.length + 2, height: LINE };
+    const places = rings(point, size);
+    const label = { ...(places.find((place) => isFree(place, taken)) ?? places[0]), text, point };
+    taken.push(label);
+    return label;
   });
+}
+
+function rings(point, size) {
+  const places = [];
+  for (let distance = RADIUS + 7; distance < WIDTH / 2; distance += 7) {
+    for (let step = 0; step < 16; step++) {
+      const angle = step * Math.PI / 8;
+      places.push({ ...size, x: point.x + distance * Math.cos(angle), y: point.y + distance * Math.sin(angle), distance });
+    }
+  }
+  return places;
+}
+
+const isInside = ({ x, y, width, height }) =>
+  x > width / 2 && x < WIDTH - width / 2 && y > height / 2 && y < HEIGHT - height / 2;
+const meet = (one, other) => 2 * Math.abs(one.x - other.x) < one.width + other.width &&
+  2 * Math.abs(one.y - other.y) < one.height + other.height;
+const isFree = (place, taken) => isInside(place) && !taken.some((other) => meet(place, other));
+
+// A line from a point to a label that is far from it.
+function leader({ x, y, distance, point }) {
+  return distance > RADIUS + 21 ? [element("line", { x1: point.x, y1: point.y, x2: x, y2: y })] : [];
 }
 
 function meanCosines(points) {
@@ -159,7 +212,7 @@ function showNearest(table, vector, others) {
 
 function open() {
   if (location.protocol === "file:") return tell("A browser cannot load the model from a file. Run " +
-    "“python -m http.server” in this folder, then open http://localhost:8000/.", true);
+    "“python -m http.server” in the folder of the site, then open http://localhost:8000/browser/.", true);
   worker = new Worker("elmo.js");
   worker.onmessage = receive;
   worker.onerror = (event) => tell(event.message || "elmo.js cannot be loaded.", true);

@@ -1,8 +1,17 @@
 // Keeps the page's small files for use offline; those of the network come first. elmo.js keeps the model.
 "use strict";
 
-const FILES = ["./", "index.html", "browser.css", "page.js", "elmo.js", "model.json"];
+const FILES = ["./", "browser.css", "page.js", "elmo.js", "model.json"];
+const OF_THE_SITE = /(?:href|src)="(\.\.\/[^"]+\.(?:css|js)\b[^"]*)"/g;
 const opened = caches.open("elmo-page");
+
+async function keep() {
+  const cache = await opened;
+  await cache.addAll(FILES);
+  const page = await (await cache.match("./")).text();
+  const found = [...page.matchAll(OF_THE_SITE)].map(([, file]) => file.replaceAll("&amp;", "&"));
+  await cache.addAll(new Set(found));
+}
 
 async function answer(request) {
   const cache = await opened, kept = await cache.match(request);
@@ -11,5 +20,5 @@ async function answer(request) {
   return response;
 }
 
-oninstall = (event) => event.waitUntil(opened.then((cache) => cache.addAll(FILES)));
+oninstall = (event) => event.waitUntil(keep());
 onfetch = (event) => event.request.url.includes("model.bin") || event.respondWith(answer(event.request));

@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
-#     formats: ipynb,py:percent
+#     formats: py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -17,6 +17,20 @@
 # You will see how the vector of one word changes with its sentence, what each layer of the biLM adds, and you will
 # compute ELMo (Eq. 1 of the [paper](https://arxiv.org/abs/1802.05365)) by hand. Five minutes; the code runs in 10
 # seconds and needs only `pip install .` and matplotlib.
+#
+# Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/1-vectors.ipynb)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F1-vectors.py)
+
+# %%
+# Install elmo-tasks in Colab; in Binder and in a checkout it is there already.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("elmo_tasks") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    address = "git+https://github.com/elmo-tasks/elmo-tasks"
+    subprocess.run([*pip, f"elmo-tasks @ {address}", "matplotlib"], check=True)
 
 # %%
 import gzip
@@ -225,7 +239,7 @@ print(
 # %% [markdown]
 # Training starts at $w = 0$, the average. The penalty $\lambda \lVert w \rVert^2$ (section 3.3) pulls $w$ back there:
 # with $\lambda = 1$ the mix stays near the average, with $\lambda = 0.001$ the task chooses. That is the difference
-# between the last two columns of Table 2 ([tutorial 6](6-table.ipynb)). In a config these are `mix`, `l2` and `gamma`
+# between the last two columns of Table 2 ([tutorial 6](6-table.py)). In a config these are `mix`, `l2` and `gamma`
 # ([LAYERS](../LAYERS.md)).
 #
 # ## Exercises

@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
-#     formats: ipynb,py:percent
+#     formats: py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -17,6 +17,22 @@
 # You will train a named-entity tagger twice, with one key of difference, and see which errors ELMo removes. Ten
 # minutes; the code runs in one. It needs the task models ([INSTALL](../INSTALL.md)).
 #
+# Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/2-tagger.ipynb)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F2-tagger.py)
+
+# %%
+# Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("allennlp") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    address = "git+https://github.com/elmo-tasks/elmo-tasks"
+    subprocess.run([*pip, f"elmo-tasks[tasks] @ {address}"], check=True)
+    subprocess.run([*pip, "--no-deps", "allennlp==2.10.1"], check=True)
+
+# %% [markdown]
 # ## The data
 #
 # The synthetic corpus is in the format of CoNLL-2003: a word per line, its tag in the last column, `I-LOC` for a word
@@ -113,7 +129,7 @@ plt.show()
 
 # %% [markdown]
 # ELMo passes the last score of the baseline several epochs earlier. This is the first kind of sample efficiency in
-# section 5.4; the second, less data, is in [tutorial 6](6-table.ipynb).
+# section 5.4; the second, less data, is in [tutorial 6](6-table.py).
 #
 # ## The errors, side by side
 #

@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
-#     formats: ipynb,py:percent
+#     formats: py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -12,12 +12,27 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # 3. What each layer knows
 #
 # You will probe the layers of the biLM as the paper does in section 5.3 (Tables 5 and 6), see that the best layer
 # depends on the question, and watch a task choose its mix (Figure 2). Ten minutes; the code runs in half of one.
 #
+# Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/3-layers.ipynb)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F3-layers.py)
+
+# %%
+# Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("allennlp") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    address = "git+https://github.com/elmo-tasks/elmo-tasks"
+    subprocess.run([*pip, f"elmo-tasks[tasks] @ {address}"], check=True)
+    subprocess.run([*pip, "--no-deps", "allennlp==2.10.1"], check=True)
+
+# %% [markdown]
 # A **probe** is a model so simple that it can only read what is already in the vectors: here one linear layer. If it
 # answers well, the layer knows.
 

@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
-#     formats: ipynb,py:percent
+#     formats: py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -12,13 +12,28 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # 4. Your language
 #
 # You will train a biLM on raw text of a language that nobody has a model for, measure it, and use its vectors. Ten
 # minutes; the code runs in one. The same commands with more text and hours give a useful model
 # ([LANGUAGES](../LANGUAGES.md)).
 #
+# Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/4-language.ipynb)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F4-language.py)
+
+# %%
+# Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("allennlp") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    address = "git+https://github.com/elmo-tasks/elmo-tasks"
+    subprocess.run([*pip, f"elmo-tasks[tasks] @ {address}"], check=True)
+    subprocess.run([*pip, "--no-deps", "allennlp==2.10.1"], check=True)
+
+# %% [markdown]
 # ## Raw text
 #
 # The language is invented here by a small grammar, so that you know its rules and can see whether the model finds

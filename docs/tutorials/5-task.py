@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
-#     formats: ipynb,py:percent
+#     formats: py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -12,12 +12,27 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # 5. Your task
 #
 # You will train a tagger for another column without writing code, and then put ELMo into a model of your own, in
 # plain PyTorch: frozen layers, a learned mix, a few lines. Ten minutes; the code runs in half of one.
 #
+# Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/5-task.ipynb)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F5-task.py)
+
+# %%
+# Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("allennlp") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    address = "git+https://github.com/elmo-tasks/elmo-tasks"
+    subprocess.run([*pip, f"elmo-tasks[tasks] @ {address}"], check=True)
+    subprocess.run([*pip, "--no-deps", "allennlp==2.10.1"], check=True)
+
+# %% [markdown]
 # ## A task of tagging is a config
 #
 # The tagger reads any column ([CONTRIBUTING](../../CONTRIBUTING.md)). Chunks are column 2 (counted from 0) of the

@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
-#     formats: ipynb,py:percent
+#     formats: py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -12,11 +12,25 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # 6. A table of the paper: read, changed, extended
 #
 # You will read Tables 1 to 3 and Figure 1, run a small table of your own, and learn when a difference counts. Fifteen
 # minutes; the code runs in one.
+#
+# Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/6-table.ipynb)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F6-table.py)
+
+# %%
+# Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("allennlp") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    address = "git+https://github.com/elmo-tasks/elmo-tasks"
+    subprocess.run([*pip, f"elmo-tasks[tasks] @ {address}"], check=True)
+    subprocess.run([*pip, "--no-deps", "allennlp==2.10.1"], check=True)
 
 # %%
 import json
@@ -41,7 +55,7 @@ plt.rcParams["figure.dpi"] = 80
 #
 # Read a row from left to right. The first step, from no ELMo to its top layer, is by far the largest (+3.9, +1.0,
 # +2.5). All layers add 0.2 to 0.5; letting the task choose the weights adds 0.2. λ=1 keeps the weights equal
-# ([tutorial 3](3-layers.ipynb)). **Table 3** asks where ELMo stands:
+# ([tutorial 3](3-layers.py)). **Table 3** asks where ELMo stands:
 #
 # | | input only | input & output | output only |
 # |---|---|---|---|

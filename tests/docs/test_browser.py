@@ -1,8 +1,5 @@
-"""The static page docs/browser in Chromium, with the embedded biLM."""
+"""The page "ELMo in the browser" of the site in Chromium, with the bundled biLM."""
 
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ import pytest
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.resources import fixtures_root
+from tests.docs.conftest import SITE
 from tests.docs.test_site import problems_of
 from tests.tiny import ROOT
 
@@ -20,7 +18,7 @@ pytestmark = pytest.mark.slow
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install playwright"
 )
-SOURCE = ROOT / "docs/browser"
+PAGE = f"{SITE}latest/browser/"
 FAMILY = "\U0001f469\u200d\U0001f467"
 UNUSUAL = [
     ["antidisestablishmentarianismically"],
@@ -54,20 +52,19 @@ WAIT_UNTIL_KEPT = """async () => {
   }
   throw new Error("expected a service worker and a kept model");
 }"""
+NOT_KEPT = """async () => {
+  const files = [...document.querySelectorAll("link[rel=stylesheet], script[src]")];
+  const missing = [];
+  for (const { href, src } of files) {
+    if (!await caches.match(href ?? src)) missing.push(href ?? src);
+  }
+  return missing;
+}"""
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page with its model."""
-    folder = tmp_path_factory.mktemp("site") / "browser"
-    shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("model.*", "*.py"))
-    subprocess.run([sys.executable, SOURCE / "export.py", folder], cwd=ROOT, check=True)
-    return folder
-
-
 @pytest.fixture
-def open_page(browser: Any, serve: Any, exported: Path) -> Iterator[Open]:
+def open_page(browser: Any, serve: Any, site: Path) -> Iterator[Open]:
     """
     Opens the page in a new window. In the end: requests went to its server only, and no
     script failed.
@@ -76,12 +73,12 @@ def open_page(browser: Any, serve: Any, exported: Path) -> Iterator[Open]:
     problems: list[list[str]] = []
 
     def open_page(**options: Any) -> Any:
-        address = f"http://127.0.0.1:{serve(exported).server_port}/"
+        address = f"http://127.0.0.1:{serve(site).server_port}"
         context = browser.new_context(**options)
         page = context.new_page()
         contexts.append(context)
         problems.append(problems_of(page, context, address))
-        page.goto(address)
+        page.goto(address + PAGE)
         page.wait_for_selector("#views td", timeout=60_000)
         return page
 
@@ -145,6 +142,58 @@ def test_page_fits_a_phone_and_is_accessible(scheme: str, open_page: Open) -> No
     assert found["unnamed"] == found["faint"] == []
 
 
+DRAWINGS = """() => [...document.querySelectorAll("#views svg")].map((svg) => {
+  const canvas = svg.getBoundingClientRect();
+  const place = (one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    return { x: left - canvas.left, y: top - canvas.top, width, height, text: one.textContent };
+  };
+  const all = (selector) => [...svg.querySelectorAll(selector)].map(place);
+  return { width: canvas.width, height: canvas.height, labels: all("text"), marks: all("path") };
+})"""
+
+
+@pytest.mark.parametrize("width", [400, 1000, 1400])
+@pytest.mark.parametrize("example", ["play", "bank"])
+def test_drawings_are_readable(example: str, width: int, open_page: Open) -> None:
+    """
+    No label covers another one or a mark, none is outside or too small, and the largest
+    drawing fills its canvas in one direction.
+    """
+    page = open_page(viewport={"width": width, "height": 900})
+    page.get_by_role("button", name=example, exact=True).first.click()
+    playwright.expect(page.locator("#sentences [aria-pressed=true]")).to_have_text(
+        example
+    )
+    filled = []
+    for drawing in page.evaluate(DRAWINGS):
+        labels = drawing["labels"]
+        marks = drawing["marks"]
+        assert [label["text"] for label in labels] == [
+            str(number + 1) for number in range(len(marks))
+        ]
+        for number, label in enumerate(labels):
+            assert label["height"] > 9
+            assert 0 <= label["x"] <= drawing["width"] - label["width"]
+            assert 0 <= label["y"] <= drawing["height"] - label["height"]
+            for other in labels[:number] + marks:
+                assert not meet(label, other), f"{label} covers {other}"
+        for start, size in (("x", "width"), ("y", "height")):
+            first = min(mark[start] for mark in marks)
+            last = max(mark[start] + mark[size] for mark in marks)
+            filled.append((last - first) / drawing[size])
+    assert max(filled) > 0.7
+
+
+def meet(one: dict[str, float], other: dict[str, float]) -> bool:
+    """If two boxes overlap by more than a few pixels, which are empty in a letter's."""
+    across = min(one["x"] + one["width"], other["x"] + other["width"])
+    across -= max(one["x"], other["x"])
+    down = min(one["y"] + one["height"], other["y"] + other["height"])
+    down -= max(one["y"], other["y"])
+    return across > 1 and down > 4
+
+
 def test_text_is_split_as_in_the_training_text(open_page: Open) -> None:
     page = open_page()
     page.locator("#text").fill("\"I don't,\" said Ann's well-known\u00a0\U0001f600.")
@@ -180,12 +229,13 @@ def test_sliders_mix_the_layers(open_page: Open) -> None:
     assert texts(page, "#views > :nth-child(4) td") == second
 
 
-def test_second_visit_works_offline(browser: Any, serve: Any, exported: Path) -> None:
-    server, context = serve(exported), browser.new_context()
+def test_second_visit_works_offline(browser: Any, serve: Any, site: Path) -> None:
+    server, context = serve(site), browser.new_context()
     page = context.new_page()
-    page.goto(f"http://127.0.0.1:{server.server_port}/")
+    page.goto(f"http://127.0.0.1:{server.server_port}{PAGE}")
     page.wait_for_selector("#views td", timeout=60_000)
     page.evaluate(WAIT_UNTIL_KEPT)
+    assert page.evaluate(NOT_KEPT) == []
     server.shutdown()
     server.server_close()
     page.reload()

@@ -35,6 +35,9 @@ FEWER_STEPS = "+ { data_loader+: { steps_per_epoch: 10 } }"
 FENCE = re.compile(
     r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+DIRECTIVE = re.compile(r"\{[\w-]+\}.*")
+"""Of the site: a list of pages, another file, an API."""
+
 NO_RUN = re.compile(r"(bash|python) no-run: \S+.*")
 
 
@@ -65,6 +68,7 @@ def name_of(page: Path) -> str:
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
     for block in blocks_of(page):
         is_known = block.info in ("", "bash", "python", "jsonnet", "json", "bibtex")
+        is_known = is_known or DIRECTIVE.fullmatch(block.info) is not None
         assert is_known or NO_RUN.fullmatch(block.info), f"{page}:{block.line}"
 
 

@@ -1,61 +1,129 @@
 """
-The documentation as a site: it is built without warnings, and its pages in Chromium.
+The documentation as a site: it is built without warnings, its links lead to something,
+and its pages in Chromium.
 """
 
-import os
+import json
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
+from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
+import elmo_tasks
+from tests.docs.conftest import SITE, TUTORIALS, URLS, sphinx
 from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
-PAGES = ["", "VECTORS/", "api/vectors/", "RESULTS/", "PAPER/", "tutorials/1-vectors/"]
-WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+pytest.importorskip("sphinx", reason="sphinx is not installed: pip install '.[docs]'")
+
+WIDTHS = (400, 1000, 1400)
+LAYOUT = (ROOT / "tests/docs/layout.js").read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    command = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--site-dir",
-        str(folder),
-    ]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+@pytest.fixture
+def latest(site: Path) -> Path:
+    """The folder of the pages."""
+    return site / SITE.strip("/") / "latest"
 
 
-def test_links(site: Path) -> None:
+class Names(HTMLParser):
+    """The addresses that a page links to, and the ids of its elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.ids: set[str] = set()
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        for name, value in attributes:
+            if name in ("href", "src") and value:
+                self.links.add(value)
+            elif name == "id" and value:
+                self.ids.add(value)
+
+
+def names_of(page: Path) -> Names:
+    names = Names()
+    names.feed(page.read_text("utf-8"))
+    return names
+
+
+def test_links(latest: Path) -> None:
+    """Each relative link leads to a file, and to an element if it has an anchor."""
+    pages = {}
+    for page in latest.rglob("*.html"):
+        if "_static" not in page.parts:  # templates of the theme
+            pages[page.resolve()] = names_of(page)
     dead = []
-    for page in site.rglob("*.html"):
-        for link in re.findall(
-            r'(?:href|src)="(?![a-z]+:|[#/])([^"#?]+)', page.read_text("utf-8")
-        ):
-            target = page.parent / unquote(link)
+    for page, names in pages.items():
+        for link in names.links:
+            address = urlsplit(link)
+            if address.scheme or address.netloc:
+                continue
+            target = page
+            if address.path:
+                target = (page.parent / unquote(address.path)).resolve()
             if target.is_dir():
                 target = target / "index.html"
-            if not target.is_file():
-                dead.append(f"{page.relative_to(site)}: {link}")
+            anchor = unquote(address.fragment)
+            is_there = target.is_file()
+            if is_there and anchor and target in pages:
+                is_there = anchor in pages[target].ids
+            if not is_there:
+                dead.append(f"{page.relative_to(latest.resolve())}: {link}")
+    assert len(pages) > 40
     assert dead == []
+
+
+def test_links_to_the_repository_lead_to_files(latest: Path) -> None:
+    """Also those of the notebooks, which lead to the published pages."""
+    file = re.compile(rf"{re.escape(URLS['Source'])}/(?:blob|tree)/main/([^\"#)?]+)")
+    page = re.compile(rf"\]\({re.escape(URLS['Documentation'])}latest/([^)#]*)")
+    missing = []
+    found = 0
+    for one in [*latest.rglob("*.html"), *latest.rglob("*.ipynb")]:
+        text = one.read_text("utf-8")
+        for path in file.findall(text):
+            found += 1
+            if not (ROOT / unescape(unquote(path))).exists():
+                missing.append(f"{one.relative_to(latest)}: {path}")
+        for path in page.findall(text):
+            found += 1
+            if not (latest / path / "index.html").exists():
+                missing.append(f"{one.relative_to(latest)}: {path}")
+    assert found > 100
+    assert missing == []
+
+
+def test_mistakes_of_a_page_fail_the_build(tmp_path: Path) -> None:
+    """A link or an anchor to nothing, a page that no navigation has, a wrong name."""
+    pages = tmp_path / "docs"
+    pages.mkdir()
+    (pages / "index.md").write_text(
+        "# Start\n\n[one](missing.md) [two](#nowhere) [three](other.md#nowhere)\n\n"
+        "```{eval-rst}\n.. py:function:: f(x: elmo_tasks.errors.NoSuch)\n```\n"
+    )
+    (pages / "other.md").write_text("# Other\n")
+    for folder in ("static", "templates"):
+        (pages / folder).symlink_to(ROOT / "docs" / folder)
+    done = sphinx(pages, tmp_path / "site")
+    warnings = [line for line in done.stderr.splitlines() if "WARNING" in line]
+    for expected in (
+        "target not found: 'missing.md'",
+        "target not found: 'nowhere'",
+        "local id not found in doc 'other': 'nowhere'",
+        "document isn't included in any toctree",
+        "target not found: elmo_tasks.errors.NoSuch",
+    ):
+        assert any(expected in line for line in warnings), done.stderr
+    assert len(warnings) == 5
+    assert done.returncode == 1
 
 
 def problems_of(page: Any, context: Any, address: str) -> list[str]:
@@ -82,17 +150,107 @@ def problems_of(page: Any, context: Any, address: str) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-@pytest.mark.parametrize("name", PAGES)
-def test_page(
-    name: str, size: dict[str, int], site: Path, browser: Any, serve: Any
-) -> None:
-    address = f"http://127.0.0.1:{serve(site).server_port}/"
-    context = browser.new_context(viewport=size)
-    page = context.new_page()
-    problems = problems_of(page, context, address)
-    page.goto(address + name, wait_until="networkidle")
-    assert page.locator("article h1").count() == 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+@pytest.fixture
+def server(site: Path, serve: Any) -> str:
+    """The address of the published site."""
+    return f"http://127.0.0.1:{serve(site).server_port}{SITE}"
+
+
+@pytest.fixture
+def window(browser: Any) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    yield context
     context.close()
+
+
+def test_every_page_is_readable_at_three_widths(
+    latest: Path, server: str, window: Any
+) -> None:
+    """
+    Nothing is wider than its column without scrolling in a box of its own, no text is
+    cut or overlaps, no script fails, and nothing comes from another server.
+    """
+    page = window.new_page()
+    failures = problems_of(page, window, server)
+    problems = []
+    count = 0
+    for file in sorted(latest.rglob("index.html")):
+        name = file.parent.relative_to(latest).as_posix()
+        if name == "genindex":
+            continue
+        count += 1
+        page.goto(f"{server}latest/{name}/", wait_until="load")
+        if page.locator("main h1").count() != 1:
+            problems.append(f"{name}: expected one heading of the page")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            for problem in page.evaluate(LAYOUT):
+                problems.append(f"{name} at {width}: {problem}")
+    assert count > 40
     assert problems == []
+    assert failures == []
+
+
+def test_search_finds_a_page(server: str, window: Any) -> None:
+    page = window.new_page()
+    failures = problems_of(page, window, server)
+    page.goto(f"{server}latest/search/?q=cache_dir")
+    page.wait_for_selector("#search-results li a")
+    links = page.locator("#search-results li a").evaluate_all(
+        "all => all.map(a => a.href)"
+    )
+    assert any("/latest/LAYERS/" in link for link in links)
+    assert failures == []
+
+
+def test_versions(site: Path, server: str, window: Any) -> None:
+    """The menu has the published versions, and the address leads to the newest one."""
+    published = site / SITE.strip("/")
+    assert [
+        one["version"] for one in json.loads((published / "versions.json").read_text())
+    ] == ["latest"]
+    page = window.new_page()
+    failures = problems_of(page, window, server)
+    page.goto(server)
+    page.wait_for_url("**/latest/")
+    menu = page.locator(".version-switcher__container:visible")
+    menu.locator("button", has_text="latest").click()
+    assert menu.locator("a").all_inner_texts() == ["latest"]
+    assert failures == []
+
+
+def test_front_page_and_footer(latest: Path) -> None:
+    page = (latest / "index.html").read_text("utf-8")
+    canonical = f'<link rel="canonical" href="{URLS["Documentation"]}latest/"'
+    assert canonical in page
+    for link in ("licence/", "changelog/", URLS["Source"]):
+        assert f'href="{link}"' in page
+    licence = unescape((latest / "licence/index.html").read_text("utf-8"))
+    for text in ("Apache License", "May a company use it?", "peters-etal-2018-deep"):
+        assert text in licence
+    changes = (latest / "changelog/index.html").read_text("utf-8")
+    assert elmo_tasks.__version__ in changes
+
+
+def test_front_page_has_the_numbers_of_results() -> None:
+    front = (ROOT / "docs/index.md").read_text("utf-8")
+    results = (ROOT / "docs/RESULTS.md").read_text("utf-8")
+    row = re.compile(r"^\| ([\w-]+) \| ([\d.]+ ± [\d.]+) \| ([\d.]+ ± [\d.]+) \|", re.M)
+    found = row.findall(front)
+    assert len(found) == 6
+    header, *rows = results[results.index("## Table 1") :].split("\n|")[1:]
+    tasks = [cell.strip() for cell in header.split("|")]
+    assert "---" in rows[0]
+    cells = []
+    for line in rows[1:3]:
+        cells.append([cell.strip() for cell in line.split("|")])
+    for task, without, with_elmo in found:
+        column = tasks.index(task)
+        assert [line[column] for line in cells] == [without, with_elmo]
+
+
+def test_notebooks_have_outputs(latest: Path) -> None:
+    for source in TUTORIALS["SOURCES"]:
+        page = (latest / "tutorials" / source.stem / "index.html").read_text("utf-8")
+        assert "cell_output" in page
+        assert (latest / "tutorials" / f"{source.stem}.ipynb").is_file()
