@@ -143,11 +143,12 @@ class InputError(ValueError):
 
 
 def shown(value: Any) -> str:
-    """The `repr` of a value, truncated to 60 characters."""
+    """The `repr` of a value in one line, truncated to 60 characters."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits
         return "an integer of thousands of digits"
+    text = re.sub(r"\s*\n\s*", " ", text)  # of an array, or of an object of one's own
     if len(text) <= _SHOWN:
         return text
     return f"{text[:_SHOWN]}..."

@@ -8,6 +8,7 @@ all take these annotations.
 """
 
 import argparse
+import errno
 import functools
 import inspect
 import json
@@ -26,6 +27,7 @@ from typing import (
     Self,
     TypeVar,
     Union,
+    Unpack,
     get_args,
     get_origin,
     get_type_hints,
@@ -155,7 +157,27 @@ Share = Annotated[float, Range(at_least=0, at_most=1)]
 Probability = Annotated[float, Range(at_least=0, below=1)]
 """Of dropout: 1 would leave nothing."""
 
-PathLike = Union[str, Path]
+
+def _wanted_path(path: Any) -> str | None:
+    text = os.fsdecode(path)
+    if not text:
+        return "a path that is not empty"
+    if "\0" in text:
+        return "a path without NUL characters"
+    if "://" in text:
+        return None
+    try:
+        os.lstat(text)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return "a path whose names are not too long for this system"
+    return None
+
+
+PathLike = Annotated[Union[str, Path], Check(_wanted_path)]
+"""
+A path, a URL, or a model's name: an empty one is no name of the current folder.
+"""
 
 NAMES = {
     bool: "true or false",
@@ -286,7 +308,7 @@ def wrong_values(key: str, annotation: Any, value: Any) -> list[Wrong]:
         return _outside_range(key, arguments[0], arguments[1:], value)
     if origin is Literal:
         for choice in arguments:
-            if value == choice and type(value) is type(choice):
+            if type(value) is type(choice) and value == choice:
                 return []
         return [Wrong(key, f"one of {', '.join(map(as_json, arguments))}", value)]
     if origin in (Union, UnionType):
@@ -406,19 +428,24 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def checked(function: Function) -> Function:
     """
     Decorator of constructors: `InputError`, which lists all arguments that are not as
-    their annotations say. The signature stays. A class method is decorated below
-    `@classmethod`.
+    their annotations say, also those of `**options: Unpack[...]` with a `TypedDict`.
+    The signature stays. A class method is decorated below `@classmethod`.
     """
 
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
         signature = _signature(function)
-        bound = signature.bind(*args, **kwargs)
         found = []
-        for key, value in bound.arguments.items():
-            parameter = signature.parameters[key]
-            if parameter.kind not in _VARIABLE:
-                found += wrong_values(key, parameter.annotation, value)
+        try:
+            bound = signature.bind(*args, **kwargs)
+            for key, value in bound.arguments.items():
+                parameter = signature.parameters[key]
+                if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                    found += _wrong_options(parameter.annotation, value)
+                elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
+                    found += wrong_values(key, parameter.annotation, value)
+        except TypeError as error:  # which Python begins with the function's name
+            raise TypeError(f"{function.__qualname__}() {error}") from None
         name = function.__qualname__.removesuffix(".__init__")
         require_none(found, f"{name}: ")
         if hasattr(function, "rule"):
@@ -446,7 +473,20 @@ def together(rule: Rule) -> Callable[[Function], Function]:
     return decorate
 
 
-_VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+def _wrong_options(annotation: Any, options: Mapping[str, Any]) -> list[Wrong]:
+    """
+    The invalid values of `**options: Unpack[...]`; others are not checked. Raises
+    `TypeError` for an unknown key.
+    """
+    if get_origin(annotation) is not Unpack:
+        return []
+    known = annotations(get_args(annotation)[0])
+    found = []
+    for key, value in options.items():
+        if key not in known:
+            raise TypeError(f"got an unexpected keyword argument {key!r}")
+        found += wrong_values(key, known[key], value)
+    return found
 
 
 @functools.cache

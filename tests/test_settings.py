@@ -7,8 +7,9 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import nan
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal, Optional, TypedDict, Unpack
 
+import numpy as np
 import pytest
 from allennlp.common import FromParams, Lazy, Params
 from pydantic import BaseModel, ValidationError
@@ -27,6 +28,8 @@ from elmo_tasks.settings import (
     together,
 )
 
+ANY_LENGTH = f"https://h/{'x' * 5000}"
+
 
 @pytest.mark.parametrize(
     ("annotation", "valid", "invalid"),
@@ -36,7 +39,8 @@ from elmo_tasks.settings import (
         (Optional[Size], [None, 2], [0, "2"]),
         (list[Size], [[], [1, 2]], [[1, 0], [2.5], ["1"]]),
         (Literal[False, "sentence"], [False, "sentence"], [True, 0, "batch", None]),
-        (PathLike, ["a"], [5, None, True]),
+        (PathLike, ["a", ANY_LENGTH], [5, None, True, "", "a\0b", "x" * 5000]),
+        (Literal["a", 1], ["a", 1], [True, 1.0, np.array(["a", "b"])]),
         (
             Annotated[str, str.upper],
             [],
@@ -114,6 +118,26 @@ def test_a_constructor_lists_all_invalid_arguments() -> None:
     with pytest.raises(InputError, match="length: .* got -1$"):
         Desk(drawers=1, length=-1)
     assert Desk(drawers=2, length=3, width=2, colour="red").width == 2
+
+
+class Finish(TypedDict, total=False):
+    colour: str
+
+
+@checked
+def paint(table: Table, **finish: Unpack[Finish]) -> None:
+    """A function with keywords of a known type."""
+
+
+def test_an_unknown_argument_names_the_function() -> None:
+    paint(Table(1), colour="red")
+    with pytest.raises(InputError, match="^paint: colour: expected a string, got 5$"):
+        paint(Table(1), colour=5)  # type: ignore[arg-type]
+    problem = r"^paint\(\) got an unexpected keyword argument 'color'$"
+    with pytest.raises(TypeError, match=problem):
+        paint(Table(1), color="red")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^Table\.square\(\) .* 'height'$"):
+        Table.square(1, height=2)  # type: ignore[call-arg]
 
 
 def test_the_signature_stays() -> None:

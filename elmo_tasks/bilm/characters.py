@@ -6,6 +6,8 @@ from functools import lru_cache
 import numpy as np
 import torch
 
+from elmo_tasks.errors import InputError
+
 MAX_CHARACTERS = 50
 """Slots of a token: begin-of-word, up to 48 bytes, end-of-word, padding."""
 
@@ -126,16 +128,16 @@ def batch_to_ids(
 
 def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
     """
-    The mask of tokens [B, T] of ids [B, T, C]. Raises `ValueError` if padding precedes
-    a token.
+    The mask of tokens [B, T] of ids [B, T, C]. Raises `InputError` if padding precedes
+    a token, or a token has fewer than 50 slots.
     """
     if character_ids.dim() != 3 or character_ids.shape[2] < MAX_CHARACTERS:
-        raise ValueError(
+        raise InputError(
             f"character ids: expected shape [B, T, {MAX_CHARACTERS}], got {list(character_ids.shape)}"
         )
     mask = (character_ids > PADDING_ID).any(2)  # [B, T]
     if (mask[:, 1:] & ~mask[:, :-1]).any():
-        raise ValueError(
+        raise InputError(
             "character ids: expected padding (all zeros) after the tokens, got it before a token"
         )
     return mask

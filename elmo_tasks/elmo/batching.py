@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import torch
@@ -82,6 +82,15 @@ class BatchSizes(Settings):
     def of_windows(self) -> dict[str, int]:
         """The sizes on which vectors depend by more than rounding."""
         return {"max_length": self.max_length, "overlap": self.overlap}
+
+
+class Sizes(TypedDict, total=False):
+    """The fields of `BatchSizes`, as keywords."""
+
+    max_length: Size
+    overlap: Count
+    batch_size: Size
+    max_tokens: Size
 
 
 class _Part(NamedTuple):

@@ -1,11 +1,13 @@
 """The device on which layers are computed."""
 
 import logging
+from contextlib import suppress
 from functools import cache
+from numbers import Integral
 
 import torch
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 
 logger = logging.getLogger(__name__)
 
@@ -17,11 +19,16 @@ def opened_device(chosen: str | int | torch.device | None) -> torch.device:
     """
     if chosen is None:
         return best_device()
-    try:
-        return torch.empty(0, device=chosen).device
-    except (RuntimeError, AssertionError):  # of a name, and of one that is not there
+    found = None
+    is_number = isinstance(chosen, Integral) and not isinstance(chosen, bool)
+    if is_number or isinstance(chosen, str | torch.device):
+        # of a name, of an absent one, and of a number that is too large
+        with suppress(RuntimeError, AssertionError, ValueError):
+            found = torch.empty(0, device=chosen).device
+    if found is None or found.type == "meta":  # which has no values
         problem = "device: expected one of this machine, such as cpu or cuda:0"
-        raise InputError(f"{problem}, got {chosen!r}") from None
+        raise InputError(f"{problem}, got {shown(chosen)}")
+    return found
 
 
 def best_device() -> torch.device:

@@ -1,5 +1,6 @@
 """Which of the layers of a source a caller gets, or what mix of them."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,9 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.trained_mix import is_trained_model, open_trained_mix
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
-from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Count
+from elmo_tasks.errors import InputError, shown
 
-LayerChoice = str | Path | Count
+LayerChoice = str | Path | int | np.integer
 """
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a
 training's folder, for the mix that it has learned for the input (for the output with
@@ -34,12 +34,15 @@ class LayerChoices:
         The source with a choice of its layers; `options` are others of `VectorModel`.
         Raises `InputError` for something else than a `LayerChoice`.
         """
-        if choice in OUTPUTS:
+        if isinstance(choice, str) and choice in OUTPUTS:
             options["output"] = choice
         elif isinstance(choice, int | np.integer) and not isinstance(choice, bool):
             options["mix"] = self._one_layer(int(choice))
-        else:
+        elif isinstance(choice, str | os.PathLike) and is_trained_model(str(choice)):
             options["mix"] = self._trained_mix(str(choice))
+        else:
+            problem = f"layers: expected {_CHOICES} or a number"
+            raise InputError(f"{problem}, got {shown(choice)}")
         return VectorModel(layers=self._layers, **options)
 
     def _one_layer(self, layer: int) -> ScalarMix:
@@ -52,8 +55,5 @@ class LayerChoices:
 
     def _trained_mix(self, archive: str) -> ScalarMix:
         if archive not in self._mixes:
-            if not is_trained_model(archive):
-                problem = f"layers: expected {_CHOICES} or a number"
-                raise InputError(f"{problem}, got {archive!r}")
             self._mixes[archive] = open_trained_mix(archive, self._layers)
         return self._mixes[archive].to(self._layers.device)

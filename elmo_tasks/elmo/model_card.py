@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Optional, TypedDict
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
@@ -54,6 +54,15 @@ class CardSettings(Settings):
             if getattr(self, field.name) is not None:
                 return False
         return True
+
+
+class Card(TypedDict, total=False):
+    """The fields of `CardSettings`, as keywords."""
+
+    language: Optional[Text]
+    license: Optional[Text]
+    text: Optional[Text]
+    perplexity: Optional[Positive]
 
 
 NO_CARD = CardSettings()

@@ -36,7 +36,7 @@ Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+
 
 def require_pooling(pooling: str) -> None:
     """Raises `InputError` for a name that is not in `POOLINGS`."""
-    if pooling not in POOLINGS:
+    if not isinstance(pooling, str) or pooling not in POOLINGS:
         raise InputError(
             f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}"
         )

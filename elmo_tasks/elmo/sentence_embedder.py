@@ -3,26 +3,27 @@ Sentences -> ELMo vectors: `Elmo`, which `elmo-tasks elmo` and the adapters for 
 libraries use.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Optional, Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.characters import CHARACTERS
 from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
-from elmo_tasks.elmo.batching import BatchSizes
+from elmo_tasks.elmo.batching import BatchSizes, Sizes
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.hub import push_model
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import NO_CACHE, Layers
-from elmo_tasks.elmo.model_card import CardSettings
+from elmo_tasks.elmo.model_card import Card, CardSettings
 from elmo_tasks.elmo.model_names import settings_of
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
@@ -35,14 +36,31 @@ from elmo_tasks.elmo.sentences import (
     each_checked,
     require_several,
     until_the_end,
-    words_of,
+    word_list,
 )
 from elmo_tasks.elmo.source_types import BILM, SourceSettings
 from elmo_tasks.elmo.static import mean_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.raw_text import WHITESPACE, Tokenizer
+from elmo_tasks.settings import Check, PathLike, Positive, Size, checked
+
+_INTEGERS = (
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+    torch.uint16,
+    torch.uint32,
+    torch.uint64,
+)
+
+
+@Check
+def _is_function(value: Any) -> str | None:
+    return None if callable(value) else "a function"
 
 
 class ElmoOutput(NamedTuple):
@@ -66,8 +84,13 @@ class Elmo:
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
     """
 
+    @checked
     def __init__(
-        self, layers: Layers, *, tokenizer: Tokenizer = WHITESPACE, **sizes: int
+        self,
+        layers: Layers,
+        *,
+        tokenizer: Tokenizer = WHITESPACE,
+        **sizes: Unpack[Sizes],
     ) -> None:
         self.layers = layers
         if isinstance(layers.source, BiLM):
@@ -79,15 +102,17 @@ class Elmo:
         self.vector_model("all")  # raises an error for layers with another state
 
     @classmethod
+    @checked
     def from_pretrained(
         cls,
-        model: str | Path | None = None,
+        model: Optional[PathLike] = None,
         *,
         device: str | int | torch.device | None = None,
         tokenizer: Tokenizer = WHITESPACE,
         precision: str = "float32",
-        cache_dir: str | Path | None = None,
-        **settings: Any,
+        cache_dir: Optional[PathLike] = None,
+        cache_limit_gb: Optional[Positive] = None,
+        **sizes: Unpack[Sizes],
     ) -> "Elmo":
         """
         Open the bundled biLM, or a model by its name, as `--model` of the command
@@ -98,17 +123,23 @@ class Elmo:
         """
         chosen: dict[str, Any] = {} if model is None else dict(settings_of(model))
         chosen["precision"] = precision
-        settings |= {"device": device, "tokenizer": tokenizer, "cache_dir": cache_dir}
-        return cls._open(SourceSettings.of(chosen), **settings)
+        cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
+        layers = _opened(SourceSettings.of(chosen), cache, device)
+        return cls(layers, tokenizer=tokenizer, **sizes)
 
     @classmethod
+    @checked
     def from_files(
         cls,
-        options_file: str | Path | None = None,
-        weight_file: str | Path | None = None,
+        options_file: Optional[PathLike] = None,
+        weight_file: Optional[PathLike] = None,
         *,
+        device: str | int | torch.device | None = None,
+        tokenizer: Tokenizer = WHITESPACE,
         precision: str = "float32",
-        **settings: Any,
+        cache_dir: Optional[PathLike] = None,
+        cache_limit_gb: Optional[Positive] = None,
+        **sizes: Unpack[Sizes],
     ) -> "Elmo":
         """
         Open a biLM from its official files, paths or URLs; without both, the embedded
@@ -122,31 +153,24 @@ class Elmo:
         - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
         - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and
           nine tenths of the free disk.
-        - `settings`: `tokenizer` and the sizes of `Elmo`.
+        - `tokenizer`, `sizes`: those of `Elmo`.
         """
         chosen = {
             "options_file": options_file,
             "weight_file": weight_file,
             "precision": precision,
         }
-        return cls._open(SourceSettings.of(chosen), **settings)
-
-    @classmethod
-    def _open(
-        cls,
-        chosen: SourceSettings,
-        *,
-        device: str | int | torch.device | None = None,
-        cache_dir: str | Path | None = None,
-        cache_limit_gb: float | None = None,
-        **settings: Any,
-    ) -> "Elmo":
-        found = opened_device(device)
         cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
-        return cls(Layers.open(chosen, cache=cache).to(found), **settings)
+        layers = _opened(SourceSettings.of(chosen), cache, device)
+        return cls(layers, tokenizer=tokenizer, **sizes)
 
+    @checked
     def save_pretrained(
-        self, folder: str | Path, *, format: Format | None = None, **card: Any
+        self,
+        folder: PathLike,
+        *,
+        format: Format | None = None,
+        **card: Unpack[Card],
     ) -> None:
         """
         Write the model's files to a folder that `from_pretrained` reads, with a model
@@ -170,6 +194,7 @@ class Elmo:
         name = target.absolute().name
         save_model(self.layers, target, chosen=format, about=about, name=name)
 
+    @checked
     def push_to_hub(
         self,
         repo_id: str,
@@ -180,7 +205,7 @@ class Elmo:
         commit_message: str = "Upload an ELMo model",
         revision: str | None = None,
         create_pr: bool = False,
-        **card: Any,
+        **card: Unpack[Card],
     ) -> str:
         """
         Upload what `save_pretrained` writes to the repository `OWNER/NAME` of the
@@ -225,6 +250,7 @@ class Elmo:
         """Where the layers are computed."""
         return self.layers.device
 
+    @checked
     @torch.no_grad()
     def __call__(
         self,
@@ -248,8 +274,7 @@ class Elmo:
         """
         model = self.vector_model(layers)
         if isinstance(sentences, Tensor):
-            _require_ids(sentences)
-            output = self.layers(sentences.to(self.device))
+            output = self.layers(_checked_ids(sentences).to(self.device))
         else:
             given = checked_sentences(sentences)
             self._splitter.warn_of_words(given)
@@ -260,6 +285,7 @@ class Elmo:
             vectors = vectors[0]
         return ElmoOutput(vectors, output.mask)
 
+    @checked
     def embed(
         self,
         sentences: Sentences,
@@ -288,6 +314,7 @@ class Elmo:
             return [torch.from_numpy(array) for array in found]
         return found
 
+    @checked
     def iter_embed(
         self,
         sentences: Sentences,
@@ -306,12 +333,10 @@ class Elmo:
         is read.
         """
         model = self.vector_model(layers)
-        split, _ = self._splitter.opened(tokenizer)
-        require_several(sentences)
-        words = self._splitter.words_of_stream(each_checked(sentences), split)
-        arrays = stream_of_arrays(model, self.sizes, words)
+        arrays = stream_of_arrays(model, self.sizes, self._stream(sentences, tokenizer))
         return map(torch.from_numpy, arrays) if tensors else arrays
 
+    @checked
     def embed_sentences(
         self,
         sentences: Sentences,
@@ -319,7 +344,8 @@ class Elmo:
         pooling: str = "mean",
         layers: LayerChoice = "average",
         tensors: bool = False,
-        **options: Any,
+        progress: bool = False,
+        tokenizer: Tokenizer | None = None,
     ) -> Any:
         """
         A vector for each sentence, float32 [N, 2P], or [N, L+1, 2P] for all layers;
@@ -327,18 +353,33 @@ class Elmo:
         or `last`; for the rest see `embed`.
         """
         require_pooling(pooling)
-        arrays = self.embed(sentences, layers=layers, **options)
+        arrays = self.embed(
+            sentences, layers=layers, progress=progress, tokenizer=tokenizer
+        )
         of_one = self.vector_model(layers).shape(1)
         shape = of_one[:-2] + of_one[-1:]  # without the axis of tokens
         vectors = pooled(arrays, pooling, shape)
         return torch.from_numpy(vectors) if tensors else vectors
 
+    @checked
     def words(
-        self, texts: Iterable[str], *, tokenizer: Tokenizer | None = None
+        self, texts: Sentences, *, tokenizer: Tokenizer | None = None
     ) -> list[list[str]]:
         """The words of each text, as `embed` splits it."""
-        return self._splitter.words_of_each(list(texts), tokenizer)
+        return self._splitter.words_of_each(checked_sentences(texts), tokenizer)
 
+    def _stream(
+        self, sentences: Sentences, tokenizer: Tokenizer | None
+    ) -> Iterator[list[str]]:
+        """
+        The words of each of any number of sentences, when it is asked for; invalid
+        arguments raise `InputError` at once.
+        """
+        split, _ = self._splitter.opened(tokenizer)
+        require_several(sentences)
+        return self._splitter.words_of_stream(each_checked(sentences), split)
+
+    @checked
     def mean_vectors(
         self,
         sentences: Sentences,
@@ -346,17 +387,26 @@ class Elmo:
         *,
         layers: LayerChoice = "average",
         tokenizer: Tokenizer | None = None,
-        **options: Any,
+        processes: Size = 1,
+        progress: Annotated[Callable[[int], Any], _is_function] = lambda tokens: None,
     ) -> np.ndarray:
         """
         The mean of the vectors of each word's occurrences, float32 [V, D]; see
         `static.mean_vectors`.
         """
-        split, _ = self._splitter.opened(tokenizer)
-        lists = (words_of(one, split) for one in sentences)
-        model = self.vector_model(layers)
-        return mean_vectors(model, self.sizes, lists, words, **options)
+        wanted = word_list(words)
+        if wanted is None:
+            raise InputError(f"words: expected a list of words, got {shown(words)}")
+        return mean_vectors(
+            self.vector_model(layers),
+            self.sizes,
+            self._stream(sentences, tokenizer),
+            wanted,
+            processes=processes,
+            progress=progress,
+        )
 
+    @checked
     def embed_batch(
         self,
         batch: Mapping[str, Sequence[Any]],
@@ -370,16 +420,19 @@ class Elmo:
         `elmo` with the vectors of the sentences in `column`. The pickle holds the
         files' sha256, so that the fingerprints identify the biLM.
         """
+        if not isinstance(batch, Mapping):
+            raise InputError(f"batch: expected columns by name, got {shown(batch)}")
         if column not in batch:
             raise InputError(
                 f"column: expected one of {', '.join(batch)}, got {column!r}"
             )
         return {"elmo": self.embed(batch[column], layers=layers, tokenizer=tokenizer)}
 
+    @checked
     def write(
         self,
         lines: Lines,
-        out: str | Path,
+        out: PathLike,
         *,
         layers: LayerChoice = "all",
         stored: str = "float32",
@@ -439,12 +492,32 @@ class Elmo:
         return _reopen, (type(self), opened, settings)
 
 
-def _require_ids(ids: Tensor) -> None:
-    """Raises `InputError` for what are no character ids."""
-    if ids.dim() == 3 and not ids.is_floating_point():
-        return
-    expected = "expected sentences, or character ids [B, T, C] of batch_to_ids"
-    raise InputError(f"{expected}, got a {ids.dtype} tensor of {tuple(ids.shape)}")
+def _opened(
+    chosen: SourceSettings,
+    cache: CacheSettings,
+    device: str | int | torch.device | None,
+) -> Layers:
+    found = opened_device(device)
+    return Layers.open(chosen, cache=cache).to(found)
+
+
+def _checked_ids(ids: Tensor) -> Tensor:
+    """
+    Character ids [B, T, C] as int64. Raises `InputError` for something else; the mask
+    of the tokens checks the rest.
+    """
+    if ids.dim() != 3 or ids.dtype not in _INTEGERS:
+        expected = "expected sentences, or integers [B, T, C], as of batch_to_ids"
+        raise InputError(f"{expected}, got a {ids.dtype} tensor of {tuple(ids.shape)}")
+    ids = ids.long()
+    if ids.numel():
+        least, most = torch.aminmax(ids)
+        if least < 0 or most > CHARACTERS:
+            expected = f"expected 0 to {CHARACTERS}"
+            raise InputError(
+                f"character ids: {expected}, got {int(least)} to {int(most)}"
+            )
+    return ids
 
 
 def _reopen(

@@ -36,7 +36,7 @@ def checked_sentences(sentences: Sentences) -> list[Any]:
 
 def require_several(sentences: Any) -> None:
     """Raises `InputError` for one sentence, or for what are no sentences."""
-    if not isinstance(sentences, Iterable) or isinstance(sentences, _NO_LISTS):
+    if _parts(sentences) is None:
         raise InputError(
             f"expected a list of sentences, got {shown(sentences)}",
             hint="put it into a list",
@@ -49,18 +49,29 @@ def each_checked(sentences: Sentences) -> Iterator[Any]:
     else.
     """
     for number, one in enumerate(sentences, start=1):
-        words = one if isinstance(one, str) else _word_list(one)
+        words = one if isinstance(one, str) else word_list(one)
         if words is None:
             problem = "expected a string or a list of words"
             raise InputError(f"sentence {number}: {problem}, got {shown(one)}")
         yield words
 
 
-def _word_list(value: Any) -> list[str] | None:
-    """The words of a list of words; `None` for something else."""
-    if not isinstance(value, Iterable) or isinstance(value, _NO_LISTS):
+def _parts(value: Any) -> Iterator[Any] | None:
+    """Those of a list or a stream; `None` for something else."""
+    if isinstance(value, _NO_LISTS):
         return None
-    words = list(value)
+    try:
+        return iter(value)
+    except TypeError:  # also of an array or a tensor of one number
+        return None
+
+
+def word_list(value: Any) -> list[str] | None:
+    """The words of a list of words; `None` for something else."""
+    parts = _parts(value)
+    if parts is None:
+        return None
+    words = list(parts)
     for word in words:
         if not isinstance(word, str):
             return None

@@ -57,14 +57,15 @@ def mean_vectors(
 ) -> np.ndarray:
     """
     The mean of the vectors of each word's occurrences, float32 [V, D]; sentences are
-    read once, as a stream. Raises `InputError` if the model gives all layers, or if a
-    word does not occur.
+    read once, as a stream. A word that is named twice has two equal rows. Raises
+    `InputError` if the model gives all layers, or if a word does not occur.
     """
     if model.has_layers:
         raise InputError("layers: expected one vector per word, got all layers")
-    rows = {word: row for row, word in enumerate(words)}
-    sums = np.zeros((len(words), model.width), np.float32)
-    counts = np.zeros(len(words), np.int64)
+    distinct = list(dict.fromkeys(words))
+    rows = {word: row for row, word in enumerate(distinct)}
+    sums = np.zeros((len(distinct), model.width), np.float32)
+    counts = np.zeros(len(distinct), np.int64)
     with workers(model, processes) as pool:
         for block in blocks(_numbered(sentences), sizes):
             for index, window, vectors in embed_windows(model, sizes, block, pool):
@@ -76,10 +77,13 @@ def mean_vectors(
                 progress(len(tokens))
     if not counts.all():
         raise InputError(
-            f"the text has no word {words[int(counts.argmin())]!r}",
+            f"the text has no word {distinct[int(counts.argmin())]!r}",
             hint="the text is read twice",
         )
-    return sums / counts[:, None].astype(np.float32)
+    means = sums / counts[:, None].astype(np.float32)
+    if len(distinct) == len(words):
+        return means
+    return means[[rows[word] for word in words]]
 
 
 def _numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:

@@ -3,6 +3,7 @@ The mix of layers that a task's training has learned (Eq. 1), from an archive or
 folder of a run.
 """
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def is_trained_model(archive: str) -> bool:
     Whether there is something at the path, which may end in `:input` or `:output`.
     """
     path, _ = _path_and_place(archive)
-    return path.exists()
+    return bool(archive) and os.path.exists(path)
 
 
 def _path_and_place(archive: str) -> tuple[Path, str]:

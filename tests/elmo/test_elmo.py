@@ -109,7 +109,7 @@ def test_choices_of_layers(elmo: Elmo) -> None:
         ("last", "layers: expected all, top, average, the path"),
         (3, "layers: expected 0 to 2, or all, .* got 3"),
         (-1, "got -1"),
-        (True, "got 'True'"),
+        (True, "got True"),
     ):
         with pytest.raises(InputError, match=message):
             elmo.embed(TEXT, layers=invalid)

@@ -166,7 +166,7 @@ def test_names_of_the_hub_say_so() -> None:
 @pytest.mark.parametrize(
     ("model", "problem"),
     [
-        ("", "no such model"),
+        ("", "model: expected a path that is not empty"),
         ("nowhere", f"no such model .expected {FORMS}"),
         ("nowhere.zip", "no such model"),
         ("https://h/weights.hdf5?sig=1", f"expected {FORMS}, got one file"),
