@@ -24,6 +24,9 @@ from elmo_tasks.web.models import Refused, ServedModel
 MAX_BYTES = 20_000
 """Of a request's body; the limits of a task's page bound what it costs."""
 
+READ = ("GET", "HEAD")
+"""The methods of a path that is read. The server leaves out the body for HEAD."""
+
 JSON = "application/json"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 PAGES = {
@@ -98,14 +101,13 @@ class Service:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request."""
         headers = dict(HEADERS)
-        began = time.monotonic()
         try:
             status, body, kind = await self._answer(scope, receive)
         except Exception as error:
             status, body, kind = _failure(error)
-            if isinstance(error, Refused) and error.retry is not None:
-                headers["Retry-After"] = str(error.retry)
-        self._count(scope["path"], status, time.monotonic() - began)
+            if isinstance(error, Refused):
+                headers |= error.headers
+        self._count(scope["path"], status)
         headers["Content-Type"] = kind
         headers["Content-Length"] = str(len(body))
         encoded = []
@@ -123,34 +125,37 @@ class Service:
             raise Refused(400, f"unknown host {shown(host)}")
         path = scope["path"]
         if path in self._contents:
-            _require_method(scope, "GET")
+            _require_method(scope, *READ)
             body, kind = self._contents[path]
             return 200, body, kind
         if path == "/metrics":
-            _require_method(scope, "GET")
+            _require_method(scope, *READ)
             return 200, self._metrics.text().encode(), METRICS
         if path in self._models:
             _require_method(scope, "POST")
             # Another site's page cannot send this type: the browser asks first.
             if _header(scope, b"content-type").partition(";")[0].strip() != JSON:
                 raise Refused(415, f"expected Content-Type: {JSON}")
-            _, model = self._models[path]
-            status, answer = await self._predict(model, receive)
+            name, model = self._models[path]
+            status, answer = await self._predict(name, model, receive)
             return status, answer, JSON
         known = sorted({"/metrics", *self._contents, *self._models})
         raise Refused(404, f"expected one of {', '.join(known)}, got {shown(path)}")
 
-    def _count(self, path: str, status: int, seconds: float) -> None:
+    def _count(self, path: str, status: int) -> None:
         """Counts an answer."""
-        if path in self._models:
-            name, _ = self._models[path]
-            self._metrics.predicted(name, seconds)
-        elif path not in self._contents and path != "/metrics":
+        if path not in {"/metrics", *self._contents, *self._models}:
             path = OTHER
         self._metrics.answered(path, status)
 
-    async def _predict(self, model: ServedModel, receive: Any) -> tuple[int, bytes]:
-        """The status and the body of a model's answer. Raises `InputError`."""
+    async def _predict(
+        self, name: str, model: ServedModel, receive: Any
+    ) -> tuple[int, bytes]:
+        """
+        The status and the body of a model's answer, whose time is counted. Raises
+        `InputError`.
+        """
+        began = time.monotonic()
         late = f"expected the whole body within {self._timeout:g} seconds"
         async with self._at_most(self._timeout, Refused(408, late)):
             body = await _body(receive)
@@ -165,6 +170,7 @@ class Service:
                 return await model.answer(data, wait=wait, gone=gone.done)
         finally:
             gone.cancel()
+            self._metrics.predicted(name, time.monotonic() - began)
 
     @contextlib.asynccontextmanager
     async def _at_most(self, seconds: float, late: Refused) -> AsyncIterator[None]:
@@ -215,10 +221,11 @@ def _header(scope: Any, name: bytes) -> str:
     return found
 
 
-def _require_method(scope: Any, method: str) -> None:
-    if scope["method"] != method:
+def _require_method(scope: Any, *methods: str) -> None:
+    if scope["method"] not in methods:
+        problem = f"expected the method {' or '.join(methods)}"
         raise Refused(
-            405, f"expected the method {method}, got {shown(scope['method'])}"
+            405, f"{problem}, got {shown(scope['method'])}", allow=", ".join(methods)
         )
 
 

@@ -58,7 +58,7 @@ class Metrics:
         self._answers[path, status] += 1
 
     def predicted(self, name: str, seconds: float) -> None:
-        """Counts the time of a model's answer, also of an error."""
+        """Counts the time of an answer of a model, also of an error."""
         self._seconds[name].add(seconds)
 
     def text(self) -> str:

@@ -32,13 +32,24 @@ _processes.set_forkserver_preload(["elmo_tasks.web.preloaded"])
 class Refused(InputError):
     """
     A request without an answer, with its HTTP status; `retry` is in how many seconds
-    another attempt makes sense.
+    another attempt makes sense, `allow` the methods that the path has.
     """
 
-    def __init__(self, status: int, problem: str, *, retry: int | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        problem: str,
+        *,
+        retry: int | None = None,
+        allow: str | None = None,
+    ) -> None:
         super().__init__(problem)
         self.status = status
-        self.retry = retry
+        self.headers: dict[str, str] = {}
+        if retry is not None:
+            self.headers["Retry-After"] = str(retry)
+        if allow is not None:
+            self.headers["Allow"] = allow
 
 
 class Running(NamedTuple):

@@ -23,6 +23,10 @@ ERRORS = {
 
 OF_GET = (400, 405, 500)
 OF_PREDICTIONS = tuple(ERRORS)
+ALLOW = {
+    "description": "The methods that the path has.",
+    "schema": {"type": "string"},
+}
 RETRY = {
     "description": "In how many seconds another attempt makes sense.",
     "schema": {"type": "integer", "minimum": 1},
@@ -94,7 +98,20 @@ def describe(models: Mapping[str, Mapping[str, Any]], *, bytes_: int) -> Part:
 
 def _get(about: str, kind: str, schema: Part) -> Part:
     answers = {"200": {"description": about, "content": {kind: {"schema": schema}}}}
-    return {"get": {"summary": about, "responses": answers | _errors(OF_GET)}}
+    got = {"summary": about, "responses": answers | _errors(OF_GET)}
+    head = {
+        "summary": f"{about}: the header alone",
+        "responses": _without_content(got["responses"]),
+    }
+    return {"get": got, "head": head}
+
+
+def _without_content(answers: Part) -> Part:
+    """Answers to HEAD, which have no body."""
+    found: Part = {}
+    for status, answer in answers.items():
+        found[status] = {key: answer[key] for key in answer if key != "content"}
+    return found
 
 
 def _prediction(name: str, task: str, bytes_: int) -> Part:
@@ -127,6 +144,7 @@ def _errors(statuses: tuple[int, ...]) -> Part:
     found: Part = {}
     for status in statuses:
         found[str(status)] = {"description": ERRORS[status], "content": content}
+    found["405"]["headers"] = {"Allow": ALLOW}
     if "503" in found:
         found["503"]["headers"] = {"Retry-After": RETRY}
     return found

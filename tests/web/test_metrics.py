@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,33 @@ def test_the_histogram_of_seconds(server: Server) -> None:
     assert buckets[-1] == (float("inf"), samples[f'{name}_count{{model="sst"}}'])
     assert counts[-1] > 0
     assert 0 < samples[f'{name}_sum{{model="sst"}}'] < 60 * counts[-1]
+
+
+@pytest.mark.parametrize(
+    ("body", "method", "headers", "status", "predictions"),
+    [
+        (INPUTS["sst"], "POST", {}, 200, 1),
+        ({}, "POST", {}, 422, 1),
+        (None, "GET", {}, 405, 0),
+        (None, "HEAD", {}, 405, 0),
+        ({}, "POST", {"Content-Type": "text/plain"}, 415, 0),
+        ({}, "POST", {"Host": "evil.example"}, 400, 0),
+        (b" " * 20_001, "POST", {}, 413, 0),
+        (b"{", "POST", {}, 422, 0),
+    ],
+)
+def test_only_what_a_model_has_answered_has_a_duration(
+    body: Any,
+    method: str,
+    headers: dict[str, str],
+    status: int,
+    predictions: int,
+    server: Server,
+) -> None:
+    name = 'elmo_tasks_prediction_seconds_count{model="sst"}'
+    before = scrape(server)[name]
+    assert server.send("/api/predict/sst", body, method, **headers).status == status
+    assert scrape(server)[name] - before == predictions
 
 
 def test_the_state_of_models(server: Server) -> None:

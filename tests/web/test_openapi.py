@@ -73,6 +73,14 @@ def assert_documented(
 ) -> None:
     """The status, the type and the body of an answer are those of the document."""
     answer = document["paths"][path][method]["responses"][str(reply.status)]
+    for name, header in answer.get("headers", {}).items():
+        value = reply.headers[name]
+        if header["schema"]["type"] == "integer":
+            value = int(value)
+        validator(document, header["schema"]).validate(value)
+    if method == "head":
+        assert reply.body == b"" and "content" not in answer
+        return
     kind = reply.headers.get_content_type()
     schema = answer["content"][kind]["schema"]
     value: Any = reply.body.decode()
@@ -88,14 +96,18 @@ def test_every_path_answers_as_it_says(
     named = set(re.sub("^expected one of |, got .*", "", error).split(", "))
     assert {unquote(path) for path in document["paths"]} == named
     for path, methods in document["paths"].items():
-        (method,) = methods
-        body = None if method == "get" else {}
-        reply = server.send(path, body)
-        assert reply.status == (200 if method == "get" else 422)
-        assert_documented(document, path, method, reply)
-        reply = server.send(path, body, "DELETE")
-        assert reply.status == 405
-        assert_documented(document, path, method, reply)
+        for method in methods:
+            body = {} if method == "post" else None
+            reply = server.send(path, body, method.upper())
+            assert reply.status == (422 if method == "post" else 200)
+            assert_documented(document, path, method, reply)
+        others = {"get", "head", "post", "put", "delete", "options"} - set(methods)
+        for method in others:
+            reply = server.send(path, None, method.upper())
+            assert reply.status == 405
+            assert reply.headers["Allow"] == ", ".join(methods).upper()
+            if method != "head":
+                assert_documented(document, path, next(iter(methods)), reply)
 
 
 @pytest.mark.parametrize("task", INPUTS)

@@ -123,6 +123,16 @@ def test_other_sites(headers: dict[str, str], status: int, server: Server) -> No
     assert server.send("/api/predict/ner", INPUTS["ner"][1], **headers).status == status
 
 
+@pytest.mark.parametrize("path", ["/", "/health", "/metrics", "/api/models"])
+def test_head_is_get_without_the_body(path: str, server: Server) -> None:
+    whole = server.send(path)
+    head = server.send(path, method="HEAD")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["Content-Type"] == whole.headers["Content-Type"]
+    if path != "/metrics":  # which have grown
+        assert head.headers["Content-Length"] == str(len(whole.body))
+
+
 def test_sigterm_waits_for_all_answers_but_not_for_silent_clients() -> None:
     replies: list[int] = []
     with serving(ARCHIVES / "ner.tar.gz") as running:
