@@ -56,6 +56,8 @@ class Tracker:
     """
 
     name: TrackerName
+    is_begun = False
+    """Whether there is a run that `finish` has to end."""
 
     def __init__(self) -> None:
         fault = fault_of(self.name)
@@ -92,6 +94,7 @@ class WeightsAndBiases(Tracker):
             resume="allow",
             config=run.config,
         )
+        self.is_begun = True
         return str(self._run.id)
 
     def log(self, metrics: Mapping[str, float], step: int) -> None:
@@ -117,6 +120,7 @@ class Trackio(Tracker):
         self._run = self._package.init(
             project=project, name=name, resume="allow", config=run.config, embed=False
         )
+        self.is_begun = True
         return str(self._run.name)
 
     def _exists(self, project: str, name: str) -> bool:
@@ -149,6 +153,7 @@ class MLflow(Tracker):
             )
         else:
             started = self._package.start_run(run_id=known, nested=True)
+        self.is_begun = True
         self._id = str(started.info.run_id)
         if known is None:
             self._log_parameters(run.config)

@@ -3,16 +3,17 @@
 import json
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 from allennlp.training.callbacks import TrainerCallback
 from overrides import overrides
 
-from elmo_tasks.errors import portable
+from elmo_tasks.errors import InputError, portable, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.run_names import CONFIG, MODEL, TRACKED, epoch_metrics
-from elmo_tasks.settings import PathLike, checked
+from elmo_tasks.settings import Count, PathLike, Settings, checked, not_empty
 from elmo_tasks.training.checks.problem import mapped
 from elmo_tasks.training.trackers import TRACKERS, NewRun, TrackerName
 
@@ -29,6 +30,15 @@ Title = Annotated[str, _is_title]
 """The name of a project or a run that every tracker takes."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Record(Settings):
+    """What `tracked.json` says: the tracker, the run's id there, and the epochs."""
+
+    to: TrackerName
+    id: Annotated[str, not_empty]
+    epochs: Count
+
+
 @TrainerCallback.register("elmo_tasks_tracker")
 class Tracking(TrainerCallback):
     """
@@ -40,7 +50,9 @@ class Tracking(TrainerCallback):
     of the tracked run, which a resumed training continues: it first reports the epochs
     that are still missing there.
 
-    If the tracker fails, one warning says so, and the training goes on without it.
+    If the tracker fails, or `tracked.json` is damaged, one warning says so, and the
+    training goes on without it. A run that was begun is ended with the training in any
+    case.
 
     # Parameters
 
@@ -85,39 +97,50 @@ class Tracking(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        self._try(lambda: self._report(metrics, epoch + 1))
+        if self._is_tracking:
+            self._try(lambda: self._report(metrics, epoch + 1))
 
     @overrides
     def on_end(
         self, trainer: Any, metrics: dict[str, Any] | None = None, **kwargs: Any
     ) -> None:
         """Called after an error, too, and then without metrics."""
-        self._try(lambda: self._tracker.finish(failed=metrics is None))
+        if self._tracker.is_begun:
+            self._try(lambda: self._tracker.finish(failed=metrics is None))
         self._is_tracking = False
+        self._tracker.is_begun = False
 
     def _try(self, action: Callable[[], None]) -> None:
-        """Does nothing after the first failure, and in processes that do not report."""
-        if not self._is_tracking:
-            return
+        """Warns of the first failure."""
         try:
             action()
         except Exception as error:
+            if self._is_tracking:
+                self._warn(error)
             self._is_tracking = False
-            logger.warning(
-                "%s failed, and the training goes on without it; "
-                "--recover reports the epochs that it lacks: %s: %s",
-                self._tracker.name,
-                type(error).__name__,
-                error,
-            )
+
+    def _warn(self, error: Exception) -> None:
+        name = self._tracker.name
+        if isinstance(error, InputError):
+            logger.warning("the training goes on without %s: %s", name, error)
+            return
+        logger.warning(
+            "%s failed, and the training goes on without it; "
+            "--recover reports the epochs that it lacks: %s: %s",
+            name,
+            type(error).__name__,
+            error,
+        )
 
     def _start(self, finished: int) -> None:
         """Begins or continues the tracked run, and reports the finished epochs."""
         record = self._record()
-        known = record.get("id")
+        known = None
+        if record is not None:
+            known = record.id
+            self._epochs = record.epochs
         run = NewRun(self._project, self._name, self._config())
         self._id = self._tracker.start(run, known)
-        self._epochs = record.get("epochs", 0)
         self._save()
         for epoch, file in epoch_metrics(self._folder).items():
             if epoch < finished:
@@ -134,13 +157,26 @@ class Tracking(TrainerCallback):
             self._epochs = step
             self._save()
 
-    def _record(self) -> dict[str, Any]:
-        """What `tracked.json` says of a run in the same tracker."""
+    def _record(self) -> _Record | None:
+        """
+        What `tracked.json` says of a run in the same tracker, if there is one. Raises
+        `InputError` if it is damaged.
+        """
         file = self._folder / TRACKED
         if not file.is_file():
-            return {}
-        found: dict[str, Any] = json.loads(file.read_bytes())
-        return found if found["to"] == self._tracker.name else {}
+            return None
+        text = file.read_bytes().decode(errors="replace")
+        try:
+            record = _Record(**json.loads(text))
+        except (ValueError, TypeError, RecursionError):  # no JSON, or another object
+            raise InputError(
+                f"expected the tracker, id and epochs of a run, got {shown(text)}",
+                file=file,
+                hint="remove it; --recover then reports all epochs to another run",
+            ) from None
+        if record.to != self._tracker.name:
+            return None
+        return record
 
     def _save(self) -> None:
         record = {"to": self._tracker.name, "id": self._id, "epochs": self._epochs}

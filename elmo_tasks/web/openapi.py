@@ -97,13 +97,15 @@ def describe(models: Mapping[str, Mapping[str, Any]], *, bytes_: int) -> Part:
 
 
 def _get(about: str, kind: str, schema: Part) -> Part:
-    answers = {"200": {"description": about, "content": {kind: {"schema": schema}}}}
-    got = {"summary": about, "responses": answers | _errors(OF_GET)}
-    head = {
-        "summary": f"{about}: the header alone",
-        "responses": _without_content(got["responses"]),
+    answers: Part = {
+        "200": {"description": about, "content": {kind: {"schema": schema}}}
     }
-    return {"get": got, "head": head}
+    answers |= _errors(OF_GET)
+    without = f"{about}, without the body"
+    return {
+        "get": {"summary": about, "responses": answers},
+        "head": {"summary": without, "responses": _without_content(answers)},
+    }
 
 
 def _without_content(answers: Part) -> Part:

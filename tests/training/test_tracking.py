@@ -140,6 +140,81 @@ def test_the_name_of_a_tables_run(tmp_path: Path, calls: Any) -> None:
     assert calls()[0]["name"] == "ner-elmo-4f2a"
 
 
+DAMAGED = [
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    '{"to": "wandb"}',
+    '{"to": "wandb", "id": "a"}',
+    '{"to": "wandb", "id": "", "epochs": 1}',
+    '{"to": "wandb", "id": 5, "epochs": 1}',
+    '{"to": "wandb", "id": "a", "epochs": "1"}',
+    '{"to": "wandb", "id": "a", "epochs": -1}',
+    '{"to": "nobody", "id": "a", "epochs": 1}',
+    "[" * 10_000,
+]
+
+
+@pytest.mark.parametrize("record", DAMAGED, ids=lambda text: text[:40])
+def test_a_damaged_record_is_named_and_can_be_removed(
+    record: str, tmp_path: Path, calls: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    for epoch in range(2):
+        metrics = json.dumps({"epoch": epoch, "loss": 1.0})
+        (tmp_path / f"metrics_epoch_{epoch}.json").write_text(metrics)
+    file = tmp_path / "tracked.json"
+    file.write_text(record)
+    track(tmp_path, finished=2)
+    (warning,) = [one.getMessage() for one in caplog.records]
+    assert f"{file}: expected the tracker, id and epochs of a run, got" in warning
+    assert "remove it; --recover then reports all epochs to another run" in warning
+    assert "Error" not in warning and calls() == []
+    assert file.read_text() == record
+    file.unlink()
+    track(tmp_path, finished=2)
+    assert [call["call"] for call in calls()] == ["init", "log", "log", "log", "finish"]
+    assert [call["step"] for call in calls()[1:4]] == [1, 2, 3]
+
+
+def test_the_record_of_another_tracker_begins_a_run(tmp_path: Path, calls: Any) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    record = '{"to": "mlflow", "id": "a", "epochs": 9}'
+    (tmp_path / "tracked.json").write_text(record)
+    track(tmp_path, finished=0)
+    assert [call["call"] for call in calls()] == ["init", "log", "finish"]
+
+
+@pytest.mark.parametrize("place", ["start", "1", "folder"])
+def test_what_was_begun_is_finished_after_a_failure(
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    calls: Any,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    monkeypatch.setenv("STAND_IN_FAILS_AT", place)
+    if place == "folder":  # where the record cannot be written
+        (tmp_path / "tracked.json").mkdir()
+    track(tmp_path, finished=0)
+    expected = [] if place == "start" else ["init", "finish"]
+    assert [call["call"] for call in calls()] == expected
+    assert len(caplog.records) == 1
+
+
+def track(folder: Path, finished: int) -> None:
+    """Reports one more epoch than were finished."""
+    callback = Tracking(str(folder), "wandb")
+    trainer = _Stub()
+    trainer._start_after_epochs_completed = finished
+    callback.on_start(trainer)
+    callback.on_epoch(trainer, {"loss": 0.5}, finished)
+    callback.on_end(trainer, {"loss": 0.5})
+
+
 class _Stub:
     """A trainer that starts from scratch."""
 
