@@ -10,6 +10,7 @@ from threading import Event, Thread
 
 from tqdm import tqdm
 
+from elmo_tasks.cli.arguments import location, path
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.figures import save_figures
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "table",
+        type=location,
         metavar="TABLE",
         help="a name that `elmo-tasks configs` lists, or a Jsonnet file",
     )
@@ -50,12 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-s",
         "--folder",
         required=True,
+        type=location,
         metavar="DIR",
         help="folder for runs and results",
     )
     add(
         "--runs",
-        type=Path,
+        type=path,
         metavar="DIR",
         help="folder of the runs, to share them between tables (default: DIR/runs)",
     )
@@ -103,7 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--figures",
-        type=Path,
+        type=path,
         metavar="DIR",
         help="also write Figures 1 and 2 as PNG and SVG",
     )

@@ -6,6 +6,7 @@ command for each run.
 import argparse
 import sys
 
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.process import HELD
 from elmo_tasks.experiments.tables.run_dir import Held
@@ -18,7 +19,9 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks ablate-run FOLDER`."""
-    parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
+    parser.add_argument(
+        "folder", type=location, metavar="FOLDER", help="a folder with a plan.json"
+    )
     parser.add_argument(
         "--parent",
         type=number(Size),

@@ -3,10 +3,24 @@
 import argparse
 from pathlib import Path
 
-from elmo_tasks.settings import Device, number
+from elmo_tasks.errors import shown
+from elmo_tasks.settings import Device, PathLike, expected, number
 
 STANDARD_INPUT = "-"
 """The name of an input file that stands for the standard input."""
+
+
+def location(text: str) -> str:
+    """The `type` of an argument that is a path, a URL or the name of a model."""
+    wanted = expected(PathLike, text)
+    if wanted is not None:
+        raise argparse.ArgumentTypeError(f"expected {wanted}, got {shown(text)}")
+    return text
+
+
+def path(text: str) -> Path:
+    """The `type` of an argument that is a path."""
+    return Path(location(text))
 
 
 def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
@@ -27,12 +41,14 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
     add = parser.add_argument
     add(
         "archive_file",
+        type=location,
         metavar="ARCHIVE",
         help="a model.tar.gz, its URL, or the folder of a run",
     )
-    add("input_file", metavar="FILE", help=file)
+    add("input_file", type=location, metavar="FILE", help=file)
     add(
         "--weights-file",
+        type=location,
         metavar="FILE",
         help="use these weights instead of those in the archive",
     )

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.cli.arguments import add_actions
+from elmo_tasks.cli.arguments import add_actions, location
 from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
@@ -78,8 +78,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_prepare)
     add = parser.add_argument
-    add("inputs", metavar="INPUT", nargs="+", help="a file, a pattern or a folder")
-    add("-o", "--out", metavar="DIR", required=True, help="folder for the text")
+    add(
+        "inputs",
+        type=location,
+        metavar="INPUT",
+        nargs="+",
+        help="a file, a pattern or a folder",
+    )
+    add(
+        "-o",
+        "--out",
+        type=location,
+        metavar="DIR",
+        required=True,
+        help="folder for the text",
+    )
     add("--language", metavar="CODE", help=_LANGUAGE_HELP)
     add(
         "--text-field",
@@ -151,9 +164,14 @@ def _shortened(names: list[str]) -> str:
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_export)
     parser.add_argument(
-        "run", metavar="RUN", help="folder of a run (after its first validation)"
+        "run",
+        type=location,
+        metavar="RUN",
+        help="folder of a run (after its first validation)",
     )
-    parser.add_argument("out", metavar="OUT", help="folder for the four files")
+    parser.add_argument(
+        "out", type=location, metavar="OUT", help="folder for the four files"
+    )
     text = "format of the weights: hdf5, which all ELMo packages read (default), or safetensors"
     parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
     card = parser.add_argument_group(
@@ -192,9 +210,10 @@ def _export(args: argparse.Namespace) -> None:
 def _add_perplexity(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_perplexity)
     add = parser.add_argument
-    add("--model", metavar="MODEL", help=_MODEL_HELP)
+    add("--model", type=location, metavar="MODEL", help=_MODEL_HELP)
     add(
         "files",
+        type=location,
         metavar="FILE",
         nargs="+",
         help="text with one tokenised sentence per line; also gzip and globs",

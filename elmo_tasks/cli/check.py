@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.errors import one_line, portable
 from elmo_tasks.resources import SCALES
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks check CONFIG...`."""
     parser.add_argument(
         "configs",
+        type=location,
         metavar="CONFIG",
         nargs="+",
         help="files or names, as for elmo-tasks train",

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from elmo_tasks.cli.arguments import path
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, fixtures_root
 
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks configs [--copy DIR]`."""
     parser.add_argument(
         "--copy",
-        type=Path,
+        type=path,
         metavar="DIR",
         help="copy the configs and tables to a new folder",
     )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.cli.arguments import STANDARD_INPUT
+from elmo_tasks.cli.arguments import STANDARD_INPUT, location
 from elmo_tasks.cli.layer_sources import (
     add_device,
     add_source_options,
@@ -56,11 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks elmo IN OUT`."""
     parser.add_argument(
         "input_file",
+        type=location,
         metavar="IN",
         help="UTF-8 text with one sentence per line, also gzip or zstd; - reads standard input",
     )
     parser.add_argument(
-        "output_file", metavar="OUT", help="HDF5 file; with --shards, a folder"
+        "output_file",
+        type=location,
+        metavar="OUT",
+        help="HDF5 file; with --shards, a folder",
     )
     _add_output_options(parser)
     add_embedding_options(parser)
@@ -87,6 +91,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument(
         "--mix",
         dest="output",
+        type=location,
         metavar="ARCHIVE",
         help="write the mix that a trained model has learned, shape [T, D]",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from elmo_tasks.cli.arguments import add_model, model_files
+from elmo_tasks.cli.arguments import add_model, location, model_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path, write_text
 from elmo_tasks.settings import Size, number
@@ -19,9 +19,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks evaluate ARCHIVE FILE`."""
     add_model(parser, "a file in the format of the training data")
     add = parser.add_argument
-    add("--output-file", metavar="FILE", help="also write the scores to this file")
+    add(
+        "--output-file",
+        type=location,
+        metavar="FILE",
+        help="also write the scores to this file",
+    )
     add(
         "--predictions-output-file",
+        type=location,
         metavar="FILE",
         help="write the predictions for the official scorer",
     )

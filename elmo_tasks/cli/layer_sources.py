@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_names import local_files
 from elmo_tasks.elmo.source_types import MODEL_FORMS, SourceSettings
@@ -44,7 +45,7 @@ def device_of(args: argparse.Namespace) -> torch.device:
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
-    parser.add_argument("--model", metavar="MODEL", help=MODEL_HELP)
+    parser.add_argument("--model", type=location, metavar="MODEL", help=MODEL_HELP)
     pieces = annotations(SourceSettings)["pieces"]
     parser.add_argument("--pieces", help=meaning(pieces), choices=choices(pieces))
 

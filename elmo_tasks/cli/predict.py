@@ -2,7 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import STANDARD_INPUT, add_model, model_files
+from elmo_tasks.cli.arguments import STANDARD_INPUT, add_model, location, model_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.settings import Size, number
@@ -17,7 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks predict ARCHIVE FILE`."""
     add_model(parser, "a file of JSON lines; - reads standard input")
     add = parser.add_argument
-    add("--output-file", metavar="FILE", help="write the predictions to this file")
+    add(
+        "--output-file",
+        type=location,
+        metavar="FILE",
+        help="write the predictions to this file",
+    )
     add("--silent", action="store_true", help="do not print the predictions")
     add(
         "--batch-size",

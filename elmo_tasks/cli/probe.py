@@ -4,9 +4,8 @@ layers.
 """
 
 import argparse
-from pathlib import Path
 
-from elmo_tasks.cli.arguments import add_actions
+from elmo_tasks.cli.arguments import add_actions, path
 from elmo_tasks.cli.layer_sources import (
     add_device,
     add_source_options,
@@ -66,16 +65,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_wsd(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     files = "SemCor/semcor.data.xml, Evaluation_Datasets/*/*.data.xml, their keys, and index.sense"
-    add("data", type=Path, metavar="FOLDER", help=f"a folder with {files}")
+    add("data", type=path, metavar="FOLDER", help=f"a folder with {files}")
     parser.set_defaults(func=probe_wsd)
 
 
 def _add_pos(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("train", type=Path, metavar="TRAIN", help="CoNLL-U file to train on")
+    add("train", type=path, metavar="TRAIN", help="CoNLL-U file to train on")
     add(
         "test",
-        type=Path,
+        type=path,
         metavar="TEST",
         help="CoNLL-U file to score, not the training file",
     )
@@ -87,7 +86,7 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add("word", metavar="WORD", help="the word; upper and lower case are the same")
     add(
         "--corpus",
-        type=Path,
+        type=path,
         metavar="FILE",
         required=True,
         help="text with one tokenised sentence per line, or a *.data.xml",
@@ -100,7 +99,7 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--vectors",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="also list the nearest words in this file of word vectors",
     )

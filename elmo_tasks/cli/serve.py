@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Annotated
 
-from elmo_tasks.cli.arguments import add_allow_downloads
+from elmo_tasks.cli.arguments import add_allow_downloads, location
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import Range, number
 from elmo_tasks.web.worker import Opening
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "archives",
+        type=location,
         metavar="ARCHIVE",
         nargs="+",
         help="a model.tar.gz or its folder, as ARCHIVE or NAME=ARCHIVE",

@@ -6,6 +6,7 @@ Needs no AllenNLP.
 import argparse
 from collections.abc import Iterator, Sequence
 
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.cli.elmo import add_embedding_options, open_elmo, text_parser
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import parsed
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks static CORPUS -o OUT`."""
     parser.add_argument(
         "corpus",
+        type=location,
         metavar="CORPUS",
         nargs="+",
         help="UTF-8 text with one sentence per line, also gzip",
@@ -34,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=location,
         metavar="OUT",
         required=True,
         help="file to write: text, compressed if it ends in .gz, binary if it ends in .bin",

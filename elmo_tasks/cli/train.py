@@ -6,7 +6,7 @@ archive.
 import argparse
 from pathlib import Path
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.resources import SCALES
 
 DESCRIPTION = (
@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "config",
+        type=location,
         metavar="CONFIG",
         help="a Jsonnet file, or a name that `elmo-tasks configs` lists",
     )
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-s",
         "--serialization-dir",
         required=True,
+        type=location,
         metavar="DIR",
         help="folder for the run",
     )
@@ -65,8 +67,6 @@ def train(args: argparse.Namespace) -> None:
 
     file = find_config(args.config, args.scale)
     params = read_config(file, args.overrides)
-    if not args.serialization_dir:
-        raise InputError("-s: expected the name of a folder, got an empty one")
     runs.train(
         params,
         Path(args.serialization_dir),

@@ -3,10 +3,10 @@
 import argparse
 import importlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from elmo_tasks.cli.arguments import location, path
 from elmo_tasks.cli.main import COMMANDS, run
 
 LEAST = {
@@ -72,7 +72,7 @@ def options(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
         if isinstance(action, argparse._SubParsersAction):
             for part, nested in action.choices.items():
                 yield from options(f"{name} {part}", nested)
-        elif action.type not in (None, str, Path):
+        elif action.type not in (None, location, path):
             yield f"{name} {action.option_strings[-1]}"
 
 
