@@ -136,6 +136,9 @@ class _Search:
                 self.failures[key] = error
             return None
         if not path.is_file() and not (path / CONFIG).is_file():
+            is_given = place == self.given[key]
+            if is_given and key != "model" and path.exists():
+                self.failures[key] = _no_file(path)
             return None
         where = place if "://" in place else os.path.abspath(path)
         return File(given, _sha256(path), where), path
@@ -244,6 +247,12 @@ def _find(source: str, key: str, place: str) -> Path:
     if place.startswith(EMBEDDED):
         return embedded_bilm()[0].with_name(place.removeprefix(EMBEDDED))
     return bilm_file(place, key)
+
+
+def _no_file(path: Path) -> InputError:
+    """The error for something else in the place of a file."""
+    got = "a folder" if path.is_dir() else "a pipe or a device"
+    return InputError(f"expected a file, got {got}", file=path)
 
 
 def _sha256(path: Path) -> str:

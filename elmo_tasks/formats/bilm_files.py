@@ -75,14 +75,46 @@ def file_in(folder: Path, key: str) -> Path | None:
     none. Of a folder with both formats, the official files. Raises `InputError` if it
     has several biLMs.
     """
-    formats = [one for one in FORMATS if _first(folder, NAMES[one]["weight_file"])]
-    for one in formats or FORMATS[:1]:
-        return _first(folder, NAMES[one][key])
-    return None
+    return _first(folder, NAMES[_format_in(folder)][key])
+
+
+def _format_in(folder: Path) -> Format:
+    """
+    The format of the biLM in a folder: the first one of which it has both files, else
+    the weights, else the options.
+    """
+    found = []
+    for one in FORMATS:
+        if _first(folder, NAMES[one]["weight_file"]) is not None:
+            found.append(one)
+    for one in found or FORMATS:
+        if _has_options(folder, one):
+            return one
+    return (*found, *FORMATS)[0]
+
+
+def _has_options(folder: Path, chosen: Format) -> bool:
+    if chosen == "safetensors":
+        return has_bilm_config(folder)
+    return _first(folder, NAMES[chosen]["options_file"]) is not None
+
+
+def missing_in(folder: Path, key: str) -> InputError:
+    """The error for a biLM in a folder without the file `key`."""
+    names = NAMES[_format_in(folder)][key]
+    got = "none"
+    for name in names:
+        if (folder / name).is_symlink():
+            got = "a link to no file"
+    return InputError(
+        f"expected a biLM with {' or '.join(names)}, got {got}", file=folder
+    )
 
 
 def has_bilm_config(folder: Path) -> bool:
     """Whether the `config.json` in a folder is that of a biLM."""
+    if not (folder / CONFIG).is_file():  # reading a pipe would wait
+        return False
     try:
         config: Any = json.loads((folder / CONFIG).read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -29,7 +29,13 @@ from typing import Any, TypeVar
 
 from elmo_tasks.errors import InputError, needs, without_secrets
 from elmo_tasks.files import file_sha256, write_text
-from elmo_tasks.formats.bilm_files import FORMATS, NAMES, file_in, written_names
+from elmo_tasks.formats.bilm_files import (
+    FORMATS,
+    NAMES,
+    file_in,
+    missing_in,
+    written_names,
+)
 from elmo_tasks.formats.cache_folder import (
     download_target,
     first_digest,
@@ -185,7 +191,6 @@ def bilm_file(given: str | Path, key: str) -> Path:
     folder or ZIP lacks the file.
     """
     text = os.fspath(given)
-    names = NAMES["hdf5"][key]
     model = published(text)
     if model is not None and len(model.files) == len(NAMES["hdf5"]):
         place = list(NAMES["hdf5"]).index(key)
@@ -197,8 +202,7 @@ def bilm_file(given: str | Path, key: str) -> Path:
         return path
     file = file_in(path, key)
     if file is None:
-        problem = f"expected a biLM with {' or '.join(names)}, got none"
-        raise InputError(problem, file=given)
+        raise missing_in(Path(given), key)
     return file
 
 

@@ -1,6 +1,7 @@
 """One name for a model: what it means, and what it must not mean."""
 
 import json
+import os
 import pickle
 import shutil
 import zipfile
@@ -196,6 +197,48 @@ def test_what_names_no_model_is_one_line(model: str, problem: str, here: Path) -
     with pytest.raises(InputError, match=problem) as error:
         Elmo.from_pretrained(model)
     assert "\n" not in str(error.value)
+
+
+def without_weights(folder: Path) -> Path:
+    """A biLM in safetensors whose weights are gone; the place where they were."""
+    Elmo.from_files(*write_bilm(folder.with_name("official"))).save_pretrained(
+        folder, format="safetensors"
+    )
+    weights = folder / "model.safetensors"
+    weights.unlink()
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("put", "problem"),
+    [
+        (lambda place: None, r"m: expected a biLM with model\.safetensors, got none"),
+        (
+            lambda place: place.symlink_to("nothing"),
+            r"m: expected a biLM with model\.safetensors, got a link to no file",
+        ),
+        (lambda place: place.symlink_to(place.name), "got a link to no file"),
+        (Path.mkdir, r"m/model\.safetensors: expected a file, got a folder"),
+        (os.mkfifo, r"m/model\.safetensors: expected a file, got a pipe or a device"),
+    ],
+)
+def test_weights_that_are_no_file(put: Any, problem: str, here: Path) -> None:
+    put(without_weights(here / "m"))
+    with pytest.raises(InputError, match=problem) as error:
+        Elmo.from_pretrained("m")
+    assert "\n" not in str(error.value)
+
+
+def test_weights_of_another_format_do_not_hide_a_whole_model(here: Path) -> None:
+    Elmo.from_files(*write_bilm(here / "official")).save_pretrained(
+        "m", format="safetensors"
+    )
+    expected = Elmo.from_pretrained("m").embed(["a b"])[0]
+    write_bilm(here / "other", seed=4)
+    Path("other/weights.hdf5").rename("m/weights.hdf5")
+    assert np.array_equal(Elmo.from_pretrained("m").embed(["a b"])[0], expected)
+    Path("other/options.json").rename("m/options.json")  # both are whole
+    assert not np.array_equal(Elmo.from_pretrained("m").embed(["a b"])[0], expected)
 
 
 def test_the_files_of_a_bilm() -> None:
