@@ -3,6 +3,7 @@
 import argparse
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.figures import save_figures
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
-from elmo_tasks.experiments.tables.text import terminal
+from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.files import check_output_path
 from elmo_tasks.ray_cluster import connected
 from elmo_tasks.resources import SCALES
@@ -25,6 +26,10 @@ from elmo_tasks.workers import Processes, Workers
 
 INTERRUPTED = 130
 SECONDS_BETWEEN_UPDATES = 1.0
+"""Of the bar on a terminal."""
+
+SECONDS_BETWEEN_LINES = 300.0
+"""Where there is no terminal: the lines that say what runs."""
 
 
 DESCRIPTION = (
@@ -192,8 +197,9 @@ def _execute(session: Session) -> None:
 def epoch_bar(session: Session) -> Iterator[None]:
     """
     On a terminal, a line on stderr with the epochs done, of those that are left, and
-    the time left.
+    the time left; elsewhere a line now and then, which also says what runs.
     """
+    began = time.monotonic()
     total = session.epochs_left()
     ended = Event()
     form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
@@ -206,15 +212,33 @@ def epoch_bar(session: Session) -> Iterator[None]:
                 bar.n = total - session.epochs_left()
                 bar.refresh()
 
-        thread = Thread(target=watch, daemon=True)
-        if not bar.disable:
-            thread.start()
+        def tell() -> None:
+            while not ended.wait(SECONDS_BETWEEN_LINES):
+                done = total - session.epochs_left()
+                seconds = time.monotonic() - began
+                print(status(session, done, seconds), flush=True)
+
+        thread = Thread(target=tell if bar.disable else watch, daemon=True)
+        thread.start()
         try:
             yield
         finally:
             ended.set()
-            if thread.is_alive():
-                thread.join()
+            thread.join()
+
+
+def status(session: Session, epochs: int, seconds: float) -> str:
+    """
+    What runs, how much is left, and the time for it, as far as it can be told from the
+    epochs done in so many seconds, or from the table.
+    """
+    left = session.time_left()
+    if epochs > 0:
+        left = f"at most {duration(seconds / epochs * session.epochs_left())}"
+    running = "; ".join(session.running()) or "none"
+    count = len(session.left)
+    runs = "run" if count == 1 else "runs"
+    return f"running: {running}; {count} {runs} left, {left}"
 
 
 def dry_run(session: Session) -> str:

@@ -201,6 +201,40 @@ def test_epochs_and_time_left_on_a_terminal(
     assert "started: baseline, seed 1\n" in ablate()
 
 
+def test_a_line_now_and_then_where_there_is_no_terminal(
+    ablate: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says what runs, how far it is, and the time left."""
+    output, end = StringIO(), time.monotonic() + 30
+    monkeypatch.setattr(sys, "stdout", output)
+    monkeypatch.setattr(sys, "stderr", StringIO())
+    monkeypatch.setattr(command, "SECONDS_BETWEEN_LINES", 0.01)
+
+    def wait_for(shown: str) -> None:
+        while not re.search(shown, output.getvalue()) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert time.monotonic() < end, output.getvalue()[-400:]
+
+    def train_an_epoch(folder: Path) -> None:
+        name = Untrained.started[-1]
+        if name == "baseline, seed 1":
+            wait_for(rf"\nrunning: {name} \(0 of 30 epochs\); 2 runs left, 8 min\n")
+        model = folder / MODEL
+        model.mkdir(exist_ok=True)
+        (model / "metrics_epoch_0.json").touch()
+        left = 3 - len(Untrained.started)
+        wait_for(rf"\nrunning: {name} \(1 of 30 epochs\); {left} runs? left, at most ")
+
+    Untrained.wait = staticmethod(train_an_epoch)
+    ablate()
+    assert "[1/2] baseline, seed 1: f1 10.0" in output.getvalue()
+    monkeypatch.setattr(command, "SECONDS_BETWEEN_LINES", 300)
+    output.truncate(0)
+    Untrained.wait = staticmethod(lambda folder: None)
+    ablate("--seeds", "2")
+    assert "running:" not in output.getvalue()
+
+
 def test_finished_runs_are_skipped(ablate: Shown) -> None:
     ablate("--rows", "last")
     assert Untrained.started == ["last, seed 1"]

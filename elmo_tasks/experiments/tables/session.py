@@ -72,6 +72,7 @@ class Session:
         ]
         self.interrupted = False
         self.failed = 0
+        self._scheduled: list[ScheduledRun] = []
 
     def run_all(self) -> Iterator[str]:
         """
@@ -88,6 +89,7 @@ class Session:
         scheduler = Scheduler(
             self.left, self.workers, join=self._join, command=self._command
         )
+        self._scheduled = scheduler.runs
         for one in scheduler.changes():
             if one.state is State.RUNNING and one.node is not None:
                 yield f"started on {one.node}: {one.run.label}"
@@ -123,6 +125,21 @@ class Session:
         for run in list(self.left):  # which another thread shortens
             total += max(0, run.epochs - done[run.digest])
         return total
+
+    def running(self) -> list[str]:
+        """
+        The runs that workers of this call execute: `ner, seed 1 (3 of 20 epochs)`.
+        """
+        done = run_dir.epochs_done(self.planner.home)
+        found = []
+        for one in self._scheduled:
+            if one.state is not State.RUNNING:
+                continue
+            text = one.run.label
+            if one.run.epochs:
+                text += f" ({done[one.run.digest]} of {one.run.epochs} epochs)"
+            found.append(text)
+        return found
 
     def write(self) -> Summary:
         """
