@@ -4,7 +4,6 @@ and 3.4).
 """
 
 import copy
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -33,6 +32,7 @@ from elmo_tasks.bilm.weights import (
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import named_format, weight_format
+from elmo_tasks.settings import PathLike, checked
 
 DIRECTIONS = ("forward", "backward")
 
@@ -94,10 +94,11 @@ class BiLM(nn.Module):
         self._word_vectors: WordVectorCache | None = None
 
     @classmethod
+    @checked
     def from_files(
         cls,
-        options_file: str | Path,
-        weight_file: str | Path,
+        options_file: PathLike,
+        weight_file: PathLike,
         *,
         precision: str = "float32",
         packed: bool = False,
@@ -124,10 +125,11 @@ class BiLM(nn.Module):
             load_weights(parts, weight_file, options_file=options_file, pack=pack)
         return bilm
 
+    @checked
     def save_files(
         self,
-        options_file: str | Path,
-        weight_file: str | Path,
+        options_file: PathLike,
+        weight_file: PathLike,
         *,
         mantissa_bits: int | None = None,
     ) -> None:

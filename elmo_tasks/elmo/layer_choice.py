@@ -11,8 +11,9 @@ from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.trained_mix import is_trained_model, open_trained_mix
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.settings import Count
 
-LayerChoice = str | Path | int | np.integer
+LayerChoice = str | Path | Count | np.integer
 """
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a
 training's folder, for the mix that it has learned for the input (for the output with

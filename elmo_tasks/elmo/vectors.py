@@ -11,6 +11,7 @@ import numpy as np
 from elmo_tasks.elmo.hdf5_reader import Hdf5Vectors
 from elmo_tasks.elmo.parquet_vectors import ShardedVectors
 from elmo_tasks.elmo.stored_vectors import StoredVectors
+from elmo_tasks.settings import PathLike, checked
 
 
 class ElmoVectors(Sequence[np.ndarray]):
@@ -33,7 +34,8 @@ class ElmoVectors(Sequence[np.ndarray]):
     ```
     """
 
-    def __init__(self, file: str | Path) -> None:
+    @checked
+    def __init__(self, file: PathLike) -> None:
         self.file = Path(file)
         self._stored: StoredVectors
         if self.file.is_dir():

@@ -11,7 +11,7 @@ import pickle
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import h5py
 import numpy as np
@@ -58,6 +58,7 @@ from elmo_tasks.run_names import (
     VOCABULARY,
     VOCABULARY_FILE,
 )
+from elmo_tasks.settings import PathLike, checked
 
 logger = logging.getLogger(__name__)
 
@@ -89,9 +90,10 @@ class TrainedModel(NamedTuple):
     source: Path  # the file of its weights
 
 
+@checked
 def export_run(
-    run: str | Path,
-    out_dir: str | Path,
+    run: PathLike,
+    out_dir: PathLike,
     *,
     chosen: Format = "hdf5",
     mantissa_bits: int | None = None,
@@ -198,7 +200,8 @@ def write_exported(
     write_hdf5(arrays, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
 
 
-def load_trained(model: str | Path | None = None) -> TrainedModel:
+@checked
+def load_trained(model: Optional[PathLike] = None) -> TrainedModel:
     """
     The language model of an exported folder, its ZIP or `hf://owner/name`, or of a
     run's folder, its best weights; by default, or as `bundled`, the bundled one. In
@@ -336,7 +339,9 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
             parameter.copy_(torch.from_numpy(values))
 
 
-def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]:
+def load_start(
+    source: str | Path | dict[str, Any],
+) -> tuple[BiLM, TrainedModel | None]:
     """
     The biLM from which fine-tuning starts, and its language model if the softmax is
     known: of what `load_trained` takes, or without a softmax a whole model published
@@ -350,15 +355,16 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
                 f"got {', '.join(sorted(source))}"
             )
         return _open_bilm(source["options_file"], source["weight_file"]), None
-    pair = two_files(source)
+    text = os.fspath(source)
+    pair = two_files(text)
     if pair is not None:
         return _open_bilm(*pair), None
-    folder = Path(source)
+    folder = Path(text)
     is_run = (folder / CONFIG).is_file() and not has_bilm_config(folder)
-    is_ours = is_run or (folder / SOFTMAX_FILE).is_file() or is_bundled(source)
-    if not is_ours and is_whole_model(source):
-        return _open_bilm(source, source), None
-    trained = load_trained(source)
+    is_ours = is_run or (folder / SOFTMAX_FILE).is_file() or is_bundled(text)
+    if not is_ours and is_whole_model(text):
+        return _open_bilm(text, text), None
+    trained = load_trained(text)
     return trained.model.bilm, trained
 
 

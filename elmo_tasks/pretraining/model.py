@@ -21,7 +21,7 @@ from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
-from elmo_tasks.settings import Positive, Probability, checked
+from elmo_tasks.settings import PathLike, Positive, Probability, checked
 from elmo_tasks.training.distributed import process_count
 
 
@@ -31,7 +31,7 @@ def _is_files(files: dict[str, str]) -> str | None:
     return "the keys options_file and weight_file"
 
 
-Files = Annotated[dict[str, str], _is_files]
+Files = Annotated[dict[str, PathLike], _is_files]
 """The two files of a biLM."""
 
 
@@ -104,7 +104,7 @@ class BiLMModel(Model):
     def tuned(
         cls,
         vocab: Vocabulary,
-        bilm: Union[str, Files],
+        bilm: Union[PathLike, Files],
         negatives: Negatives = None,
         dropout: Probability = 0.1,
         precision: Precision = "float32",

@@ -116,6 +116,25 @@ def test_no_argument_is_bare(one: Constructor) -> None:
     assert [name for name in found if bare(found[name].annotation, name)] == []
 
 
+PATHS = {
+    *("cache_dir", "file", "files", "lookup_file", "model", "options_file"),
+    *("pretrained_file", "weight_file"),
+}
+"""Arguments that are paths, URLs or names of models."""
+
+
+@pytest.mark.parametrize("one", CONSTRUCTORS, ids=lambda one: one.name)
+def test_no_path_is_empty(one: Constructor) -> None:
+    found = one.arguments()
+    if one.name == "elmo_tasks_tuned_bilm":
+        found["model"] = found["bilm"]
+    for name in PATHS & found.keys():
+        annotation = found[name].annotation
+        is_class = isinstance(annotation, type) and annotation is not str
+        if not is_class:  # such as the model of a trainer
+            assert expected(annotation, "") is not None, name
+
+
 def test_no_field_of_settings_is_bare() -> None:
     found = []
     for cls in settings():

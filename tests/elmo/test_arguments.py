@@ -13,13 +13,17 @@ import numpy as np
 import pytest
 import torch
 
-from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.elmo import Elmo
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.batching import BatchSizes, Sizes
+from elmo_tasks.elmo.cache import CacheSettings
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import Card, CardSettings
+from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.export import export_run, load_start, load_trained
 from elmo_tasks.settings import annotations
-from tests.elmo.samples import write_bilm
+from tests.elmo.samples import random_bilm, write_bilm
 
 TEXT = ["a b", ["c"]]
 IDS = batch_to_ids([["a", "b"], ["c"]])
@@ -238,6 +242,26 @@ def test_an_unknown_keyword_names_the_method(
     problem = rf"^Elmo\.{method}\(\) got an unexpected keyword argument 'foo'$"
     with pytest.raises(TypeError, match=problem):
         called(elmo, files, method, foo=1)
+
+
+OTHER_PATHS: dict[str, Callable[[Any], Any]] = {
+    "ElmoVectors": ElmoVectors,
+    "BiLM.from_files": lambda path: BiLM.from_files(path, path),
+    "BiLM.save_files": lambda path: random_bilm().save_files(path, path),
+    "Layers.open": lambda path: Layers.open(SourceSettings(model=path)),
+    "CacheSettings": lambda path: CacheSettings(cache_dir=path),
+    "export_run": lambda path: export_run("run", path),
+    "export_run of": lambda path: export_run(path, "out"),
+    "load_trained": load_trained,
+    "load_start": load_start,
+}
+"""Other public functions that take a path."""
+
+
+@pytest.mark.parametrize("function", OTHER_PATHS)
+def test_an_empty_path_is_not_the_current_folder(function: str) -> None:
+    with pytest.raises(InputError, match="expected a path that is not empty"):
+        OTHER_PATHS[function]("")
 
 
 @pytest.mark.parametrize(
