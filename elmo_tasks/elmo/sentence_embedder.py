@@ -50,12 +50,11 @@ _INTEGERS = (
     torch.int64,
     torch.int32,
     torch.int16,
-    torch.int8,
-    torch.uint8,
-    torch.uint16,
-    torch.uint32,
     torch.uint64,
+    torch.uint32,
+    torch.uint16,
 )
+"""Those of 8 bits have no room for the ids of special characters."""
 
 
 @Check
@@ -507,7 +506,7 @@ def _checked_ids(ids: Tensor) -> Tensor:
     of the tokens checks the rest.
     """
     if ids.dim() != 3 or ids.dtype not in _INTEGERS:
-        expected = "expected sentences, or integers [B, T, C], as of batch_to_ids"
+        expected = "expected sentences, or character ids [B, T, C] of batch_to_ids"
         raise InputError(f"{expected}, got a {ids.dtype} tensor of {tuple(ids.shape)}")
     ids = ids.long()
     if ids.numel():

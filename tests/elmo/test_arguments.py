@@ -267,8 +267,12 @@ def test_an_empty_path_is_not_the_current_folder(function: str) -> None:
 @pytest.mark.parametrize(
     ("ids", "problem"),
     [
-        (IDS.float(), r"expected sentences, or integers \[B, T, C\].*float32"),
+        (
+            IDS.float(),
+            r"or character ids \[B, T, C\] of batch_to_ids, got a torch.float32 tensor",
+        ),
         (IDS.to(torch.complex64), "got a torch.complex64 tensor"),
+        (IDS.to(torch.uint8), "got a torch.uint8 tensor"),
         (IDS.bool(), "got a torch.bool tensor"),
         (IDS[0], r"tensor of \(2, 50\)"),
         (IDS[:, :, :49], r"expected shape \[B, T, 50\], got \[2, 2, 49\]"),
