@@ -176,7 +176,8 @@ def _wanted_path(path: Any) -> str | None:
 
 PathLike = Annotated[Union[str, Path], Check(_wanted_path)]
 """
-A path, a URL, or a model's name: an empty one is no name of the current folder.
+A path, a URL or the name of a model. Empty text is invalid: Python would take it for
+the current folder.
 """
 
 NAMES = {
@@ -435,17 +436,17 @@ def checked(function: Function) -> Function:
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
         signature = _signature(function)
-        found = []
         try:
             bound = signature.bind(*args, **kwargs)
-            for key, value in bound.arguments.items():
-                parameter = signature.parameters[key]
-                if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                    found += _wrong_options(parameter.annotation, value)
-                elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
-                    found += wrong_values(key, parameter.annotation, value)
-        except TypeError as error:  # which Python begins with the function's name
+        except TypeError as error:  # without the function's name, which Python gives
             raise TypeError(f"{function.__qualname__}() {error}") from None
+        found = []
+        for key, value in bound.arguments.items():
+            parameter = signature.parameters[key]
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                found += _wrong_options(function, parameter.annotation, value)
+            elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
+                found += wrong_values(key, parameter.annotation, value)
         name = function.__qualname__.removesuffix(".__init__")
         require_none(found, f"{name}: ")
         if hasattr(function, "rule"):
@@ -473,10 +474,12 @@ def together(rule: Rule) -> Callable[[Function], Function]:
     return decorate
 
 
-def _wrong_options(annotation: Any, options: Mapping[str, Any]) -> list[Wrong]:
+def _wrong_options(
+    function: Callable[..., Any], annotation: Any, options: Mapping[str, Any]
+) -> list[Wrong]:
     """
-    The invalid values of `**options: Unpack[...]`; others are not checked. Raises
-    `TypeError` for an unknown key.
+    The invalid values of a function's `**options: Unpack[...]`; other options are not
+    checked. Raises `TypeError` for an unknown key, as Python does.
     """
     if get_origin(annotation) is not Unpack:
         return []
@@ -484,7 +487,8 @@ def _wrong_options(annotation: Any, options: Mapping[str, Any]) -> list[Wrong]:
     found = []
     for key, value in options.items():
         if key not in known:
-            raise TypeError(f"got an unexpected keyword argument {key!r}")
+            problem = f"got an unexpected keyword argument {key!r}"
+            raise TypeError(f"{function.__qualname__}() {problem}")
         found += wrong_values(key, known[key], value)
     return found
 
