@@ -57,7 +57,10 @@ class Tracker:
 
     name: TrackerName
     is_begun = False
-    """Whether there is a run that `finish` has to end."""
+    """
+    Whether there is a run that `finish` has to end. `start` sets it where something can
+    fail after the run was begun.
+    """
 
     def __init__(self) -> None:
         fault = fault_of(self.name)
@@ -94,7 +97,6 @@ class WeightsAndBiases(Tracker):
             resume="allow",
             config=run.config,
         )
-        self.is_begun = True
         return str(self._run.id)
 
     def log(self, metrics: Mapping[str, float], step: int) -> None:
@@ -120,7 +122,6 @@ class Trackio(Tracker):
         self._run = self._package.init(
             project=project, name=name, resume="allow", config=run.config, embed=False
         )
-        self.is_begun = True
         return str(self._run.name)
 
     def _exists(self, project: str, name: str) -> bool:

@@ -141,6 +141,7 @@ class Tracking(TrainerCallback):
             self._epochs = record.epochs
         run = NewRun(self._project, self._name, self._config())
         self._id = self._tracker.start(run, known)
+        self._tracker.is_begun = True
         self._save()
         for epoch, file in epoch_metrics(self._folder).items():
             if epoch < finished:
