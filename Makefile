@@ -160,7 +160,7 @@ tutorials: install ## execute those of docs/tutorials/*.py that have changed, in
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
 
 reference: install ## write the reference pages of configs, tables and commands from the code
-	@PYTHONPATH=. $(BIN)/python docs/reference.py
+	@PYTHONPATH=. $(BIN)/python docs/generate_reference.py
 
 docs: tutorials ## the documentation as a site, in build/site; a warning is an error
 	@PYTHONPATH=. $(BIN)/python -m sphinx -b dirhtml -W --keep-going -q -d build/doctrees docs build/site

@@ -39,6 +39,7 @@ extensions = [
 exclude_patterns = [
     "conf.py",
     "publish.py",
+    "generate_reference.py",
     "extensions",
     "images/*.py",
     "browser/export.py",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from allennlp.common import Registrable
 
-from docs import reference
+from docs import generate_reference as reference
 from elmo_tasks.cli.main import COMMANDS
 from tests.tiny import ROOT
 
