@@ -16,6 +16,7 @@ from typing import Any
 from allennlp.common.tqdm import logger as allennlp_progress
 from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
 from allennlp.training.callbacks.log_writer import LogWriterCallback
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 from tensorboardX import SummaryWriter
 
@@ -45,7 +46,7 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     }
     if report is not None:
         handlers["elmo_tasks"].append(_Reporter(report))
-    with portable_logs(), _restored(file):
+    with portable_logs(), _restored(file), _without_advice():
         os.environ[LEVEL_VARIABLE] = "WARNING"
         for shown_before in logging.getLogger().handlers:
             shown_before.setLevel(logging.WARNING)  # AllenNLP replaces them later
@@ -59,6 +60,24 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
         except Exception as error:
             log_to_files(error)
             raise
+
+
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """
+    Inside, AllenNLP does not warn that `patience` is null: it is so on purpose, in most
+    of the paper's configs, too.
+    """
+    of_trainer = logging.getLogger(GradientDescentTrainer.__module__)
+    of_trainer.addFilter(_is_no_advice)
+    try:
+        yield
+    finally:
+        of_trainer.removeFilter(_is_no_advice)
+
+
+def _is_no_advice(record: logging.LogRecord) -> bool:
+    return "patience was set to None" not in str(record.msg)
 
 
 def _is_below_warning(record: logging.LogRecord) -> bool:

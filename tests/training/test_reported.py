@@ -44,6 +44,7 @@ def test_best_epoch_has_the_scores_and_the_mix_of_the_archive(
     assert lines[0].startswith("training on ") and lines[1].startswith("epoch 1 of 3")
     printed = capsys.readouterr().out  # where AllenNLP's warnings are
     assert not any(line in printed for line in lines)
+    assert "WARNING" not in printed
     reported = json.loads((run / "metrics.json").read_text())
     archive = load_archive(run / "model.tar.gz")
     scored = score(archive, data)
