@@ -14,12 +14,12 @@
 # %% [markdown]
 # # 1. What a contextual vector is
 #
-# You will see how the vector of one word changes with its sentence, what each layer of the biLM adds, and you will
-# compute ELMo (Eq. 1 of the [paper](https://arxiv.org/abs/1802.05365)) by hand. Five minutes; the code runs in 10
-# seconds and needs only `pip install .` and matplotlib.
+# In this tutorial you see how a word's vector changes with its sentence, find out what each layer of the biLM adds,
+# and compute ELMo (Eq. 1 of the [paper](https://arxiv.org/abs/1802.05365)) by hand. It takes five minutes. The code
+# runs in 10 seconds and needs only `pip install .` and matplotlib.
 #
 # Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/1-vectors.ipynb)
-# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F1-vectors.py)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F1-vectors.py).
 
 # %%
 # Install elmo-tasks in Colab; in Binder and in a checkout it is there already.
@@ -48,8 +48,8 @@ plt.rcParams["figure.dpi"] = 80
 # %% [markdown]
 # ## One vector per word
 #
-# word2vec and GloVe give each word one **static** vector, whatever its sentence. Here are the nearest words of
-# "play", as in the first row of the paper's Table 4.
+# word2vec and GloVe give each word one **static** vector, the same in every sentence. Here are the nearest neighbours
+# of "play", as in the first row of the paper's Table 4.
 
 # %%
 with gzip.open(
@@ -69,13 +69,13 @@ def nearest(vectors, vector, names, count=8):
 print("play:", ", ".join(nearest(static, static[words.index("play")], words)))
 
 # %% [markdown]
-# The senses are mixed: a game, an instrument, the theatre. A model that reads this vector must find out from the rest
-# of the sentence which "play" it has before it.
+# The neighbours mix several senses: games, instruments, the theatre. A model that gets this vector must work out from
+# the rest of the sentence which "play" is meant.
 #
 # ## One vector per occurrence
 #
-# A biLM reads the sentence in both directions and gives each **occurrence** its vector. The embedded biLM is small (5
-# million parameters; the paper's has 94 million), which suffices here.
+# A biLM reads the sentence in both directions and gives each **occurrence** a vector of its own. The bundled biLM is
+# small (5 million parameters; the paper's has 94 million), but it is large enough for this tutorial.
 
 # %%
 sentences = {
@@ -108,8 +108,8 @@ play = np.stack(
 play.shape
 
 # %% [markdown]
-# The biLM has three layers. Layer 0 is computed from the word's characters alone. Layers 1 and 2 are LSTMs, which
-# read the context. The cosine of each pair of occurrences:
+# The biLM has three layers. Layer 0 is computed only from the word's characters. Layers 1 and 2 are LSTMs, which read
+# the context. The plots show the cosine of each pair of occurrences:
 
 # %%
 unit = play / np.linalg.norm(play, axis=2, keepdims=True)
@@ -128,10 +128,10 @@ figure.colorbar(image, ax=axes, label="cosine")
 plt.show()
 
 # %% [markdown]
-# In layer 0 all occurrences are equal: it is a static vector. In layers 1 and 2 the verb is a bright block. The two
-# nouns are closer to each other, and layer 2 separates them a little. A number for this: how often has the nearest
-# other occurrence the same sense? This is the method of the paper's word sense disambiguation (section 5.3, Table 5)
-# in its simplest form.
+# In layer 0 all occurrences have the same vector: it is static. In layers 1 and 2 the verb forms a bright block. The
+# two noun senses are closer to each other, and layer 2 separates them a little. To put a number on this, count how
+# often the nearest other occurrence has the same sense. This is the paper's method for word sense disambiguation
+# (section 5.3, Table 5) in its simplest form.
 
 # %%
 same = senses[:, None] == senses[None]
@@ -145,7 +145,7 @@ for layer in range(3):
     )
 
 # %% [markdown]
-# (Layer 0's count is chance: all its cosines are 1 up to rounding.) The same in two dimensions, the two principal
+# Layer 0's count is chance, because all its cosines are 1 up to rounding. The next plots show the first two principal
 # components of each layer:
 
 # %%
@@ -162,8 +162,9 @@ plt.show()
 # %% [markdown]
 # ## What the two directions see
 #
-# The first 160 numbers of layers 1 and 2 come from the **forward** LSTM, which has read the words up to this one; the
-# last 160 from the **backward** LSTM, which has read those after it. Change the last word of a sentence:
+# In layers 1 and 2, the first 160 numbers come from the **forward** LSTM, which has read the sentence up to this
+# word. The last 160 come from the **backward** LSTM, which has read it from the end back to this word. Change the
+# last word of a sentence:
 
 # %%
 one, other = elmo.embed(
@@ -176,13 +177,13 @@ for layer in range(3):
     )
 
 # %% [markdown]
-# Only the backward half knows the end of the sentence. That is why a language model must not mix the directions: the
-# forward LSTM predicts the next word, and the backward LSTM would give the answer away.
+# Only the backward half depends on the end of the sentence. A language model must therefore keep the directions
+# apart: the forward LSTM predicts the next word, and the backward LSTM would give the answer away.
 #
 # ## New words
 #
-# Layer 0 is a convolution over characters, so every string has a vector. These words are not in the biLM's
-# vocabulary; their neighbours are looked up among its 6,000 most frequent words.
+# Layer 0 is a convolution over characters, so every string has a vector. The words below are not in the biLM's
+# vocabulary. Their neighbours come from its 6,000 most frequent words.
 
 # %%
 vocabulary = (fixtures_root() / "bilm/vocabulary.txt").read_text("utf-8").split()
@@ -203,16 +204,17 @@ for word in ("unplayable", "theatregoers", "Brackwater", "happinesss"):
     )
 
 # %% [markdown]
-# The neighbours share spelling: suffixes, capitals, parts. That is what characters can say, and it is much for names
-# and rare forms.
+# The neighbours are spelled alike: they share suffixes, capitals or parts of words. Characters cannot tell more than
+# that, but it helps a lot with names and rare forms.
 #
 # ## Equation 1
 #
-# A task needs one vector per word, not three. ELMo is a weighted sum of the layers,
+# A task needs one vector per word, not three. ELMo is a weighted sum of the layers:
 #
 # $$\mathrm{ELMo}_k = \gamma \sum_{j=0}^{L} s_j \, h_{k,j}, \qquad s = \mathrm{softmax}(w)$$
 #
-# The task learns the $L+1$ numbers $w$ and the scale $\gamma$ with its other weights; the biLM stays frozen.
+# The task model learns the $L+1$ numbers $w$ and the scale $\gamma$ together with its other weights. The biLM stays
+# frozen.
 
 
 # %%
@@ -237,15 +239,15 @@ print(
 )
 
 # %% [markdown]
-# Training starts at $w = 0$, the average. The penalty $\lambda \lVert w \rVert^2$ (section 3.3) pulls $w$ back there:
-# with $\lambda = 1$ the mix stays near the average, with $\lambda = 0.001$ the task chooses. That is the difference
-# between the last two columns of Table 2 ([tutorial 6](6-table.py)). In a config these are `mix`, `l2` and `gamma`
-# ([LAYERS](../LAYERS.md)).
+# Training starts at $w = 0$, the average of the layers. The penalty $\lambda \lVert w \rVert^2$ (section 3.3) pulls
+# $w$ back to 0. With $\lambda = 1$ the mix stays close to the average; with $\lambda = 0.001$ the task is free to
+# choose. The last two columns of Table 2 compare these two values ([tutorial 6](6-table.py)). The config keys are
+# `mix`, `l2` and `gamma` ([LAYERS](../LAYERS.md)).
 #
 # ## Exercises
 #
-# **1.** Take the word "bank" and three sentences about money and three about a river. Does the top layer separate
-# them better than layer 1?
+# **1.** Take the word "bank" in three sentences about money and three about a river. Does the top layer separate the
+# two senses better than layer 1 does?
 #
 # <details><summary>Answer</summary>
 #
@@ -262,7 +264,8 @@ print(
 # ```
 #
 # Yes, though less clearly than for "play": the gap between the means is 0.04 in layer 1 and 0.08 in layer 2. Both
-# senses of "bank" are nouns, as theatre and sports are above; the large gap there is between nouns and verb.
+# senses of "bank" are nouns, like the theatre and sports senses above. The large gap above is between the nouns and
+# the verb.
 # </details>
 #
 # **2.** Change the *first* word of "He saw the play before the game". Which half of the vector of "play" changes?
@@ -275,12 +278,12 @@ print(
 # print(change[:, :160].max(1), change[:, 160:].max(1))
 # ```
 #
-# The forward half, in layers 1 and 2: the backward LSTM reads from the end and has not met that word at "play". Layer
-# 0 reads no context and does not change.
+# The forward half, in layers 1 and 2. The backward LSTM reads from the end and has not reached the first word when it
+# is at "play". Layer 0 does not read the context, so it does not change.
 # </details>
 #
-# **3.** Which $w$ and $\gamma$ make ELMo equal to the *sum* of the layers? Why would a task without $\gamma$ find it
-# hard to get there?
+# **3.** Which $w$ and $\gamma$ make ELMo equal to the *sum* of the layers? Why is that hard to learn without
+# $\gamma$?
 #
 # <details><summary>Answer</summary>
 #
@@ -288,6 +291,6 @@ print(
 # assert np.allclose(mix(layers[0], np.zeros(3), gamma=3)[0], layers[0].sum(0), atol=1e-4)
 # ```
 #
-# $w = 0$ and $\gamma = 3$. The weights $s$ sum to 1, so the mix alone has the scale of the layers, whatever $w$ is.
-# Layers and task may differ much in scale; $\gamma$ adjusts it with one number (A.2).
+# $w = 0$ and $\gamma = 3$. The weights $s$ sum to 1, so without $\gamma$ the mix has the scale of the layers for
+# every $w$. The task may need a very different scale, which $\gamma$ sets with one number (A.2).
 # </details>

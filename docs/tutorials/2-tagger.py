@@ -14,11 +14,11 @@
 # %% [markdown]
 # # 2. A first tagger, without and with ELMo
 #
-# You will train a named-entity tagger twice, with one key of difference, and see which errors ELMo removes. Ten
-# minutes; the code runs in one. It needs the task models ([INSTALL](../INSTALL.md)).
+# In this tutorial you train a named-entity tagger twice, with one config key changed, and see which errors ELMo
+# removes. It takes ten minutes; the code runs in one. You need the task models ([INSTALL](../INSTALL.md)).
 #
 # Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/2-tagger.ipynb)
-# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F2-tagger.py)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F2-tagger.py).
 
 # %%
 # Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
@@ -35,8 +35,8 @@ if importlib.util.find_spec("allennlp") is None:
 # %% [markdown]
 # ## The data
 #
-# The synthetic corpus is in the format of CoNLL-2003: a word per line, its tag in the last column, `I-LOC` for a word
-# of a location. The names are invented, so nothing can be known by heart.
+# The synthetic corpus is in the CoNLL-2003 format: one word per line, with its tag in the last column. `I-LOC` marks
+# a word in the name of a location. The names are invented, so no model can know them beforehand.
 
 # %%
 import json
@@ -80,7 +80,7 @@ for words, spans in train[:3]:
     )
 
 # %% [markdown]
-# Half of the development data suffice here. We write them as columns for the training and as JSON lines to predict.
+# Half of the development data is enough here. We write it as columns for training and as JSON lines for prediction.
 
 # %%
 with open("dev.txt", "w") as columns, open("dev.jsonl", "w") as lines:
@@ -93,10 +93,10 @@ with open("dev.txt", "w") as columns, open("dev.jsonl", "w") as lines:
 # %% [markdown]
 # ## Train
 #
-# The tagger of appendix A.7: word vectors and a character CNN, two LSTM layers, a CRF. `ner_elmo` is the same config
-# with one more key, `model.elmo`: the input of the LSTM is then $[x_k; \mathrm{ELMo}_k]$ (section 3.3). `cache_dir`
-# keeps the layers of the frozen biLM on disk, so that only the first epoch computes them. The full configs train for
-# 30 epochs; 12 show the difference.
+# This is the tagger of appendix A.7: word vectors and a character CNN, two LSTM layers, and a CRF. `ner_elmo` is the
+# same config with one more key, `model.elmo`, which makes $[x_k; \mathrm{ELMo}_k]$ the input of the LSTM (section
+# 3.3). `cache_dir` stores the frozen biLM's layers on disk, so only the first epoch computes them. The full configs
+# train for 30 epochs, but 12 are enough to show the difference.
 
 # %% language="bash"
 # elmo-tasks train ner --scale mini -s out/ner -o '{"trainer.num_epochs": 12,
@@ -107,7 +107,7 @@ with open("dev.txt", "w") as columns, open("dev.jsonl", "w") as lines:
 #   "validation_data_path": "dev.txt", "model.elmo.cache_dir": "layers"}' &> ner_elmo.log && tail -n 2 ner_elmo.log
 
 # %% [markdown]
-# Each epoch leaves its scores in a file:
+# Each epoch writes its scores to a file:
 
 
 # %%
@@ -128,8 +128,8 @@ axis.legend()
 plt.show()
 
 # %% [markdown]
-# ELMo passes the last score of the baseline several epochs earlier. This is the first kind of sample efficiency in
-# section 5.4; the second, less data, is in [tutorial 6](6-table.py).
+# With ELMo, the tagger passes the baseline's final score several epochs earlier. This is the first kind of sample
+# efficiency in section 5.4. [Tutorial 6](6-table.py) shows the second: less training data.
 #
 # ## The errors, side by side
 #
@@ -197,8 +197,8 @@ print(
 Markdown("\n".join(lines))
 
 # %% [markdown]
-# What kinds of errors are these? A missing entity is one where the model has nothing; "ends" and "type" are found,
-# but wrong in this.
+# What kinds of errors are these? "Missing" means that the model found nothing at that place. "Ends" and "type" mean
+# that it found an entity, but with the wrong ends or the wrong type.
 
 
 # %%
@@ -241,7 +241,7 @@ left.legend()
 plt.show()
 
 # %% [markdown]
-# Do the two models differ on names that they have seen in training, or on new ones?
+# Do the two models differ on names that occur in the training data, or on new ones?
 
 # %%
 seen = {" ".join(words[a:b]) for words, spans in train for a, b, _ in spans}
@@ -257,12 +257,12 @@ for label, is_seen in (("seen", True), ("new", False)):
     )
 
 # %% [markdown]
-# Both groups gain. Only 28 names are known from training, so that their row is uncertain by several points.
+# Both groups gain. Only 28 names occur in the training data, so their scores are uncertain by several points.
 #
 # ## Exercises
 #
-# **1.** Table 1 gives each increase twice: absolute, and relative to the error that the baseline leaves. What is the
-# second number here?
+# **1.** Table 1 gives each increase twice: in points, and relative to the baseline's error. What is the second number
+# here?
 #
 # <details><summary>Answer</summary>
 #
@@ -271,11 +271,12 @@ for label, is_seen in (("seen", True), ("new", False)):
 # print(f"{increase:.1f} / {100 * increase / (100 - f1(without)):.0f}%")
 # ```
 #
-# The baseline leaves an error of 100 - F1; the increase divided by this is the relative error reduction. In the
-# paper, NER has 2.06 / 21%: a small increase, but of a small error.
+# The baseline's error is 100 - F1. The increase divided by this error is the relative error reduction. In the paper,
+# NER has 2.06 / 21%: a small increase, but the error was small, too.
 # </details>
 #
-# **2.** How much of each error is just "where" and not "what"? Score both models on ends alone, without types.
+# **2.** How many of the errors are about *where* an entity is, and how many about *what* it is? Score both models
+# only on the ends, without the types.
 #
 # <details><summary>Answer</summary>
 #
@@ -288,16 +289,16 @@ for label, is_seen in (("seen", True), ("new", False)):
 #     print(round(200 * hits / sum(len(a) + len(g) for a, g in zip(answers, gold)), 1))
 # ```
 #
-# Both scores are much higher than F1: most errors are in the type. The names are invented, so the type follows from
-# the context alone ("sailed from ..."), which is what ELMo adds.
+# Both scores are much higher than F1, so most errors are in the type. The names are invented, so only the context
+# ("sailed from ...") tells the type, and context is what ELMo adds.
 # </details>
 #
-# **3.** The baseline has word vectors and a character CNN, too, and its LSTM reads the context. What, then, does ELMo
+# **3.** The baseline also has word vectors and a character CNN, and its LSTM reads the context. So what does ELMo
 # add?
 #
 # <details><summary>Answer</summary>
 #
-# The baseline's LSTM learns from 400 sentences what a context says. The biLM has learnt it from 59 million words of
-# text without tags. ELMo gives no new input, only a better start: this is why the gain shrinks, and does not vanish,
-# with more epochs (60.6 and 64.9 after 30) and why the paper's gains are smaller on its large corpora.
+# The baseline's LSTM learns what a context means from 400 sentences. The biLM learned it from 59 million tokens of
+# text without tags. ELMo adds no new input, only a better start. This is why the gain shrinks with more epochs but
+# does not vanish (60.6 and 64.9 after 30), and why the paper's gains are smaller on its large corpora.
 # </details>

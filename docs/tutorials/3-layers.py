@@ -14,11 +14,12 @@
 # %% [markdown]
 # # 3. What each layer knows
 #
-# You will probe the layers of the biLM as the paper does in section 5.3 (Tables 5 and 6), see that the best layer
-# depends on the question, and watch a task choose its mix (Figure 2). Ten minutes; the code runs in half of one.
+# In this tutorial you probe the layers of the biLM as the paper does in section 5.3 (Tables 5 and 6), see that the
+# best layer depends on the question, and watch a task learn its mix (Figure 2). It takes ten minutes; the code runs
+# in half a minute.
 #
 # Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/3-layers.ipynb)
-# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F3-layers.py)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F3-layers.py).
 
 # %%
 # Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
@@ -33,8 +34,8 @@ if importlib.util.find_spec("allennlp") is None:
     subprocess.run([*pip, "--no-deps", "allennlp==2.10.1"], check=True)
 
 # %% [markdown]
-# A **probe** is a model so simple that it can only read what is already in the vectors: here one linear layer. If it
-# answers well, the layer knows.
+# A **probe** is a model so simple that it can only read what is already in the vectors. Ours is one linear layer. If
+# the probe answers well, the layer contains the answer.
 
 # %%
 import matplotlib.pyplot as plt
@@ -62,7 +63,7 @@ for row in train[0]:
     print(row)
 
 # %% [markdown]
-# The layers of all words, computed once. The biLM is frozen, so nothing below changes them.
+# Compute the layers of all words once. The biLM is frozen, so nothing below changes them.
 
 # %%
 elmo = Elmo.from_pretrained()
@@ -86,9 +87,9 @@ x_train.shape, x_dev.shape
 # %% [markdown]
 # ## Two questions
 #
-# 1. What is the **part of speech** of a word? This is syntax, and often visible in the word itself. 2. What **type**
-# of entity is a name: person, place, organisation? All names are invented, so the word says little. Only    its
-# sentence does, as with word senses.
+# 1. What is the **part of speech** of a word? This is syntax, and often visible in the word itself.
+# 2. What **type** of entity is a name: person, place or organisation? All names are invented, so the word itself
+#    tells little. Only the sentence gives the answer, as with word senses.
 
 
 # %%
@@ -156,25 +157,26 @@ for axis, (name, values) in zip(axes, accuracy.items()):
 plt.show()
 
 # %% [markdown]
-# For parts of speech, layer 1 is enough: it is as good as layer 2, and characters alone (layer 0) come near. For
-# entity types layer 2 is best, by far. This is the paper's pattern: **syntax lower, meaning higher**. In its tables:
+# For parts of speech, layer 1 is enough: it is as good as layer 2, and layer 0, which sees only characters, comes
+# close. For entity types, layer 2 is best by far. The paper finds the same pattern: **syntax in the lower layer,
+# meaning in the higher one**. From its tables:
 #
 # | | first layer | second layer |
 # |---|---|---|
 # | word senses, F1 (Table 5) | 67.4 | **69.0** |
 # | parts of speech, accuracy (Table 6) | **97.3** | 96.8 |
 #
-# Why? The top layer must predict the next word. What matters for that is what the word *means here*, less which form
-# it has. Layer 1 is on the way: it has read the context, and has not thrown the form away.
+# Why? The top layer must predict the next word. For that, what the word *means here* matters more than its form.
+# Layer 1 is in between: it has read the context but still keeps the form.
 #
-# How sure are we? Of 3,816 words 0.1 points are 4 words, so that layers 1 and 2 do not differ on parts of speech
-# here. On large data our embedded biLM shows the same tie ([RESULTS](../RESULTS.md)).
+# How sure are we? With 3,816 words, 0.1 points are 4 words, so layers 1 and 2 do not differ on parts of speech here.
+# On large data the bundled biLM shows the same tie ([RESULTS](../RESULTS.md)).
 #
 # ## Word senses with a command
 #
-# `elmo-tasks probe wsd` and `probe pos` are the paper's probes ([PROBES](../PROBES.md)). A sense's vector is the mean
-# over its annotations; the answer is the nearest sense. The embedded files have 15 words to test on, which suffices
-# to see the format; the column `paper` has other data.
+# `elmo-tasks probe wsd` and `elmo-tasks probe pos` run the paper's probes ([PROBES](../PROBES.md)). The vector of a
+# sense is the mean of its annotated occurrences, and the answer is the nearest sense. The bundled files have only 15
+# words to test on, enough to show the format. The scores in the column `paper` are for other data.
 
 # %%
 import subprocess
@@ -190,8 +192,8 @@ print(done.stdout[: done.stdout.index("P and R")])
 # %% [markdown]
 # ## A task chooses its mix
 #
-# In a real model nobody picks the layer: Eq. 1 has the task learn it. Here the task is one of our questions, the
-# model a softmax on $\gamma \sum_j s_j h_j$ with the penalty $\lambda \lVert w \rVert^2$.
+# In a real model nobody picks the layer: with Eq. 1, the task learns the mix. Here the task is one of our two
+# questions, and the model is a softmax on $\gamma \sum_j s_j h_j$ with the penalty $\lambda \lVert w \rVert^2$.
 
 
 # %%
@@ -248,9 +250,9 @@ for (name, penalty), (_, score) in mixes.items():
     print(f"{name:16} λ={penalty:g}: {score:.1f}")
 
 # %% [markdown]
-# The weights follow the probes: entity types take most from layer 2, parts of speech favour layer 1. With $\lambda =
-# 1$ the weights stay equal. In the paper's Figure 2 all tasks favour layer 1 at the input; our semantic role labeller
-# ends at $s$ = 0.24, 0.41, 0.35 after 20 epochs.
+# The weights follow the probes: entity types take most from layer 2, and parts of speech favour layer 1. With
+# $\lambda = 1$ the weights stay equal. In the paper's Figure 2, all tasks favour layer 1 at the input. Our semantic
+# role labeller ends at $s$ = 0.24, 0.41, 0.35 after 20 epochs.
 #
 # ## Exercises
 #
@@ -264,12 +266,12 @@ for (name, penalty), (_, score) in mixes.items():
 # print(mixes["entity types", 0.0], mixes["entity types", 1.0])
 # ```
 #
-# Nothing: the learned mix comes near to layer 2 alone, and the average is worse. These questions are one-sided. A
-# tagger needs the answers to several questions at once, and Table 2 shows that it gains from all layers.
+# Nothing: the learned mix comes close to layer 2, and the average is worse. Each of our questions needs one kind of
+# information. A task model needs several kinds at once, and Table 2 shows that such models gain from all layers.
 # </details>
 #
-# **2.** A third question: the column of chunks (2), which marks phrases such as `I-NP`. Guess which layer is best
-# before you run it.
+# **2.** Ask a third question: the chunk tags in column 2, which mark phrases, for example with `I-NP`. Guess which
+# layer is best before you run the probe.
 #
 # <details><summary>Answer</summary>
 #
@@ -278,12 +280,12 @@ for (name, penalty), (_, score) in mixes.items():
 # print([round(probe(x[layer], y, v[layer], z), 1) for layer in range(3)])
 # ```
 #
-# Phrases are syntax. Layers 1 and 2 are close together, and layer 0 is worse: to see where a phrase ends, one has
-# to read the neighbours.
+# Phrases are syntax. Layers 1 and 2 are close together, and layer 0 is worse: only the neighbouring words show where
+# a phrase ends.
 # </details>
 #
-# **3.** Could a probe find something in *random* vectors? How would you tell that a probe reads the layer and does
-# not learn the task itself?
+# **3.** Can a probe find something in *random* vectors? How can you tell whether a probe reads the layer or learns
+# the task itself?
 #
 # <details><summary>Answer</summary>
 #
@@ -293,7 +295,7 @@ for (name, penalty), (_, score) in mixes.items():
 # print(probe(rows[: len(y)], y, rows[len(y) :], z), 100 * (z == y.mode().values).float().mean().item())
 # ```
 #
-# With a random vector per occurrence the probe learns its training data partly by heart and finds nothing on new
-# data: it gets at most the share of the most frequent tag. Always compare with such a control, and keep the probe
-# small.
+# With a random vector for each occurrence, the probe memorises part of its training data and learns nothing that
+# holds for new data: its accuracy is at most the share of the most frequent tag. Always compare with such a control,
+# and keep the probe small.
 # </details>

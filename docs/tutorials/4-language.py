@@ -14,12 +14,12 @@
 # %% [markdown]
 # # 4. Your language
 #
-# You will train a biLM on raw text of a language that nobody has a model for, measure it, and use its vectors. Ten
-# minutes; the code runs in one. The same commands with more text and hours give a useful model
-# ([LANGUAGES](../LANGUAGES.md)).
+# In this tutorial you train a biLM on raw text in a language for which no model exists, measure it, and use its
+# vectors. It takes ten minutes; the code runs in one. With more text and more hours, the same commands give a useful
+# model ([LANGUAGES](../LANGUAGES.md)).
 #
 # Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/4-language.ipynb)
-# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F4-language.py)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F4-language.py).
 
 # %%
 # Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
@@ -36,10 +36,11 @@ if importlib.util.find_spec("allennlp") is None:
 # %% [markdown]
 # ## Raw text
 #
-# The language is invented here by a small grammar, so that you know its rules and can see whether the model finds
-# them. Nouns end in `-a` (people and animals) or `-o` (things); what is acted upon takes `-n`; adjectives follow
-# their noun and agree; verbs end in `-is` for the past and `-os` for the future, which the first word of the sentence
-# announces.
+# A small grammar makes up the language, so you know its rules and can see whether the model finds them:
+#
+# - Nouns end in `-a` (people and animals) or `-o` (things). The object of a verb takes `-n`.
+# - Adjectives follow their noun and agree with it.
+# - Verbs end in `-is` in the past and `-os` in the future. The first word of the sentence announces the tense.
 
 # %%
 import random
@@ -89,8 +90,9 @@ print(Path("raw.txt").read_text()[:220])
 # %% [markdown]
 # ## From text to a biLM
 #
-# `prepare` splits words and punctuation (`xx` has rules for any language) and holds out some text; the config names
-# the files. The sizes are tiny: 32 numbers each way. `export` writes the official files.
+# `prepare` splits words and punctuation (`xx` means rules for any language) and holds out some text. The config names
+# the files. The model is tiny: its vectors have 32 numbers in each direction. `export` writes the files in the
+# official format.
 
 # %% language="bash"
 # elmo-tasks bilm prepare raw.txt -o text --language xx --heldout 20 &> prepare.log && ls text
@@ -103,23 +105,23 @@ print(Path("raw.txt").read_text()[:220])
 # %% [markdown]
 # ## Perplexity
 #
-# Perplexity is the number of equally likely words among which the model hesitates, on average. Without any knowledge
-# it is the size of the vocabulary.
+# Perplexity is the number of equally likely words between which the model hesitates, on average. For a model that
+# knows nothing, it is the size of the vocabulary.
 
 # %% language="bash"
 # elmo-tasks bilm perplexity 'text/heldout.*' --model my_bilm 2> perplexity.log
 
 # %% [markdown]
-# From 58 to 4.3: the model has found most of the rules. What is left is chance: which of eight nouns comes is not
-# decided by any rule (exercise 1). `forward` and `backward` are the two directions, `<UNK>` the share of unknown
-# words.
+# It is down from 58 to 4.3: the model has found most of the rules. The rest is chance, because no rule decides which
+# of eight nouns comes next (exercise 1). `forward` and `backward` are the two directions; `<UNK>` is the share of
+# unknown words.
 #
 # ## What the vectors know
 #
-# The verbs "mangis" and "vidis" look alike: nothing in their letters says that the first takes things and the second
-# people and animals. Has the biLM learnt it from use? A **static** vector of a word is the mean of its contextual
-# ones (`elmo-tasks static` writes them to a file); for each verb we ask whether the nearest other verb takes the same
-# objects.
+# The objects of "mangis" are things; the objects of "vidis" are people and animals. Nothing in the spelling of the
+# verbs tells this. Has the biLM learned it from use? The **static** vector of a word is the mean of its contextual
+# vectors (`elmo-tasks static` writes them to a file). For each verb we ask whether the nearest other verb takes the
+# same kind of object.
 
 # %%
 elmo = Elmo.from_pretrained("my_bilm")
@@ -154,12 +156,12 @@ axes[0].legend()
 plt.show()
 
 # %% [markdown]
-# All layers know it, layer 0 too: with 58 words, the character CNN has learnt each verb by heart. On real text it
+# All layers have learned it, even layer 0: with 58 words, the character CNN has memorised each verb. On real text it
 # cannot, and the LSTM layers do this work.
 #
-# A contextual vector knows more than its mean: the first word decides the ending of the verb. Does the vector of the
-# subject between them remember it? We compare the same noun after "Heri" and after "Morgo" with the same noun before
-# another object.
+# A contextual vector contains more than this mean. The first word decides the ending of the verb. Does the vector of
+# the subject, which comes between them, carry this information? We change the first word or the object, and measure
+# how far the subject's vector moves.
 
 # %%
 sentences_of_kata = [
@@ -178,23 +180,23 @@ for layer in range(3):
     )
 
 # %% [markdown]
-# The first word matters more, as it must to choose the ending; a static vector would not change at all. The vectors
-# now go into a tagger, as those of English do, with `"model.elmo.model": "my_bilm"`
-# ([LANGUAGES](../LANGUAGES.md) has Latin and Telugu).
+# The first word matters more, as it must if the model is to choose the ending. A static vector would not change at
+# all. To use the vectors in a tagger, set `"model.elmo.model": "my_bilm"`, as for an English model
+# ([LANGUAGES](../LANGUAGES.md) has results for Latin and Telugu).
 #
 # ## Exercises
 #
-# **1.** Can a perplexity of 1 be reached? Estimate the best one for the position after the verb.
+# **1.** Can the perplexity reach 1? Estimate the best possible value for the position after the verb.
 #
 # <details><summary>Answer</summary>
 #
-# No: the sentences are drawn by chance. After a verb there are eight objects, equally likely, so that the best
-# perplexity at this place is 8. At the verb's ending it is 1, and before an optional adjective in between. The mean
-# over all places is the exponential of the mean entropy.
+# No, because the sentences are random. After a verb, eight objects are equally likely, so the best perplexity at this
+# position is 8. At the verb's ending it is 1; before an optional adjective it is somewhere in between. Over all
+# positions, it is the exponential of the mean entropy.
 # </details>
 #
-# **2.** Measure the perplexity of sentences with a wrong rule: swap the two first words' tenses. Which number do you
-# expect to rise?
+# **2.** Measure the perplexity of sentences that break a rule: swap the two words that can come first, so the tense
+# is wrong. Which numbers do you expect to rise?
 #
 # <details><summary>Answer</summary>
 #
@@ -206,12 +208,12 @@ for layer in range(3):
 # subprocess.run(["elmo-tasks", "bilm", "perplexity", "wrong.txt", "--model", "my_bilm"], check=True)
 # ```
 #
-# Both, to 8 and 12: the forward model is surprised at the verb, the backward model at the first word, which follows
-# from the verb's ending. After two epochs in place of six, neither rises: the model learns which words are frequent
-# and which are neighbours before it learns a rule across words.
+# Both, to 8 and 12. The forward model is surprised by the verb, the backward model by the first word, which follows
+# from the verb's ending. After two epochs instead of six, neither rises: the model learns which words are frequent
+# and which are neighbours before it learns a rule that spans several words.
 # </details>
 #
-# **3.** The word "katisto" is not in the text. Does it have a vector, and which words is it near in layer 0?
+# **3.** The word "katisto" is not in the text. Does it have a vector, and which words are closest to it in layer 0?
 #
 # <details><summary>Answer</summary>
 #
@@ -223,6 +225,6 @@ for layer in range(3):
 # print([words[i] for i in np.argsort(-cosine)[:4]])
 # ```
 #
-# It has, from its letters. Whether its neighbours share its ending shows what this small character CNN has found
-# important.
+# Yes, computed from its letters. Whether its neighbours share its ending shows which letters matter to this small
+# character CNN.
 # </details>

@@ -14,11 +14,12 @@
 # %% [markdown]
 # # 5. Your task
 #
-# You will train a tagger for another column without writing code, and then put ELMo into a model of your own, in
-# plain PyTorch: frozen layers, a learned mix, a few lines. Ten minutes; the code runs in half of one.
+# In this tutorial you train a tagger for another column without writing code. Then you put ELMo into a model of your
+# own in plain PyTorch: frozen layers and a learned mix, in a few lines. It takes ten minutes; the code runs in half a
+# minute.
 #
 # Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/5-task.ipynb)
-# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F5-task.py)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F5-task.py).
 
 # %%
 # Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
@@ -33,10 +34,10 @@ if importlib.util.find_spec("allennlp") is None:
     subprocess.run([*pip, "--no-deps", "allennlp==2.10.1"], check=True)
 
 # %% [markdown]
-# ## A task of tagging is a config
+# ## A tagging task is a config
 #
-# The tagger reads any column ([CONTRIBUTING](../../CONTRIBUTING.md)). Chunks are column 2 (counted from 0) of the
-# files of CoNLL-2003, and their tags are spans, so a CRF helps:
+# The tagger reads any column ([CONTRIBUTING](../../CONTRIBUTING.md)). Chunks are in column 2 (counted from 0) of
+# CoNLL-2003 files. Their tags encode spans, so a CRF helps:
 
 # %% language="bash"
 # elmo-tasks train tagger_elmo --scale mini -s out/chunks -o '{
@@ -44,14 +45,14 @@ if importlib.util.find_spec("allennlp") is None:
 #   "trainer.validation_metric": "+f1", "trainer.num_epochs": 2}' &> chunks.log && tail -n 2 chunks.log
 
 # %% [markdown]
-# Two epochs show that it works. `train_data_path` and `validation_data_path` name your own files, and `"model.elmo":
-# null` is the baseline.
+# Two epochs show that it works. To train on your own files, set `train_data_path` and `validation_data_path`. To
+# train the baseline, set `"model.elmo": null`.
 #
 # ## A model of your own
 #
-# The task: does a word **mean the same in two sentences**? This is the task WiC (Pilehvar and Camacho-Collados,
-# 2019). The data are eight words with two senses, written for this page. Five words are for training, three for
-# testing, so that the model cannot learn the words.
+# The task is to tell whether a word **means the same in two sentences**. It is known as WiC (Pilehvar and
+# Camacho-Collados, 2019). The sentences were written for this page, for eight words with two senses each. Five words
+# are for training and three for testing, so the model cannot memorise the test words.
 
 # %%
 from itertools import combinations
@@ -113,7 +114,7 @@ print(
 print(train[5])
 
 # %% [markdown]
-# ELMo as a **frozen feature**: the layers are computed once, outside the model, as a tensor.
+# ELMo is a **frozen feature** here: we compute the layers once, outside the model, as a tensor.
 
 # %%
 elmo = Elmo.from_pretrained()
@@ -137,8 +138,8 @@ x.shape
 
 
 # %% [markdown]
-# The model: Eq. 1 with its own $w$ and $\gamma$, then a logistic regression on the cosine and the distance of the two
-# vectors.
+# The model applies Eq. 1 with its own $w$ and $\gamma$, then a logistic regression on the cosine and the distance of
+# the two vectors.
 
 
 # %%
@@ -200,16 +201,16 @@ axis.legend(loc="lower right")
 plt.show()
 
 # %% [markdown]
-# Layer 0 is the same vector in both sentences, so that the model can only give one answer to all pairs: that is what
-# any static vectors allow. With context, three of four answers are right, on words that the model never saw. Most
-# words have a noun and a verb here, which is the easy kind of senses.
+# Layer 0 gives the word the same vector in both sentences, so the model can only give the same answer for all pairs.
+# Any static vectors have this limit. With context, three out of four answers are right, on words that the model never
+# saw in training. Most words here have a noun sense and a verb sense, which are easy to tell apart.
 #
-# The mix chose the top layer, without a penalty and with 140 pairs. It gains nothing over layer 1 here: 84 pairs
-# are too few to tell 76 from 77.
+# With 140 training pairs and no penalty, the mix chose the top layer. It gains nothing over layer 1 here: 84 test
+# pairs are too few to tell 76 from 77.
 #
-# In a model of AllenNLP, `ElmoTokenEmbedder` does all this, with the cache and the paper's two places
-# ([SOURCES](../SOURCES.md#in-a-model-that-is-not-ours)); a reader and a model of your own are in
-# [EXTENDING](../EXTENDING.md), a whole task with tables and page in [CONTRIBUTING](../../CONTRIBUTING.md).
+# In an AllenNLP model, `ElmoTokenEmbedder` does all this, with the layer cache and the paper's two places for ELMo
+# ([SOURCES](../SOURCES.md#in-a-model-that-is-not-ours)). [EXTENDING](../EXTENDING.md) shows how to write a reader and
+# a model of your own. [CONTRIBUTING](../../CONTRIBUTING.md) adds a whole task with its tables and page.
 #
 # ## Exercises
 #
@@ -223,8 +224,8 @@ plt.show()
 #     print(word, round(fit(x, y, x_test[:, :, use], y_test[use])[0]))
 # ```
 #
-# The answer says how much of the score one word decides: 28 pairs each, of the same eight sentences, so the pairs are
-# not independent. Never judge from one small test set of few words.
+# The answer shows how much a single word decides. Each word has 28 pairs, made from the same eight sentences, so the
+# pairs are not independent. Never judge a model by one small test set with few words.
 # </details>
 #
 # **2.** Add the penalty $\lambda \lVert w \rVert^2$ with $\lambda = 0.1$ to the loss. What happens to $s$?
@@ -242,7 +243,8 @@ plt.show()
 # print(model.w.softmax(0), ((model(x_test) > 0) == (y_test > 0)).float().mean())
 # ```
 #
-# It stays much nearer to a third each: the penalty pulls $w$ to 0. This is the inductive bias of section 3.3.
+# The weights stay much closer to a third each, because the penalty pulls $w$ to 0. This is the inductive bias of
+# section 3.3.
 # </details>
 #
 # **3.** The config above has a CRF. Write the override that trains a tagger for parts of speech (column 1) without
@@ -250,7 +252,7 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# None but the column, which is already the default: `elmo-tasks train tagger_elmo -s out/pos -o '{"model.elmo":
-# null}'`. Parts of speech are no spans, so that `spans`, `crf` and the metric keep their defaults. The config
-# `tagger` is the same model.
+# Only `model.elmo`, because column 1 is the default:
+# `elmo-tasks train tagger_elmo -s out/pos -o '{"model.elmo": null}'`. Parts of speech are not spans, so `spans`,
+# `crf` and the metric keep their defaults. The config `tagger` is the same model.
 # </details>

@@ -12,13 +12,13 @@
 # ---
 
 # %% [markdown]
-# # 6. A table of the paper: read, changed, extended
+# # 6. Read, change and extend a table of the paper
 #
-# You will read Tables 1 to 3 and Figure 1, run a small table of your own, and learn when a difference counts. Fifteen
-# minutes; the code runs in one.
+# In this tutorial you read Tables 1 to 3 and Figure 1, run a small table of your own, and learn when a difference is
+# real. It takes fifteen minutes; the code runs in one.
 #
 # Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/6-table.ipynb)
-# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F6-table.py)
+# or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F6-table.py).
 
 # %%
 # Install elmo-tasks and AllenNLP in Colab; in Binder and in a checkout they are there already.
@@ -45,7 +45,8 @@ plt.rcParams["figure.dpi"] = 80
 # %% [markdown]
 # ## Read
 #
-# **Table 1** asks what ELMo adds: each task's model without and with it. **Table 2** asks which layers:
+# **Table 1** asks what ELMo adds. It compares each task's model without and with it. **Table 2** asks which layers
+# help:
 #
 # | development data | baseline | last only | all, λ=1 | all, λ=0.001 |
 # |---|---|---|---|---|
@@ -54,8 +55,8 @@ plt.rcParams["figure.dpi"] = 80
 # | SRL | 81.6 | 84.1 | 84.6 | 84.8 |
 #
 # Read a row from left to right. The first step, from no ELMo to its top layer, is by far the largest (+3.9, +1.0,
-# +2.5). All layers add 0.2 to 0.5; letting the task choose the weights adds 0.2. λ=1 keeps the weights equal
-# ([tutorial 3](3-layers.py)). **Table 3** asks where ELMo stands:
+# +2.5). Using all layers adds 0.2 to 0.5, and letting the task choose the weights adds another 0.2. λ=1 keeps the
+# weights equal ([tutorial 3](3-layers.py)). **Table 3** asks where in the model ELMo should go:
 #
 # | | input only | input & output | output only |
 # |---|---|---|---|
@@ -63,14 +64,14 @@ plt.rcParams["figure.dpi"] = 80
 # | SNLI | 88.9 | 89.5 | 88.7 |
 # | SRL | 84.7 | 84.3 | 80.9 |
 #
-# SQuAD and SNLI have attention after their encoder, which can look at ELMo directly: the output helps. SRL has none,
-# and needs ELMo before its own LSTM. A row of a table is thus a config and the keys that it changes:
-# `model.elmo.mix`, `model.elmo.l2`, `model.elmo.at`.
+# The models for SQuAD and SNLI have attention after their encoder, which can use ELMo directly, so ELMo at the output
+# helps. The model for SRL has no attention and needs ELMo before its own LSTM. Each run behind such a table is a
+# config and the keys that it changes: `model.elmo.mix`, `model.elmo.l2`, `model.elmo.at`.
 #
 # ## A table of your own
 #
-# Two rows on the smallest task we have, parts of speech, for two epochs each ([TABLES](../TABLES.md) explains the
-# keys).
+# This table has two rows for our smallest task, parts of speech, with two epochs each ([TABLES](../TABLES.md)
+# explains the keys).
 
 # %%
 Path("small.jsonnet").write_text("""
@@ -89,8 +90,8 @@ local row(column, changes) = {
 # elmo-tasks ablate small.jsonnet -s out/small &> small.log && cat out/small/table.md
 
 # %% [markdown]
-# `out/small/report.html` has the same with each seed's score and the learned weights.
-# `results.jsonl` has one line per run:
+# `out/small/report.html` shows the same table, each seed's score, and the learned weights. `results.jsonl` has one
+# line per run:
 
 
 # %%
@@ -112,8 +113,8 @@ for run in runs():
 # %% [markdown]
 # ## Change it
 #
-# A third row, the top layer only: Table 2's "last only". The same command skips the finished runs and trains what is
-# new.
+# Add a third row with only the top layer, as in Table 2's column "last only". The same command skips the finished
+# runs and trains only the new ones.
 
 # %%
 text = Path("small.jsonnet").read_text()
@@ -126,19 +127,20 @@ Path("small.jsonnet").write_text(
 # elmo-tasks ablate small.jsonnet -s out/small --dry-run
 
 # %% [markdown]
-# Run it without `--dry-run` for the third column. To *extend* a table of the paper, import it and add rows:
-# `local table2 = import 'tables/table2.jsonnet'` after `elmo-tasks configs --copy my_configs`.
+# Run it without `--dry-run` to get the third column. To *extend* a table of the paper, first copy the configs with
+# `elmo-tasks configs --copy my_configs`. Then import the table, `local table2 = import 'tables/table2.jsonnet'`, and
+# add rows.
 #
 # ## Is the difference real?
 #
-# A training depends on its seed. `--seeds 3` repeats each row, and a table then has mean ± standard deviation. How
-# often is a difference of two means only luck? Its **standard error** is
+# The result of a training depends on its seed. `--seeds 3` trains each row three times, and the table then shows mean
+# ± standard deviation. Is a difference between two means real, or only luck? Compare it with its **standard error**,
 #
 # $$\mathrm{SE} = \sqrt{\frac{d_1^2}{n_1} + \frac{d_2^2}{n_2}}$$
 #
-# for deviations $d$ over $n$ seeds. If both rows were the same, a difference above two standard errors would be rare,
-# about one in twenty with many seeds, and more often with three. Our scores at scale `small`
-# ([RESULTS](../RESULTS.md)):
+# where $d$ is a row's standard deviation over its $n$ seeds. If both rows were equally good, a difference above two
+# standard errors would be rare: about one in twenty with many seeds, more often with three. These are our scores at
+# scale `small` ([RESULTS](../RESULTS.md)):
 
 # %%
 measured = {  # mean and deviation without ELMo, then with it; seeds
@@ -158,12 +160,13 @@ for task, (base, d1, elmo, d2, n) in measured.items():
 Markdown("\n".join(lines))
 
 # %% [markdown]
-# All increases are far above two standard errors. Seeds are only one source of chance: the choice of the test
-# sentences is another, which this does not cover.
+# All increases are far above two standard errors. Seeds are only one source of chance. The choice of test sentences
+# is another, and this calculation does not cover it.
 #
 # ## Figure 1: less data
 #
-# Section 5.4 varies the training data from 0.1 % to 100 %. Our scores at scale `small`, one seed each:
+# Section 5.4 varies the amount of training data from 0.1 % to 100 %. These are our scores at scale `small`, with one
+# seed each:
 
 # %%
 shares = {
@@ -185,14 +188,15 @@ axes[0].legend()
 plt.show()
 
 # %% [markdown]
-# Read the figure **horizontally**: where does the upper line reach the height at which the lower one ends? With ELMo,
-# 30 % of SNLI (66.4) come close to 100 % without (68.3), and a tenth of SRL (62.9) to all of it (65.6). That is *sample
-# efficiency*, and here it is small. Read it **vertically** for the gain. The paper says that it is largest
-# with the least data; ours on SNLI is not (-1.7 at 1 %, 4.9 at 100 %). RESULTS lists this and other disagreements.
+# Read the figure **horizontally** for *sample efficiency*: where does the upper line reach the height at which the
+# lower one ends? With ELMo, 30 % of SNLI (66.4) comes close to 100 % without ELMo (68.3), and a tenth of SRL (62.9)
+# comes close to all of it (65.6). The effect is small here. Read the figure **vertically** for the gain. The paper
+# says that the gain is largest with the least data; ours on SNLI is not (-1.7 at 1 %, 4.9 at 100 %). RESULTS lists
+# this and other disagreements.
 #
 # ## Exercises
 #
-# **1.** In Table 2, which part of SQuAD's whole gain comes from the top layer alone?
+# **1.** In Table 2, what share of SQuAD's total gain comes from the top layer?
 #
 # <details><summary>Answer</summary>
 #
@@ -200,8 +204,8 @@ plt.show()
 # print((84.7 - 80.8) / (85.2 - 80.8))
 # ```
 #
-# 89 %. The headline of the paper, *deep* representations, is about the other 11 %, and a better argument for it is
-# section 5.3: the layers know different things.
+# 89 %. The paper's claim of *deep* representations is about the other 11 %. Section 5.3 is a better argument for it:
+# the layers contain different information.
 # </details>
 #
 # **2.** Three seeds without ELMo gave 60.1, 61.0 and 60.4, three with it 61.2, 60.6 and 61.8. Does ELMo help?
@@ -216,11 +220,11 @@ plt.show()
 # print(mean(b) - mean(a), error, (mean(b) - mean(a)) / error)
 # ```
 #
-# The increase is 0.7, 1.6 standard errors: not shown. It may be there; more seeds would tell. Write "0.7 ± 0.4", not
-# "ELMo helps".
+# The increase is 0.7, which is 1.6 standard errors. ELMo may help, but three seeds do not show it; more seeds could.
+# Write "0.7 ± 0.4", not "ELMo helps".
 # </details>
 #
-# **3.** Which keys give Table 3's columns for our tagger? Write the rows.
+# **3.** Which key gives Table 3's columns for our tagger? Write the rows.
 #
 # <details><summary>Answer</summary>
 #
