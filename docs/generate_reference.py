@@ -180,7 +180,7 @@ PARAMETERS = re.compile(r"^- (`\w+`(?:, `\w+`)*): (.*(?:\n  .*)*)", re.MULTILINE
 """An entry among the `# Parameters` of a docstring."""
 
 GENERATED = (
-    "This page is generated from the code by `make reference`: do not edit it by hand."
+    "<!-- Generated from the code by `make reference`: do not edit it by hand. -->"
 )
 
 

@@ -24,27 +24,59 @@ COMMANDS = re.compile(r"\| paper \| command \| tasks .*?\n(?=\n)", re.DOTALL)
 
 
 class Entry(NamedTuple):
-    """A table: its file, its place in the paper, and which scales we have run."""
+    """A table: its file, its place in the paper, which scales we have run, and where."""
 
     name: str
     paper: str
     scales: str
-    page: str = "[Results](RESULTS.md)"
+    page: str
 
 
+def of_results(title: str, name: str) -> str:
+    return f"[{title}](results/{name}.md)"
+
+
+TWO_AND_THREE = of_results("Tables 2 and 3", "tables-2-and-3")
+FIGURE = of_results("Figure 1", "figure-1")
+GAMMA = of_results("Gamma and lambda", "gamma-and-lambda")
 ENTRIES = [
     Entry("demo", "Table 1, NER alone", "`mini`", "[README](../README.md)"),
-    Entry("table1", "Table 1", "`small` and `mini`, three seeds"),
-    Entry("table2", "Table 2", "`small`"),
-    Entry("table3", "Table 3, A.6", "`small`; SRL at `mini`"),
-    Entry("figure1", "Figure 1", "`small`; SRL at `mini`"),
-    Entry("epochs", "5.4, sample efficiency", "`mini`"),
-    Entry("lambda", "5.1, lambda for NER", "`mini`"),
-    Entry("gamma", "A.2", "SNLI at `small`, SRL at `mini`"),
-    Entry("finetuning", "Table 7, A.1", "`mini`; SNLI and SST at `small`"),
-    Entry("ensembles", "Tables 8 and 9", "`mini`"),
-    Entry("wordvectors", "NAACL 5.6 and 5.7", "SNLI, and static rows, at `small`"),
-    Entry("encoders", "not in the paper", "`small`, three tasks"),
+    Entry(
+        "table1",
+        "Table 1",
+        "`small` and `mini`, three seeds",
+        of_results("Table 1", "table-1"),
+    ),
+    Entry("table2", "Table 2", "`small`", TWO_AND_THREE),
+    Entry("table3", "Table 3, A.6", "`small`; SRL at `mini`", TWO_AND_THREE),
+    Entry("figure1", "Figure 1", "`small`; SRL at `mini`", FIGURE),
+    Entry("epochs", "5.4, sample efficiency", "`mini`", FIGURE),
+    Entry("lambda", "5.1, lambda for NER", "`mini`", GAMMA),
+    Entry("gamma", "A.2", "SNLI at `small`, SRL at `mini`", GAMMA),
+    Entry(
+        "finetuning",
+        "Table 7, A.1",
+        "`mini`; SNLI and SST at `small`",
+        of_results("Table 7", "table-7"),
+    ),
+    Entry(
+        "ensembles",
+        "Tables 8 and 9",
+        "`mini`",
+        of_results("Tables 8 and 9", "tables-8-and-9"),
+    ),
+    Entry(
+        "wordvectors",
+        "NAACL 5.6 and 5.7",
+        "SNLI, and static rows, at `small`",
+        of_results("Word vectors", "word-vectors"),
+    ),
+    Entry(
+        "encoders",
+        "not in the paper",
+        "`small`, three tasks",
+        of_results("Encoders", "encoders"),
+    ),
 ]
 
 
