@@ -1,7 +1,9 @@
 """A web server on this machine that stalls, cuts, lies, and never ends."""
 
 import base64
+import io
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -84,6 +86,14 @@ class Handler(BaseHTTPRequestHandler):
     def sound(self, count: int) -> None:
         self.start(200, len(CONTENT), ETag='"1"')
         self.wfile.write(CONTENT)
+
+    def packed(self, count: int) -> None:
+        """A ZIP of an empty `options.json`."""
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("options.json", "{}")
+        self.start(200, len(packed.getvalue()), ETag='"1"')
+        self.wfile.write(packed.getvalue())
 
     def with_range(self, count: int) -> None:
         """As most servers answer, also where no byte is left."""

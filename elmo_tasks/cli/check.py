@@ -104,7 +104,10 @@ def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
         device_problems,
         library_problems,
     ):
-        problems.extend(problems_of(config))
+        told = {problem.path for problem in problems}  # a value's kind comes first
+        for problem in problems_of(config):
+            if problem.path not in told:
+                problems.append(problem)
     if not problems:
         problems.extend(sample_problems(config))
     return sorted(problems)

@@ -4,7 +4,6 @@ import hashlib
 import io
 import os
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -189,11 +188,7 @@ def test_a_published_md5_needs_no_warning(
 def test_the_unpacked_files_of_a_zip_are_removed(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
 ) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("options.json", "{}")
-    monkeypatch.setattr("tests.web_server.CONTENT", packed.getvalue())
-    publish(monkeypatch, f"{server.address}/sound/1.zip")
+    publish(monkeypatch, f"{server.address}/packed/1.zip")
     folder = model_path(NAME)
     assert os.listdir(folder) == ["options.json"]
     run(["models", "--remove", NAME])

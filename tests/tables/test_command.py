@@ -228,10 +228,16 @@ def test_a_line_now_and_then_where_there_is_no_terminal(
     Untrained.wait = staticmethod(train_an_epoch)
     ablate()
     assert "[1/2] baseline, seed 1: f1 10.0" in output.getvalue()
-    monkeypatch.setattr(command, "SECONDS_BETWEEN_LINES", 300)
-    output.truncate(0)
-    Untrained.wait = staticmethod(lambda folder: None)
+
+
+def test_no_line_says_what_runs_in_a_short_call(
+    ablate: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = StringIO()
+    monkeypatch.setattr(sys, "stdout", output)
+    monkeypatch.setattr(sys, "stderr", StringIO())
     ablate("--seeds", "2")
+    assert "[1/4] baseline, seed 1: f1 10.0" in output.getvalue()
     assert "running:" not in output.getvalue()
 
 
