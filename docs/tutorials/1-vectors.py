@@ -41,7 +41,7 @@ import numpy as np
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.resources import (
     fixtures_root,
-)  # the embedded data, in a checkout or after `pip install`
+)  # the bundled data, in a checkout or after `pip install`
 
 plt.rcParams["figure.dpi"] = 80
 
