@@ -131,7 +131,7 @@ def test_without_an_optimizer_that_transformers_has_removed(tmp_path: Path) -> N
     [
         (
             "allennlp",
-            "this needs the package allennlp (pip install '.[tasks]'",
+            "this needs the package allennlp (pip install -c requirements.txt '.[tasks]'",
         ),
         ("transformers", "this needs the package transformers (pip install "),
     ],
