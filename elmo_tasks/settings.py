@@ -164,6 +164,10 @@ def _wanted_path(path: Any) -> str | None:
         return "a path that is not empty"
     if "\0" in text:
         return "a path without NUL characters"
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return "a path that this system can write"
     if "://" in text:
         return None
     try:

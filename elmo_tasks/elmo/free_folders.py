@@ -68,8 +68,8 @@ def files_in_the_way(
     beside them, and what they are; `None` if there is no other model.
     """
     config = cache(read_config)
-    if is_of_a_run(names):
-        return f"{CONFIG} of a run"
+    if is_of_a_run({*names, *written}):
+        return "the files of a run"
     if CONFIG in names:
         try:
             config()

@@ -133,9 +133,9 @@ def open_tokenizer(chosen: Tokenizer, *, advice: str) -> tuple[Split, str]:
         return chosen, "JSON"
     if isinstance(chosen, SplitAtBlanks):
         return chosen, "white space"
-    if chosen == WHITESPACE:
+    if isinstance(chosen, str) and chosen == WHITESPACE:
         return SplitAtBlanks(advice), "white space"
-    if chosen == BASIC:
+    if isinstance(chosen, str) and chosen == BASIC:
         return basic_tokens, RULE
     if isinstance(chosen, str) and chosen.startswith(SPACY):
         language = chosen.removeprefix(SPACY)

@@ -64,6 +64,11 @@ def test_data_paths_of_wrong_types(name: str, path: Any, place: str) -> None:
         (1, {"trainer.cuda_device": 2}, ["trainer.cuda_device"]),
         (0, {"trainer.cuda_device": [-1]}, ["trainer.cuda_device"]),
         (0, {"distributed": {"cuda_devices": [-1, -1]}, "trainer.cuda_device": 0}, []),
+        (
+            0,
+            {"distributed": {"cuda_devices": [5, "x", -1]}},
+            ["distributed.cuda_devices.0", "distributed.cuda_devices.1"],
+        ),
     ],
 )
 def test_missing_devices(

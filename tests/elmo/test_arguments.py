@@ -104,7 +104,7 @@ def test_a_tensor_is_no_sentences(elmo: Elmo, method: str) -> None:
             OF_TEXTS[method](elmo, value)
 
 
-ANY_PATH: list[Any] = ["", 5, b"x", [], {}, True, "x" * 5000]
+ANY_PATH: list[Any] = ["", 5, b"x", [], {}, True, "x" * 5000, "\ud800"]
 LAYERS: list[Any] = [
     None,
     True,
@@ -127,7 +127,17 @@ LAYERS: list[Any] = [
     torch.tensor(1),
 ]
 FLAGS: list[Any] = [None, 0, 1, "yes", [], np.array([True, False])]
-TOKENIZERS: list[Any] = ["", "nope", "spacy:", "spacy:zz", 5, [], True, lambda text: 1]
+TOKENIZERS: list[Any] = [
+    "",
+    "nope",
+    "spacy:",
+    "spacy:zz",
+    5,
+    [],
+    True,
+    np.array([1, 2]),
+    lambda text: 1,
+]
 POOLINGS: list[Any] = ["", "sum", None, 5, [], True, np.array(["mean", "max"])]
 SIZES: dict[str, list[Any]] = {
     "max_length": [0, -1, 1.5, True, "5", None, [], 2**31, 10],

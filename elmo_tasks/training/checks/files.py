@@ -75,19 +75,19 @@ def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
     `distributed` replaces.
     """
     path = "trainer.cuda_device"
-    devices = [get(config, path)]
+    devices = {path: get(config, path)}
     if isinstance(config.get("distributed"), dict):
         path = "distributed.cuda_devices"
         given = get(config, path)
-        devices = [given]
+        devices = {path: given}
         if isinstance(given, list):
-            devices = given
-    for device in devices:
+            devices = {below(path, index): one for index, one in enumerate(given)}
+    for place, device in devices.items():
         if device is None:
             continue
         wanted = expected_device(device)
         if wanted is not None:
-            yield Problem(path, wanted, shown(device))
+            yield Problem(place, wanted, shown(device))
 
 
 def strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
