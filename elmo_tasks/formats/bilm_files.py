@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.magic import HDF5
 from elmo_tasks.run_names import CONFIG, OPTIONS_FILE, SAFETENSORS_FILE, WEIGHT_FILE
 
 Format = Literal["hdf5", "safetensors"]
@@ -57,7 +58,7 @@ def weight_format(weight_file: str | Path) -> Format:
             start = file.read(_HEADER_LENGTH + 1)
         if start[_HEADER_LENGTH:] == b"{":
             return "safetensors"
-        if start.startswith(b"\x89HDF"):
+        if start.startswith(HDF5):
             return "hdf5"
     return named_format(path)
 

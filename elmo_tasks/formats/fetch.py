@@ -53,6 +53,7 @@ from elmo_tasks.formats.download import (
     no_progress,
     remove,
 )
+from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.models import MODELS, published, published_at
 from elmo_tasks.formats.signatures import require_sound
 from elmo_tasks.formats.unpacking import DamagedZip, unzip
@@ -418,8 +419,9 @@ def _downloaded(url: str, sha256: str | None) -> Path:
 
 def _forgetting(url: str) -> str:
     """How a user forgets the first download of a URL."""
+    meant = published_at(url)
     for name, model in MODELS.items():
-        if published_at(url) is model:
+        if model is meant:
             return f"`elmo-tasks models --remove {name}` forgets the first"
     return f"remove {first_file(url)}"
 
@@ -505,7 +507,7 @@ def _from_hub(
 
 def _is_zip(path: Path) -> bool:
     with path.open("rb") as file:
-        return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
+        return path.suffix.lower() == ".zip" or file.read(len(ZIP)) == ZIP
 
 
 def _unpacked(file: Path) -> Path:

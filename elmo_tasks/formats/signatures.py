@@ -10,16 +10,17 @@ from pathlib import Path, PurePosixPath
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.connection import require_web
+from elmo_tasks.formats.magic import GZIP, HDF5, ZIP, ZSTD
 
 _START = 512  # bytes
 _SMALL_JSON = 2**20  # bytes
 
 _BEGINNINGS = {
-    ".gz": b"\x1f\x8b",
-    ".tgz": b"\x1f\x8b",
+    ".gz": GZIP,
+    ".tgz": GZIP,
     ".bz2": b"BZh",
     ".xz": b"\xfd7zXZ\x00",
-    ".zst": b"\x28\xb5\x2f\xfd",
+    ".zst": ZSTD,
 }
 """The first bytes of files with these suffixes."""
 
@@ -110,8 +111,8 @@ def _parses(values: list[bytes]) -> bool:
 
 
 _KINDS: dict[str, tuple[tuple[str, ...], bytes, Callable[[Path], bool]]] = {
-    "ZIP": ((".zip",), b"PK\x03\x04", zipfile.is_zipfile),
-    "HDF5": ((".hdf5", ".h5"), b"\x89HDF", _is_hdf5),
+    "ZIP": ((".zip",), ZIP, zipfile.is_zipfile),
+    "HDF5": ((".hdf5", ".h5"), HDF5, _is_hdf5),
     "safetensors": ((".safetensors",), b"", _is_safetensors),
     "JSON": ((".json",), b"", _is_json),
 }

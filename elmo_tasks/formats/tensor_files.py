@@ -15,6 +15,7 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import BinaryIO
 
+from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.tar import is_tar
 from elmo_tasks.formats.unpacking import require_regular
 
@@ -58,7 +59,7 @@ def is_zip(file: str | Path) -> bool:
     memory.
     """
     with Path(file).open("rb") as opened:
-        return opened.read(4) == b"PK\x03\x04"
+        return opened.read(len(ZIP)) == ZIP
 
 
 def _check_zip(file: Path) -> None:

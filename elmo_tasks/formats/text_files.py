@@ -30,6 +30,7 @@ from urllib.request import url2pathname
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.fetch import require_allowed
+from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
@@ -46,7 +47,7 @@ _OTHER_KINDS = (
     (re.compile(rb"\xff\xfe|\xfe\xff"), "UTF-16", _ICONV.format("utf-16")),
     (re.compile(rb"BZh[1-9]1AY&SY"), "a bzip2 file", _UNPACK),
     (re.compile(rb"\xfd7zXZ\0"), "an xz file", _UNPACK),
-    (re.compile(rb"PK\x03\x04"), "a ZIP file", _UNPACK),
+    (re.compile(ZIP), "a ZIP file", _UNPACK),
     (
         re.compile(rb"\xba\x16\x4f\x2f"),
         "a model of fastText",

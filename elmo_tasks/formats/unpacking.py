@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from elmo_tasks.errors import InputError, needs
+from elmo_tasks.formats.magic import GZIP, ZSTD
 from elmo_tasks.formats.tar import TAR_HINT, tar_members
 
 MOST_RATIO = 100  # how many times its size a compressed file may unpack to
 SMALL = 2**21  # bytes that any compressed text may unpack to, however short it is
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_MAGIC = {GZIP: "gzip", ZSTD: "zstd"}
 _SMALL_ARCHIVE = 2**26
 _AGAIN = "copy or download it again"
 _MOST_MEMBERS = 10_000  # of a ZIP
@@ -140,9 +141,10 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
     Unpack the members of a ZIP whose file names match the patterns to a folder that
     nobody else writes to, without the folders in their names. Hidden files are ignored.
 
-    Raises `DamagedZip` if the file is damaged, `InputError` if it is encrypted, unpacks to more than a
-    hundred times its size (or 64 MB), has more than 10,000 members, one that is
-    compressed otherwise than by deflate, or two of the same file name.
+    Raises `DamagedZip` if the file is damaged, and `InputError` if it is encrypted,
+    unpacks to more than a hundred times its size (or 64 MB), has more than 10,000
+    members, one that is compressed otherwise than by deflate, or two of the same file
+    name.
     """
     try:
         require_regular(source)

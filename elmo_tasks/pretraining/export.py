@@ -205,8 +205,9 @@ def load_trained(model: Optional[PathLike] = None) -> TrainedModel:
     """
     The language model of an exported folder, its ZIP or `hf://owner/name`, or of a
     run's folder, its best weights; by default, or as `bundled`, the bundled one. In
-    evaluation mode and trainable. Raises `InputError` if it is none of these, has no weights yet or no
-    softmax, or a file is missing, damaged, or does not match the others.
+    evaluation mode and trainable. Raises `InputError` if it is none of these, has no
+    weights yet or no softmax, or a file is missing, damaged, or does not match the
+    others.
     """
     if model is None or is_bundled(os.fspath(model)):
         return _load_exported(embedded_bilm()[0].parent, "hdf5")
