@@ -92,22 +92,18 @@ def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     """
     from elmo_tasks.training.checks.files import device_problems, file_problems
     from elmo_tasks.training.checks.libraries import library_problems
+    from elmo_tasks.training.checks.problem import one_for_each_key
     from elmo_tasks.training.checks.sample import sample_problems
     from elmo_tasks.training.checks.schema import shape_problems
     from elmo_tasks.training.config import read_config
 
     config = read_config(file, overrides).as_dict(quiet=True)
-    problems: list[Problem] = []
-    for problems_of in (
-        shape_problems,
-        file_problems,
-        device_problems,
-        library_problems,
-    ):
-        told = {problem.path for problem in problems}  # a value's kind comes first
-        for problem in problems_of(config):
-            if problem.path not in told:
-                problems.append(problem)
+    problems = one_for_each_key(
+        shape_problems(config),
+        file_problems(config),
+        device_problems(config),
+        library_problems(config),
+    )
     if not problems:
         problems.extend(sample_problems(config))
     return sorted(problems)

@@ -32,6 +32,20 @@ class Problem(NamedTuple):
         return cls(below(path, wrong.key), wrong.expected, shown(wrong.value))
 
 
+def one_for_each_key(*found: Iterable[Problem]) -> list[Problem]:
+    """
+    The problems of several checks, without those of a key of which an earlier check has
+    told: an empty path, for instance, is not a missing file, too.
+    """
+    problems: list[Problem] = []
+    for of_one_check in found:
+        told = {problem.path for problem in problems}
+        for problem in of_one_check:
+            if problem.path not in told:
+                problems.append(problem)
+    return problems
+
+
 def unknown(
     path: str,
     expected: str,

@@ -3,7 +3,7 @@
 import copy
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from allennlp.commands.train import TrainModel
@@ -15,7 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.files import device_problems, file_problems
 from elmo_tasks.training.checks.libraries import library_problems
-from elmo_tasks.training.checks.problem import Problem, get
+from elmo_tasks.training.checks.problem import Problem, get, one_for_each_key
 from elmo_tasks.training.checks.regexes import regex_problems
 from elmo_tasks.training.checks.sample import sample_problems
 from elmo_tasks.training.checks.schema import shape_problems
@@ -138,11 +138,15 @@ def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     If there are none, those of `sample_problems`, for any model.
     """
     plain = copy.deepcopy(dict(config))
-    problems: list[Problem] = [*device_problems(plain), *library_problems(plain)]
+    of_keys: Iterable[Problem] = ()
+    of_files: Iterable[Problem] = ()
     if is_ours(plain):
+        of_files = file_problems(plain)
         if not resumed:
-            problems += shape_problems(plain)
-        problems += file_problems(plain)
+            of_keys = shape_problems(plain)
+    problems = one_for_each_key(
+        of_keys, of_files, device_problems(plain), library_problems(plain)
+    )
     if not problems and not resumed:
         problems = sample_problems(plain)
     _require_none(problems, "nothing was read or written")
