@@ -144,7 +144,8 @@ class Service:
 
     def _count(self, path: str, status: int) -> None:
         """Counts an answer."""
-        if path not in {"/metrics", *self._contents, *self._models}:
+        is_known = path in self._contents or path in self._models
+        if not is_known and path != "/metrics":
             path = OTHER
         self._metrics.answered(path, status)
 
