@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.characters import CHARACTERS
+from elmo_tasks.bilm.characters import checked_ids
 from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
 from elmo_tasks.elmo.batching import BatchSizes, Sizes
 from elmo_tasks.elmo.cache import CacheSettings
@@ -39,22 +39,12 @@ from elmo_tasks.elmo.sentences import (
     word_list,
 )
 from elmo_tasks.elmo.source_types import BILM, SourceSettings
-from elmo_tasks.elmo.static import mean_vectors
+from elmo_tasks.elmo.static import mean_vectors, no_progress
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.raw_text import WHITESPACE, Tokenizer
 from elmo_tasks.settings import Check, PathLike, Positive, Size, checked
-
-_INTEGERS = (
-    torch.int64,
-    torch.int32,
-    torch.int16,
-    torch.uint64,
-    torch.uint32,
-    torch.uint16,
-)
-"""Those of 8 bits have no room for the ids of special characters."""
 
 
 @Check
@@ -273,7 +263,7 @@ class Elmo:
         """
         model = self.vector_model(layers)
         if isinstance(sentences, Tensor):
-            output = self.layers(_checked_ids(sentences).to(self.device))
+            output = self.layers(checked_ids(sentences).to(self.device))
         else:
             given = checked_sentences(sentences)
             self._splitter.warn_of_words(given)
@@ -387,7 +377,7 @@ class Elmo:
         layers: LayerChoice = "average",
         tokenizer: Tokenizer | None = None,
         processes: Size = 1,
-        progress: Annotated[Callable[[int], Any], _is_function] = lambda tokens: None,
+        progress: Annotated[Callable[[int], Any], _is_function] = no_progress,
     ) -> np.ndarray:
         """
         The mean of the vectors of each word's occurrences, float32 [V, D]; see
@@ -498,25 +488,6 @@ def _opened(
 ) -> Layers:
     found = opened_device(device)
     return Layers.open(chosen, cache=cache).to(found)
-
-
-def _checked_ids(ids: Tensor) -> Tensor:
-    """
-    Character ids [B, T, C] as int64. Raises `InputError` for something else; the mask
-    of the tokens checks the rest.
-    """
-    if ids.dim() != 3 or ids.dtype not in _INTEGERS:
-        expected = "expected sentences, or character ids [B, T, C] of batch_to_ids"
-        raise InputError(f"{expected}, got a {ids.dtype} tensor of {tuple(ids.shape)}")
-    ids = ids.long()
-    if ids.numel():
-        least, most = torch.aminmax(ids)
-        if least < 0 or most > CHARACTERS:
-            expected = f"expected 0 to {CHARACTERS}"
-            raise InputError(
-                f"character ids: {expected}, got {int(least)} to {int(most)}"
-            )
-    return ids
 
 
 def _reopen(

@@ -46,6 +46,10 @@ def frequent_words(
     return words
 
 
+def no_progress(tokens: int) -> None:
+    """Shows nothing."""
+
+
 def mean_vectors(
     model: VectorModel,
     sizes: BatchSizes,
@@ -53,7 +57,7 @@ def mean_vectors(
     words: Sequence[str],
     *,
     processes: int = 1,
-    progress: Callable[[int], None] = lambda tokens: None,
+    progress: Callable[[int], None] = no_progress,
 ) -> np.ndarray:
     """
     The mean of the vectors of each word's occurrences, float32 [V, D]; sentences are
