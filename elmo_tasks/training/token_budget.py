@@ -29,7 +29,7 @@ class TokenBudgetSampler(BatchSampler):
     - `batch_size`: largest number of instances in a batch.
     - `sorting_key`: name of the text field whose length counts.
     - `max_tokens`: largest number of tokens of that field in a batch, padding included.
-      A longer instance gets a batch of its own. If null, there is no limit.
+      A longer instance is a batch by itself. If null, there is no limit.
     - `shuffle`: if true, the batches are in random order; if false, by length, the
       shortest first.
 

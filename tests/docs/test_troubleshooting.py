@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = ROOT / "docs/troubleshooting.md"
 FAILS = "bash no-run: fails as shown"
-ALONE = "bash no-run: fails as shown, in a process of its own"
+ALONE = "bash no-run: fails as shown, in a separate process"
 LOCKED = "bash no-run: fails as shown, while another training runs"
 
 WITHOUT_SPACY = """
