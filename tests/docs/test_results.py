@@ -143,12 +143,12 @@ SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
     ("RESULTS.md", "Figure 1", f"SRL, {WITHOUT}"): {
         "1 %": Runs("figure1", "srl-baseline-0.01"),
         "10 %": Runs("figure1", "srl-baseline-0.1"),
-        "100 %": Runs("srl_adam", "srl-baseline", seed=1),
+        "100 %": Runs("figure1", "srl-baseline-1"),
     },
     ("RESULTS.md", "Figure 1", f"SRL, {WITH}"): {
         "1 %": Runs("figure1", "srl-elmo-0.01"),
         "10 %": Runs("figure1", "srl-elmo-0.1"),
-        "100 %": Runs("srl_adam", "srl-input", seed=1),
+        "100 %": Runs("figure1", "srl-elmo-1"),
     },
     ("results/figure-1.md", "SNLI with early", "131"): {
         WITHOUT: Runs("shares", "snli-baseline-0.01"),
