@@ -149,6 +149,16 @@ def test_settings_that_do_not_fit_the_inferred_source(here: Path) -> None:
         Layers.open(SourceSettings(source="transformer", model="bilm"))
 
 
+@pytest.mark.parametrize("key", ["options_file", "weight_file"])
+@pytest.mark.parametrize("model", ["bilm", "bilm/", "hf://owner/name", "bilm.zip"])
+def test_a_whole_model_is_no_file_of_a_bilm(key: str, model: str, here: Path) -> None:
+    write_bilm(here / "bilm")
+    shutil.make_archive("bilm", "zip", "bilm")
+    files = {"options_file": "o.json", "weight_file": "w.hdf5", key: model}
+    with pytest.raises(InputError, match=rf"{key}: .*for a whole model, set model"):
+        SourceSettings.of(files)
+
+
 @pytest.mark.parametrize("model", ["elmo-orginal", "ELMo-Original", "elmo original"])
 def test_the_nearest_name(model: str) -> None:
     hint = f"nearest: elmo-original; expected {FORMS}; .*`elmo-tasks models`"
