@@ -70,6 +70,7 @@ class Both:
         return {
             "elmo_tasks, float32": self.ours("float32"),
             "elmo_tasks, bfloat16": self.ours("bfloat16"),
+            "elmo_tasks, int8": self.ours("int8"),
             "allennlp": theirs,
         }
 

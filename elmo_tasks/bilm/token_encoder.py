@@ -30,11 +30,24 @@ second.
 """
 
 
+def convolution_type(dtype: torch.dtype) -> torch.dtype:
+    """
+    The data type of convolutions where other products are in `dtype`. They are small,
+    and stay in float32 where the others are in 8 bits.
+    """
+    if dtype == torch.int8:
+        return torch.float32
+    return dtype
+
+
 class CharacterConvolution(PackableModule, nn.Conv1d):
     """Filters of one width over the characters of a word, with a bias."""
 
     weight: nn.Parameter
     bias: nn.Parameter
+
+    def pack(self, dtype: torch.dtype) -> None:
+        super().pack(convolution_type(dtype))
 
 
 class PackableLinear(PackableModule, nn.Linear):
@@ -200,9 +213,10 @@ class TokenEncoder(nn.Module):
         # [262, 16]; row 0 is that of padding tokens
         table = functional.pad(self.characters, (0, 0, 1, 0))
         activation = getattr(torch, self.options.activation)
+        score_type = convolution_type(dtype)
         scorers = []
         for layer in self.convolutions:
-            scorers.append(layer.linear("weight", dtype=dtype, grad=grad))
+            scorers.append(layer.linear("weight", dtype=score_type, grad=grad))
 
         def convolve(character_ids: Tensor) -> Tensor:
             characters = functional.embedding(character_ids, table)  # [n, C, 16]
@@ -213,7 +227,7 @@ class TokenEncoder(nn.Module):
                     1, width, 1
                 )  # [n, C + 1 - width, 16, width]
                 scores = score(windows.flatten(2)).amax(1)  # [n, filters]
-                pooled.append(activation(scores + layer.bias.to(dtype)))
+                pooled.append(activation(scores + layer.bias.to(score_type)))
             return torch.cat(pooled, -1)
 
         highways = [highway.linear(dtype=dtype, grad=grad) for highway in self.highways]

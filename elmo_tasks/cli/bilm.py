@@ -11,7 +11,7 @@ from typing import Annotated
 from tqdm import tqdm
 
 from elmo_tasks.bilm import BiLM
-from elmo_tasks.bilm.packed_linear import PRECISIONS
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.arguments import add_actions, location
 from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.errors import Interrupted
@@ -232,7 +232,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         help="stop after N tokens of each file",
     )
     precision = "data type of the biLM's matrix products; the softmax is always float32 (default: float32)"
-    add("--precision", choices=PRECISIONS, default="float32", help=precision)
+    add("--precision", choices=INFERENCE_PRECISIONS, default="float32", help=precision)
 
 
 def _perplexity(args: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from elmo_tasks.bilm.packed_linear import PRECISIONS
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.arguments import STANDARD_INPUT, location
 from elmo_tasks.cli.layer_sources import (
     add_device,
@@ -136,9 +136,9 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     add_source_options(parser)
     parser.add_argument(
         "--precision",
-        choices=PRECISIONS,
+        choices=INFERENCE_PRECISIONS,
         default="float32",
-        help="data type of the matrix products (default: float32)",
+        help="data type of the matrix products (default: float32); int8 needs a CPU",
     )
     parser.add_argument(
         "--max-length",

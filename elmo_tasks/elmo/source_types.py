@@ -179,8 +179,9 @@ class SourceSettings(Settings):
         " the previous batch, as in bilm-tf (`carry`)",
     ] = "reset"
     precision: Annotated[
-        Literal["float32", "bfloat16"],
-        "data type of the biLM's matrix products, or of the whole transformer",
+        Literal["float32", "bfloat16", "int8"],
+        "data type of the biLM's matrix products, or of the whole transformer, which has"
+        " no `int8`",
     ] = "float32"
     archive: Annotated[
         bool,
@@ -204,6 +205,8 @@ class SourceSettings(Settings):
             value = getattr(self, key)
             if key not in source.options and value != default:
                 yield Wrong(key, f"{as_json(default)} {of_source}", value)
+        if self.kind == TRANSFORMER and self.precision == "int8":
+            yield Wrong("precision", f"float32 or bfloat16 {of_source}", "int8")
         yield from self._wrong_files(self.kind)
         # A biLM's files, which all configs have, are ignored.
         takes_model = self.kind == BILM or "model" in source.files

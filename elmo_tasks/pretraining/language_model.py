@@ -12,7 +12,7 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
-from elmo_tasks.bilm.packed_linear import PRECISIONS, Precision
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS, Precision
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
@@ -149,7 +149,7 @@ class BiLanguageModel(nn.Module):
     def _product_dtype(self) -> torch.dtype | None:
         """The type of matrix products, if they differ from the float32 parameters."""
         if not self.training:
-            dtype = PRECISIONS[self.bilm.precision]
+            dtype = INFERENCE_PRECISIONS[self.bilm.precision]
         elif self.precision == torch.float32:
             dtype = product_type(self.softmax.weight)
         else:

@@ -4,18 +4,25 @@ import copy
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.packed_linear import PRECISIONS, can_pack
+from elmo_tasks.bilm.packed_linear import PRECISIONS, QuantizedWeight, can_pack
+from elmo_tasks.errors import InputError
+from elmo_tasks.resources import embedded_bilm
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.skipif(
     not all(can_pack(CPU, dtype) for dtype in PRECISIONS.values()),
     reason="torch cannot pack weights on this machine",
+)
+
+needs_int8 = pytest.mark.skipif(
+    not torch.cpu._is_vnni_supported(), reason="this CPU has no products in 8 bits"
 )
 
 IDS = batch_to_ids(SENTENCES)
@@ -129,3 +136,95 @@ def test_a_bilm_unpacked_in_inference_mode_can_be_trained(
     found = gradients(packed.requires_grad_(True))
     expected = gradients(plain.requires_grad_(True))
     assert all_equal(found, expected)
+
+
+def rounded_to_8_bits(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Integers and a scale for each row [N, K], in NumPy."""
+    largest = np.abs(rows).max(1, keepdims=True)
+    largest[largest == 0] = 1.0
+    return np.floor(rows / largest * 127 + 0.5), largest / 127
+
+
+@needs_int8
+@pytest.mark.parametrize("rows", [1, 2, 7, 64])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_products_in_8_bits_are_sums_of_rounded_values(
+    rows: int, with_bias: bool
+) -> None:
+    """Beside NumPy, with rows of very different sizes and rows of zeros."""
+    weight = torch.randn(40, 4, 6)
+    weight[0] = 0.0
+    sizes = torch.logspace(-3, 3, rows)[:, None]
+    inputs = torch.randn(rows, 24) * sizes
+    inputs[-1] *= float(rows == 1)
+    bias = torch.randn(40) if with_bias else None
+    packed = QuantizedWeight(weight)
+    kept, scale = rounded_to_8_bits(weight.flatten(1).double().numpy())
+    unpacked = packed.unpack().flatten(1).double().numpy()
+    assert np.abs(unpacked - kept * scale).max() < 1e-4 * np.abs(unpacked).max()
+    values, scales = rounded_to_8_bits(inputs.double().numpy())
+    expected = torch.from_numpy(values * scales @ unpacked.T)
+    if bias is not None:
+        expected += bias
+    found = packed(inputs, bias)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected.float(), rtol=1e-5, atol=1e-6)
+    for row in range(rows):
+        assert torch.equal(packed(inputs[row : row + 1], bias), found[row : row + 1])
+
+
+@needs_int8
+def test_weights_in_8_bits_are_rounded_once() -> None:
+    packed = QuantizedWeight(torch.randn(2000, 24))
+    inputs = torch.randn(3, 24)
+    weight = packed.unpack()
+    again = QuantizedWeight(weight.t().contiguous().t())
+    assert torch.equal(again.unpack(), weight)
+    assert torch.equal(again(inputs), packed(inputs))
+    with_nan = torch.tensor([[torch.nan] + 23 * [1.0]])
+    assert packed(with_nan).isnan().all()
+
+
+@needs_int8
+def test_layers_in_8_bits_are_near_and_independent_of_the_batch(tmp_path: Path) -> None:
+    exact = BiLM.from_files(*embedded_bilm(), packed=True)
+    low = BiLM.from_files(*embedded_bilm(), precision="int8", packed=True)
+    expected = exact(IDS)
+    found = low(IDS)
+    cosines = torch.cosine_similarity(
+        expected.layers[:, expected.mask], found.layers[:, found.mask], dim=2
+    )
+    assert cosines.min() > 0.995
+    assert not torch.equal(expected.layers, found.layers)
+    length = int(found.mask[0].sum())
+    alone = low(IDS[:1, :length]).layers[:, 0]
+    assert torch.equal(alone, found.layers[:, 0, :length])
+    files = tmp_path / "o.json", tmp_path / "w.hdf5"
+    low.save_files(*files)
+    loaded = BiLM.from_files(*files, precision="int8", packed=True)
+    copies = (copy.deepcopy(low), pickle.loads(pickle.dumps(low)), loaded)
+    for other in (*copies, low.unpack()):
+        assert torch.equal(other(IDS).layers, found.layers)
+
+
+@needs_int8
+def test_8_bits_have_no_gradient_and_no_other_device(files: Files) -> None:
+    bilm = BiLM.from_files(*files, precision="int8").requires_grad_(True)
+    with pytest.raises(RuntimeError, match="8 bits need .*, and no gradient"):
+        bilm(IDS)
+    with pytest.raises(InputError, match="int8 needs the device cpu, got meta"):
+        BiLM.from_files(*files, precision="int8", packed=True).to("meta")
+
+
+def test_a_cpu_without_8_bits_computes_in_float32(
+    files: Files,
+    plain: BiLM,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
+    bilm = BiLM.from_files(*files, precision="int8", packed=True)
+    (record,) = caplog.records
+    assert "precision int8 needs a CPU with VNNI" in record.getMessage()
+    assert bilm.precision == "float32"
+    assert torch.equal(bilm(IDS).layers, plain(IDS).layers)

@@ -145,6 +145,9 @@ def test_settings_that_do_not_fit_the_inferred_source(here: Path) -> None:
         Layers.open(SourceSettings(model="bilm", pieces="last"))
     with pytest.raises(InputError, match="state: expected reset where source is trans"):
         Layers.open(SourceSettings(model="bert", state="carry"))
+    message = "precision: expected float32 or bfloat16 where source is transformer"
+    with pytest.raises(InputError, match=message):
+        Layers.open(SourceSettings(model="bert", precision="int8"))
     with pytest.raises(InputError, match=r"config\.json: .*|no such file"):
         Layers.open(SourceSettings(source="transformer", model="bilm"))
 
