@@ -12,6 +12,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
 from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
+from tests.coref.test_reader import STORIES
 
 
 @cache
@@ -110,6 +111,15 @@ def test_invalid_input(task: str, inputs: Any, message: str) -> None:
 def test_numbers_that_json_does_not_have(number: str) -> None:
     with pytest.raises(InputError, match="expected one JSON object per line, got"):
         stored("ner").load_line(f'{{"tokens": ["a"], "id": {number}}}')
+
+
+def test_documents_of_a_file_keep_their_names() -> None:
+    predictor = stored("coref")
+    instance = next(iter(predictor._dataset_reader.read(STORIES)))
+    found = predictor.predict_instance(instance)
+    assert (found["key"], found["part"]) == ("bc/pier/00/pier_0001", 0)
+    found = predictor.predict_json(INPUTS["coref"])
+    assert "key" not in found and "part" not in found
 
 
 @pytest.mark.parametrize("task", INPUTS)
