@@ -4,12 +4,17 @@ near the limits.
 """
 
 import math
+import re
+from dataclasses import asdict
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import pytest
 
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks
 from elmo_tasks.elmo.windows import Window, windows
+
+VECTORS = Path(__file__).resolve().parents[2] / "docs" / "VECTORS.md"
 
 
 def context(window: Window, token: int, length: int) -> int:
@@ -81,6 +86,12 @@ def test_blocks_are_bounded_in_sentences_and_in_tokens(
     found = list(blocks(iter(given), sizes))
     assert [len(block) for block in found] == expected
     assert sum(found, []) == given
+
+
+def test_the_sizes_that_vectors_names() -> None:
+    text = VECTORS.read_text()
+    for name, size in asdict(BatchSizes()).items():
+        assert re.search(rf"`{name}`[^`]*\({size:,}\)", text), name
 
 
 def test_sentences_at_the_limit() -> None:
