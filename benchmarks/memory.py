@@ -28,6 +28,7 @@ from elmo_tasks.bilm.options import BiLMOptions
 
 SENTENCE = 25
 PASSAGE = 400
+LONGEST = 780
 QUESTION = 30
 """Words of each."""
 BATCH = 45
@@ -41,7 +42,7 @@ CASES = {
         ("decode", 4000),
         ("decode", 5000),
     ],
-    "squad": [("train", PASSAGE), ("decode", PASSAGE)],
+    "squad": [("train", PASSAGE), ("train", LONGEST), ("decode", PASSAGE)],
 }
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 

@@ -103,13 +103,14 @@ class ScalarMix(nn.Module):
         if layer_norm:
             layers = normalize(layers, mask, over_batch=layer_norm == "batch")
         if self.weights is None:
-            mixed = layers[0]  # [B, T, D]
-        else:
-            shares = self.weights.softmax(0).to(layers)  # [L+1]
-            mixed = torch.einsum("l,lbtd->btd", shares, layers)  # [B, T, D]
-        if self.gamma is None:
-            return mixed
-        return self.gamma * mixed
+            if self.gamma is None:
+                return layers[0]  # [B, T, D]
+            return self.gamma * layers[0]
+        shares = self.weights.softmax(0)  # [L+1]
+        if self.gamma is not None:
+            # Here, and not after the sum, which would be kept for gamma's gradient.
+            shares = self.gamma * shares
+        return torch.einsum("l,lbtd->btd", shares.to(layers), layers)  # [B, T, D]
 
     def layer_weights(self) -> Tensor:
         """

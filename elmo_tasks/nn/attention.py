@@ -24,18 +24,20 @@ class Trilinear(nn.Module):
             nn.init.uniform_(weights, -bound, bound)
 
     def forward(self, u: Tensor, v: Tensor) -> Tensor:
-        """Vectors [B, T, D] and [B, U, D] -> similarities [B, T, U]."""
-        products = (u * self.product) @ v.transpose(1, 2)  # [B, T, U]
+        """
+        Vectors [B, T, D] and [B, U, D] -> similarities [B, T, U]. The second ones are
+        multiplied by w3, which are fewer in SQuAD, and are kept for the gradient.
+        """
+        products = u @ (v * self.product).transpose(1, 2)  # [B, T, U]
         return products + (u @ self.left)[:, :, None] + (v @ self.right)[:, None, :]
 
 
 class BiAttention(nn.Module):
     """
     Bidirectional attention flow between a passage and a question (Seo et al. 2017,
-    section 2.1, "attention flow layer"), of vectors of `width` D. For each passage
-    vector `c_t` it gives
+    section 2.1, "attention flow layer"), of passage vectors `c_t` and question vectors
+    `q_u` of `width` D:
 
-        [c_t; a_t; c_t * a_t; c_t * b]
         a_t = sum_u softmax_u(s(c_t, q_u)) q_u
         b = sum_t softmax_t(max_u s(c_t, q_u)) c_t
 
@@ -53,10 +55,10 @@ class BiAttention(nn.Module):
         passage_mask: Tensor,
         question: Tensor,
         question_mask: Tensor,
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
         """
-        Passage [B, T, D] and question [B, U, D], each with its mask, bool -> [B, T,
-        4D].
+        Passage [B, T, D] and question [B, U, D], each with its mask, bool -> a [B, T,
+        D] and b [B, D].
         """
         scores = self.similarity(passage, question)  # [B, T, U]
         of_question = question_mask[:, None, :]  # [B, 1, U]
@@ -64,9 +66,7 @@ class BiAttention(nn.Module):
         attended = weighted_sum(question, over_question)  # [B, T, D]
         best = masked_max(scores, of_question, dim=2)  # [B, T]
         over_passage = masked_softmax(best, passage_mask, memory_efficient=True)
-        summary = weighted_sum(passage, over_passage)[:, None, :]  # [B, 1, D]
-        parts = [passage, attended, passage * attended, passage * summary]
-        return torch.cat(parts, -1)
+        return attended, weighted_sum(passage, over_passage)
 
 
 class SelfAttention(nn.Module):

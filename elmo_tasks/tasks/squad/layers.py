@@ -2,15 +2,56 @@
 Parts of the SQuAD model: residual self-attention, chained pointers, and the best spans.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from allennlp.modules import InputVariationalDropout
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from elmo_tasks.nn.attention import SelfAttention
 from elmo_tasks.nn.gru import Gru
 from elmo_tasks.nn.initialization import glorot
+
+
+class MergeAttended(nn.Sequential):
+    """
+    One vector of `size` for each passage vector `c_t` of `width` D and what
+    `BiAttention` gives (Clark and Gardner 2017, section 2):
+
+        y_t = ReLU(W [c_t; a_t; c_t * a_t; c_t * b] + bias)
+
+    The four vectors are never side by side: with ELMo at the output they would be the
+    largest tensor of the model. W is taken in four blocks, the last of which b is
+    multiplied into; `c_t * a_t` is computed again for the gradient.
+    """
+
+    def __init__(self, *, width: int, size: int) -> None:
+        super().__init__(glorot(nn.Linear(4 * width, size)), nn.ReLU())
+
+    def forward(  # type: ignore[override]
+        self, passage: Tensor, attended: Tensor, summary: Tensor
+    ) -> Tensor:
+        """c [B, T, D], a [B, T, D] and b [B, D] -> [B, T, size]."""
+        linear = cast(nn.Linear, self[0])
+        of_c, of_a, of_product, of_summary = linear.weight.chunk(4, 1)  # [size, D]
+        of_passage = of_c + of_summary * summary[:, None, :]  # [B, size, D]
+        y = passage @ of_passage.transpose(1, 2) + linear.bias  # [B, T, size]
+        y = y + attended @ of_a.t()
+        y = y + checkpoint(
+            _product_of,
+            passage,
+            attended,
+            of_product,
+            use_reentrant=False,
+            preserve_rng_state=False,
+        )
+        return self[1](y)
+
+
+def _product_of(passage: Tensor, attended: Tensor, weight: Tensor) -> Tensor:
+    """`W (c_t * a_t)` [B, T, size] for W [size, D]."""
+    return (passage * attended) @ weight.t()
 
 
 class ResidualSelfAttention(nn.Module):

@@ -21,10 +21,10 @@ from elmo_tasks.settings import Probability, Size, checked
 from elmo_tasks.tasks.predictor import Sentence
 from elmo_tasks.tasks.squad.layers import (
     ChainedPointers,
+    MergeAttended,
     ResidualSelfAttention,
     Spans,
     best_spans,
-    relu_layer,
 )
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.squad.official import best_text
@@ -75,7 +75,9 @@ class SquadModel(SoftmaxModel):
         self.max_span_length = max_span_length
         self.n_best = n_best
         self.attention = BiAttention(self.input_encoder.get_output_dim())
-        self.merge = relu_layer(4 * self.input_encoder.get_output_dim(), width)
+        self.merge = MergeAttended(
+            width=self.input_encoder.get_output_dim(), size=width
+        )
         self.self_attention = ResidualSelfAttention(size=width // 2, dropout=dropout)
         self.dropout = InputVariationalDropout(dropout)
         self.pointers = ChainedPointers(size=width // 2)
@@ -115,8 +117,11 @@ class SquadModel(SoftmaxModel):
         """`start_logits` and `end_logits` [B, T]."""
         passage_h, _, mask = self.input_encoder(passage)  # [B, T, D]
         question_h, _, question_mask = self.input_encoder(question)  # [B, U, D]
-        attended = self.attention(passage_h, mask, question_h, question_mask)
-        x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
+        attended, summary = self.attention(
+            passage_h, mask, question_h, question_mask
+        )  # [B, T, D], [B, D]
+        merged = self.merge(passage_h, attended, summary)  # [B, T, W]
+        x = self.self_attention(merged, mask)  # [B, T, W]
         starts, ends = self.pointers(self.dropout(x), mask)  # [B, T] each
         starts = at_least_float32(starts)
         ends = at_least_float32(ends)
