@@ -192,6 +192,10 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
             ":1: expected a column of arguments for each of 1 framesets, got 0",
         ),
         (
+            [row("a", "-", "*", "*"), row("run", "01", "(V*)", "*")],
+            ":1: expected a column of arguments for each of 1 framesets, got 2",
+        ),
+        (
             [row("a", "-", "(V*)"), row("run", "01", "*")],
             ":2: column 12 has no '.V' over its predicate 'run'",
         ),
