@@ -194,7 +194,7 @@ def test_layers_in_8_bits_are_near_and_independent_of_the_batch(tmp_path: Path) 
     cosines = torch.cosine_similarity(
         expected.layers[:, expected.mask], found.layers[:, found.mask], dim=2
     )
-    assert cosines.min() > 0.995
+    assert cosines.min() > 0.995 and low.precision == "int8"
     assert not torch.equal(expected.layers, found.layers)
     length = int(found.mask[0].sum())
     alone = low(IDS[:1, :length]).layers[:, 0]

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 import torch
+from allennlp.common import Params
 from allennlp.data import TextFieldTensors, Vocabulary
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.tasks.tagging.reader import NerReader
@@ -126,3 +128,17 @@ def test_elmo_without_character_ids(tmp_path: Path) -> None:
         InputError, match="the key elmo .* got token_characters, tokens"
     ):
         layers(tokens)
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ({"places": "input"}, "elmo: places: expected one of the keys"),
+        ({"at": "above"}, "elmo: at: expected .*above"),
+        ({"mix": "last", "l2": 1.0}, "elmo: l2: expected null where mix is last"),
+        ({"dropout": 2.0}, "elmo: dropout: expected .*2.0"),
+    ],
+)
+def test_wrong_keys_of_elmo_are_one_error(config: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=f"^{problem}"):
+        ElmoTokenEmbedder.from_params(Params(config))
