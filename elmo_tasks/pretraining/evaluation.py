@@ -1,20 +1,28 @@
 """Exact perplexity (paper, section 3.1)."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_tasks.bilm.bilm import DIRECTIONS, States
+from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
+from elmo_tasks.pretraining.sentence_losses import (
+    CARRIED_WINDOW,
+    RESET,
+    StartState,
+    sentence_losses,
+    window_losses,
+)
 from elmo_tasks.pretraining.sentences import check_text, read_sentences
 from elmo_tasks.pretraining.stream import LmStream
-from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.settings import Size, checked
 
 ROWS = 32
@@ -61,8 +69,13 @@ class Perplexity(Metric):
         """
         # In one tensor: reading its values waits for the device once.
         numbers = torch.cat([output.nll.double(), output.counts]).tolist()
-        nll = numbers[:2]
-        targets = numbers[2:]
+        self.add(numbers[:2], numbers[2:], unknown)
+
+    def add(self, nll: Sequence[float], targets: Sequence[float], unknown: int) -> None:
+        """
+        Count the sums of the negative log-likelihoods of both directions, in nats, and
+        the numbers of their targets; the rest is as in a call.
+        """
         for name, value in zip(DIRECTIONS, nll, strict=True):
             if not math.isfinite(value):
                 raise InputError(
@@ -144,29 +157,43 @@ def perplexity(
     vocabulary: WordVocabulary,
     files: Iterable[str | Path],
     *,
+    state: StartState = "carry",
     rows: Size = ROWS,
-    unroll: Size = UNROLL,
+    unroll: Size | None = None,
     max_tokens: Size | None = None,
     progress: Callable[[], object] | None = None,
 ) -> Iterator[tuple[str, PerplexityReport]]:
     """
-    Perplexity by file, then over all files (`all`) if there are several. Each file
-    starts from zero states, and stops at the first sentence end after `max_tokens`
-    predictions per direction. The model is set to evaluation mode. `progress` is called
-    after each batch. Raises `InputError` if a file is unreadable or has no sentence.
+    Perplexity by file, then over all files (`all`) if there are several. A file stops
+    at the first sentence end after `max_tokens` predictions per direction.
+
+    With `state` `carry`, the `rows` of running text start from zero states at the
+    beginning of a file, and carry their states from sentence to sentence. They are read
+    in windows of `unroll` tokens, by default 20, or 640 of a single row, where their
+    number changes nothing but rounding. With `reset`, each sentence starts from zero
+    states, and both numbers do not matter.
+
+    The model is set to evaluation mode. `progress` is called after each batch, with
+    `reset` after each sentence. Raises `InputError` if a file is unreadable or has no
+    sentence.
     """
     model.eval()
     paths = [Path(file) for file in files]
     check_text(paths)
     total = Perplexity()
     for path in paths:
-        forward = first_sentences([path], max_tokens=max_tokens)
-        backward = first_sentences([path], max_tokens=max_tokens)
-        stream = LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll)
         counts = Perplexity()
-        for output, unknown in _outputs(model, stream):
-            counts(output, unknown)
-            total(output, unknown)
+        for sums in _sums_of(
+            model,
+            vocabulary,
+            path,
+            state=state,
+            rows=rows,
+            unroll=unroll,
+            max_tokens=max_tokens,
+        ):
+            counts.add(*sums)
+            total.add(*sums)
             if progress is not None:
                 progress()
         yield str(path), counts.report()
@@ -174,13 +201,43 @@ def perplexity(
         yield "all", total.report()
 
 
-def _outputs(
-    model: BiLanguageModel, stream: LmStream
-) -> Iterator[tuple[LmOutput, int]]:
-    """The output of each batch, and the number of its targets that are `<UNK>`."""
-    device = model.softmax.bias.device
-    states: States = {}
-    for batch in stream:
-        output = model(batch.to(device), states)
-        states = output.states
-        yield output, batch.unknown
+class _Sums(NamedTuple):
+    """What `Perplexity.add` counts."""
+
+    nll: Sequence[float]
+    targets: Sequence[int]
+    unknown: int
+
+
+def _sums_of(
+    model: BiLanguageModel,
+    vocabulary: WordVocabulary,
+    path: Path,
+    *,
+    state: StartState,
+    rows: int,
+    unroll: int | None,
+    max_tokens: int | None,
+) -> Iterator[_Sums]:
+    """The sums of each batch of a file, or of each sentence."""
+    sentences = first_sentences([path], max_tokens=max_tokens)
+    if state == RESET:
+        for words, losses in sentence_losses(model, vocabulary, sentences):
+            yield sums_of_sentence(words, losses, vocabulary)
+        return
+    if unroll is None:
+        unroll = CARRIED_WINDOW if rows == 1 else UNROLL
+    again = first_sentences([path], max_tokens=max_tokens)
+    stream = LmStream(sentences, again, vocabulary, batch_size=rows, unroll=unroll)
+    for losses, batch in window_losses(model, stream):
+        targets = batch.mask.sum((1, 2)).tolist()
+        yield _Sums(losses.sum((1, 2)).tolist(), targets, batch.unknown)
+
+
+def sums_of_sentence(
+    words: Sequence[str], losses: np.ndarray, vocabulary: WordVocabulary
+) -> _Sums:
+    """Those of a sentence, with what `sentence_losses` gives for it."""
+    unknown = [word for word in words if vocabulary.id(word) == UNKNOWN]
+    targets = losses.shape[1]
+    return _Sums(losses.sum(1).tolist(), [targets] * 2, 2 * len(unknown))

@@ -19,6 +19,7 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.bilm.packed_linear import Precision
 from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
@@ -234,6 +235,22 @@ def load_trained(model: Optional[PathLike] = None) -> TrainedModel:
     if present and not (folder / CONFIG).is_file():
         return _load_exported(folder, "hdf5")
     return _load_run(folder)
+
+
+def packed(
+    trained: TrainedModel, precision: Precision, device: torch.device
+) -> TrainedModel:
+    """
+    The same language model for measuring only, on a device: products of its biLM are in
+    `precision`, and its weights are packed where that is faster. The softmax stays in
+    float32.
+    """
+    trained.model.to(device)
+    given = trained.model.bilm
+    bilm = BiLM(given.options, precision=precision, initialize=False).to(device)
+    bilm.load_state_dict(given.state_dict())
+    trained.model.bilm = bilm.eval().pack()
+    return trained
 
 
 def _fetched(address: str) -> Path:

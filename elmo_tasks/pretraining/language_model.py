@@ -39,6 +39,16 @@ class LmOutput(NamedTuple):
         return 0.5 * (self.nll / self.counts.clamp_min(1)).sum()
 
 
+class TokenLosses(NamedTuple):
+    """
+    The negative log-likelihood of each target by the exact softmax, in nats, zero where
+    it is masked, and the states for the next batch.
+    """
+
+    nll: Tensor  # [2, T, B], forward and backward
+    states: States
+
+
 class BiLanguageModel(nn.Module):
     """
     A biLM with its softmax, for training and for measuring perplexity.
@@ -76,14 +86,36 @@ class BiLanguageModel(nn.Module):
         """
         dtype = self._product_dtype
         with torch.autocast(batch.characters.device.type, enabled=False):
-            return self._output(batch, states or {}, dtype)
+            tops, finals = self._tops(batch, states or {}, dtype)
+            # After both directions: dropout and the sampled softmax share a generator.
+            nll = []
+            for top, targets, mask in zip(tops, batch.targets, batch.mask, strict=True):
+                nll.append(self._nll(top, targets, mask, dtype))
+            return LmOutput(torch.stack(nll), batch.mask.sum((1, 2)), finals)
 
-    def _output(
-        self, batch: LmBatch, states: States, dtype: torch.dtype | None
-    ) -> LmOutput:
+    @torch.no_grad()
+    def token_losses(self, batch: LmBatch, states: States | None = None) -> TokenLosses:
         """
-        As `forward`, with matrix products in `dtype`, by default that of the
-        parameters.
+        As `forward` in evaluation mode, for each target. The softmax is computed in
+        parts, so that memory does not grow with the vocabulary times the batch.
+        """
+        with torch.autocast(batch.characters.device.type, enabled=False):
+            tops, finals = self._tops(batch, states or {}, self._product_dtype)
+            hidden = torch.cat(tops)  # [2 * T * B, P]
+            # In one call, since each call packs the weights of the softmax.
+            losses = self.softmax.exact_nll(
+                hidden[batch.mask.flatten()], batch.targets[batch.mask]
+            )
+            nll = losses.new_zeros(batch.mask.shape)  # [2, T, B]
+            nll[batch.mask] = losses
+            return TokenLosses(nll, finals)
+
+    def _tops(
+        self, batch: LmBatch, states: States, dtype: torch.dtype | None
+    ) -> tuple[list[Tensor], States]:
+        """
+        The top output of each direction [T * B, P] and the final states, with matrix
+        products in `dtype`, by default that of the parameters.
         """
         tokens = self._encode(batch.characters, dtype)  # [U, P]
         tops = []
@@ -93,11 +125,7 @@ class BiLanguageModel(nn.Module):
                 direction, tokens, inputs, states.get(direction), dtype
             )
             tops.append(top)
-        # After both directions: dropout and the sampled softmax share a generator.
-        nll = []
-        for top, targets, mask in zip(tops, batch.targets, batch.mask, strict=True):
-            nll.append(self._nll(top, targets, mask, dtype))
-        return LmOutput(torch.stack(nll), batch.mask.sum((1, 2)), finals)
+        return tops, finals
 
     def _encode(self, characters: Tensor, dtype: torch.dtype | None) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""

@@ -8,11 +8,11 @@ model starts each batch from the final LSTM states of the one before (truncated
 back-propagation; paper, section 3.4).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -108,6 +108,10 @@ class TokenRows:
             )
         self._rest = [list(pairwise(tokens)) for tokens in remainders]
 
+    def begin(self, sentences: Sequence[list[str]]) -> None:
+        """Give each row a sentence."""
+        self._rest = [list(self._pairs(sentence)) for sentence in sentences]
+
     def _advance(self, row: int) -> Pairs:
         """Take the next T pairs of a row; fewer at the end of the source."""
         pairs = self._rest[row]
@@ -193,6 +197,26 @@ class LmStream:
             raise StopIteration
         nothing: list[Pairs] = [[]] * self._row_count
         return self._batch([forward or nothing, backward or nothing])
+
+    @classmethod
+    def of_sentences(
+        cls,
+        sentences: Sequence[list[str]],
+        vocabulary: WordVocabulary,
+        *,
+        unroll: Size,
+    ) -> Self:
+        """
+        The stream of B sentences, each in a row of its own, which starts from zero
+        states.
+        """
+        nothing: Iterator[list[str]] = iter(())
+        stream = cls(
+            nothing, nothing, vocabulary, batch_size=len(sentences), unroll=unroll
+        )
+        for rows in stream._rows.values():
+            rows.begin(sentences)
+        return stream
 
     def _batch(self, windows: list[list[Pairs]]) -> LmBatch:
         """The batch of two windows of B rows: forward, then backward."""
