@@ -1,6 +1,6 @@
 """
-`elmo-tasks bilm`: prepare text for a bidirectional language model, export it, measure
-it, share it.
+`elmo-tasks bilm`: prepare text for a bidirectional language model, export it, and
+measure it.
 """
 
 import argparse
@@ -8,19 +8,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import torch
 from tqdm import tqdm
 
-from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
+from elmo_tasks.cli import bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import add_actions, location
+from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
 from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
-from elmo_tasks.pretraining.export import export_run, exported_names, load_trained
+from elmo_tasks.pretraining.export import (
+    export_run,
+    exported_names,
+    load_trained,
+    packed,
+)
 from elmo_tasks.pretraining.paragraphs import BLANK, LINE
 from elmo_tasks.pretraining.prepare import prepare
+from elmo_tasks.pretraining.sentence_losses import CARRY, RESET
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.splits import SPLITS, HeldOut, Written
 from elmo_tasks.run_names import CARD_FILE
@@ -45,6 +53,10 @@ _MODEL_HELP = (
     "the folder of a run (after its first validation), an exported folder, its ZIP or URL, or"
     " hf://OWNER/NAME (default: bundled)"
 )
+_STATE_HELP = (
+    "what each sentence starts from: carry, the last states of the sentence before it in the same place, as in"
+    " training (default); or reset, zero states"
+)
 _LANGUAGE_HELP = (
     "split raw text by spaCy's rules for this language, such as la (default: words are"
     " separated by blanks)"
@@ -58,13 +70,16 @@ _PARAGRAPHS = {
     BLANK: "lines are wrapped, and blank lines end paragraphs (--paragraphs blank)",
     None: "each line is a sentence",
 }
-_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
-
-DESCRIPTION = "Prepare text for a bidirectional language model, export a trained one, or measure its perplexity."
+DESCRIPTION = (
+    "Prepare text for a bidirectional language model, export a trained one, or measure it: its perplexity, the"
+    " surprisal of words, minimal pairs."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The actions of `elmo-tasks bilm prepare | export | perplexity`."""
+    """
+    The actions of `elmo-tasks bilm prepare | export | perplexity | surprisal | score`.
+    """
     actions = add_actions(parser)
     add = actions.add_parser
     text = "split a corpus into sentences and words"
@@ -73,6 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_export(add("export", description=_EXPORT, help=text))
     text = "measure the perplexity on files"
     _add_perplexity(add("perplexity", description=_PERPLEXITY, help=text))
+    text = "write the surprisal of each word of a text"
+    action = add("surprisal", description=bilm_surprisal.DESCRIPTION, help=text)
+    bilm_surprisal.add_arguments(action, _MODEL_HELP)
+    text = "print the accuracy on minimal pairs"
+    action = add("score", description=bilm_score.DESCRIPTION, help=text)
+    bilm_score.add_arguments(action, _MODEL_HELP)
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -225,6 +246,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         metavar="B",
         help="number of places of a file that are read at once (default: %(default)s)",
     )
+    add("--state", choices=(CARRY, RESET), default=CARRY, help=_STATE_HELP)
     add(
         "--max-tokens",
         type=number(Size),
@@ -237,24 +259,19 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
 
 def _perplexity(args: argparse.Namespace) -> None:
     files = expand_files(args.files)
-    trained = load_trained(args.model)
-    bilm = BiLM(trained.model.bilm.options, precision=args.precision, initialize=False)
-    bilm.load_state_dict(trained.model.bilm.state_dict())
-    trained.model.bilm = bilm.eval().pack()
-    print(
-        f"weights of {trained.source}, {len(trained.vocabulary):,} words, which is the perplexity by chance"
-    )
-    print(_HEADER)
-    with tqdm(unit=" batches", disable=None, leave=False) as bar:
+    trained = packed(load_trained(args.model), args.precision, torch.device("cpu"))
+    print(weights_line(trained))
+    print(HEADER)
+    unit = " sentences" if args.state == RESET else " batches"
+    with tqdm(unit=unit, disable=None, leave=False) as bar:
         for name, found in perplexity(
             trained.model,
             trained.vocabulary,
             files,
+            state=args.state,
             rows=args.batch_size,
             max_tokens=args.max_tokens,
             progress=bar.update,
         ):
-            perplexities = [f"{value:>9.3f}" for value in found[:4]]
-            counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
             with tqdm.external_write_mode():
-                print(f"{counts} {' '.join(perplexities)}  {name}", flush=True)
+                print(perplexity_line(name, found), flush=True)

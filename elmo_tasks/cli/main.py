@@ -37,7 +37,7 @@ COMMANDS = {
     "ablate": "run the rows of a table: the paper's, or your own",
     "ablate-run": "run one row of a table once (called by ablate)",
     "probe": "score the layers on word senses, parts of speech and neighbours",
-    "bilm": "prepare text for a biLM; export a biLM, or measure its perplexity",
+    "bilm": "prepare text for a biLM; export a biLM, or measure its perplexity and surprisal",
     "elmo": "write the ELMo vectors of a text to a file",
     "static": "write one vector per word, the mean of its ELMo vectors in a text",
     "models": "list, download or remove the published ELMo models",

@@ -1,5 +1,6 @@
 """`elmo-tasks bilm`: arguments and output."""
 
+import json
 import re
 from functools import partial
 from pathlib import Path
@@ -59,3 +60,141 @@ def test_all_files_are_checked_before_the_first_is_measured(
     with pytest.raises(InputError, match="binary.txt"):
         bilm("perplexity", text, text.parent / "binary.txt", "--model", run)
     assert str(text) not in capsys.readouterr().out
+
+
+def rows_of(file: Path) -> list[list[str]]:
+    return [line.split("\t") for line in file.read_text().splitlines()]
+
+
+def test_surprisal(
+    run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One row per token, whose sums are those of the perplexity that is printed."""
+    text.write_text("the cook bakes .\n\nthe sailor bakes .\n")
+    out, sums = tmp_path / "out.tsv", tmp_path / "sums.tsv"
+    for state, options in (
+        ("reset", ("--state", "reset")),
+        ("carry", ("--batch-size", 1)),
+    ):
+        bilm("perplexity", text, "--model", run, *options)
+        expected = capsys.readouterr().out
+        files = ("-o", out, "--sentences", sums, "--force")
+        bilm("surprisal", text, "--model", run, "--state", state, *files)
+        assert capsys.readouterr().out == expected
+        header, *rows = rows_of(out)
+        assert header == [
+            "file",
+            "line",
+            "position",
+            "word",
+            "forward",
+            "backward",
+            "oov",
+        ]
+        assert {row[0] for row in rows} == {str(text)}
+        assert [row[1:4] + row[6:] for row in rows] == [
+            ["1", "0", "<S>", "0"],
+            ["1", "1", "the", "0"],
+            ["1", "2", "cook", "0"],
+            ["1", "3", "bakes", "0"],
+            ["1", "4", ".", "0"],
+            ["1", "5", "</S>", "0"],
+            ["3", "0", "<S>", "0"],
+            ["3", "1", "the", "0"],
+            ["3", "2", "sailor", "1"],
+            ["3", "3", "bakes", "0"],
+            ["3", "4", ".", "0"],
+            ["3", "5", "</S>", "0"],
+        ]
+        forward = [float(row[4]) for row in rows if row[4]]
+        backward = [float(row[5]) for row in rows if row[5]]
+        assert len(forward) == len(backward) == 10
+        *_, line = expected.splitlines()
+        perplexities = [float(cell) for cell in line.split()[2:4]]
+        found = [2 ** (sum(bits) / 10) for bits in (forward, backward)]
+        assert found == pytest.approx(perplexities, abs=5e-4)
+        header, *rows = rows_of(sums)
+        assert header == ["file", "line", "words", "oov", "forward", "backward"]
+        assert [row[:4] for row in rows] == [
+            [str(text), "1", "4", "0"],
+            [str(text), "3", "4", "1"],
+        ]
+        assert sum([float(row[4]) for row in rows]) == pytest.approx(sum(forward))
+        assert sum([float(row[5]) for row in rows]) == pytest.approx(sum(backward))
+
+
+def test_surprisal_of_several_files(
+    run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each starts from zeros, in the order of the arguments."""
+    other = tmp_path / "another.txt"
+    other.write_text("the cook bakes .\n")
+    out = tmp_path / "out.tsv"
+    bilm("surprisal", text, other, "--model", run, "-o", out, "--state", "carry")
+    _, *rows = rows_of(out)
+    assert [row[0] for row in rows] == [str(text)] * 12 + [str(other)] * 6
+    assert [row[4:] for row in rows[:6]] == [row[4:] for row in rows[12:]]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[2:]] == [str(text), str(other), "all"]
+
+
+def test_surprisal_of_raw_text(run: Path, text: Path, tmp_path: Path) -> None:
+    text.write_text("the cook bakes.\n")
+    options = ("--tokenizer", "basic", "--precision", "bfloat16")
+    bilm("surprisal", text, "--model", run, "-o", tmp_path / "out.tsv", *options)
+    words = [row[3] for row in rows_of(tmp_path / "out.tsv")]
+    assert words == ["word", "<S>", "the", "cook", "bakes", ".", "</S>"]
+
+
+def test_surprisal_that_cannot_be_written(
+    run: Path, text: Path, tmp_path: Path
+) -> None:
+    """What is there stays."""
+    out = tmp_path / "out.tsv"
+    out.write_text("mine")
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n")
+    for files, message in (
+        ((text, "-o", out), "out.tsv: the file exists"),
+        ((text, "-o", text, "--force"), "overwrite an input file"),
+        ((text, "-o", run / "best.th", "--force"), "overwrite an input file"),
+        ((text, empty, "-o", out, "--force"), "empty.txt: no sentence in this file"),
+        ((tmp_path / "no.txt", "-o", out, "--force"), "no.txt"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bilm("surprisal", *files, "--model", run)
+    assert out.read_text() == "mine"
+
+
+PAIRS = [
+    {"sentence_good": "the cook bakes .", "sentence_bad": "the sailor .", "UID": "a"},
+    {"good": "the cook .", "bad": "the cook .", "UID": "b"},
+]
+
+
+def test_score(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "pairs.jsonl", tmp_path / "pairs.tsv"
+    file.write_text("\n".join([json.dumps(pair) for pair in PAIRS]) + "\n")
+    bilm("score", "--pairs", file, "--model", run, "-o", out)
+    first, header, *lines = capsys.readouterr().out.splitlines()
+    assert first == f"weights of {run / 'best.th'}, 7 words; guessing has 50 %"
+    assert header.split()[:5] == ["pairs", "forward", "95", "%", "interval"]
+    assert [line.split()[-1] for line in lines] == ["a", "b", "all", "<UNK>"]
+    tie = "1    50.00    5.46 - 94.54    50.00    5.46 - 94.54    50.00    5.46 - 94.54"
+    assert lines[1].split() == [*tie.split(), "1", "0.00", "b"]
+    _, *rows = rows_of(out)
+    assert [row[:4] for row in rows] == [
+        [str(file), "1", "a", "1"],
+        [str(file), "2", "b", "0"],
+    ]
+    good = tmp_path / "good.txt"
+    good.write_text("the cook bakes .\nthe sailor .\n")
+    sums = tmp_path / "sums.tsv"
+    words = ("-o", tmp_path / "words.tsv")
+    bilm("surprisal", good, "--model", run, *words, "--sentences", sums)
+    _, first_row, second_row = rows_of(sums)
+    assert rows[0][4:] == [first_row[4], second_row[4], first_row[5], second_row[5]]
+    file.write_text(json.dumps(PAIRS[0]) + "\nnothing\n")
+    with pytest.raises(InputError, match="pairs.jsonl:2: expected a JSON object"):
+        bilm("score", "--pairs", file, "--model", run, "-o", out, "--force")
+    assert rows_of(out)[1:] == rows

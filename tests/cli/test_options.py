@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 OPTION = re.compile(r"^  (?:-\w(?: [A-Z]+)?, )?(--[a-z0-9-]+)", re.MULTILINE)
 ACTIONS = {
     "probe": ("wsd", "pos", "neighbors"),
-    "bilm": ("prepare", "export", "perplexity"),
+    "bilm": ("prepare", "export", "perplexity", "surprisal", "score"),
 }
 
 SHORT = {"dataset_reader.max_instances": 20}
@@ -205,8 +205,21 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16",
+        " --precision bfloat16 --state carry",
         prints="mean",
+    ),
+    Call(
+        "bilm surprisal {text} --model {bilm_run} --out {out}/words.tsv --sentences"
+        " {out}/sums.tsv --state carry --tokenizer basic --precision bfloat16"
+        " --cuda-device -1 --force",
+        ("words.tsv", "sums.tsv"),
+        prints="mean",
+    ),
+    Call(
+        "bilm score --pairs {pairs} --model {bilm_run} --out {out}/pairs.tsv --group"
+        " field --tokenizer basic --precision bfloat16 --cuda-device -1 --force",
+        ("pairs.tsv",),
+        prints="all",
     ),
 ]
 
@@ -228,6 +241,8 @@ def places(
     text.write_text("\n".join(sentences) + "\n")
     records = [{"words": one.split(), "text": one} for one in sentences]
     lines.write_text(json_lines(records))
+    pairs = [{"good": one, "bad": one, "field": "ties"} for one in sentences]
+    (folder / "pairs.jsonl").write_text(json_lines(pairs))
     inputs = [{"tokens": sentence.split()} for sentence in sentences]
     (folder / "inputs.jsonl").write_text(json_lines(inputs))
     rows = [
@@ -251,6 +266,7 @@ def places(
         "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
         "data": str(root / "ner" / "eng.testa"),
         "inputs": str(folder / "inputs.jsonl"),
+        "pairs": str(folder / "pairs.jsonl"),
         "bilm_run": str(folder / "bilm_run"),
         "text": str(text),
         "json": str(lines),
