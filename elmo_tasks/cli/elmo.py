@@ -24,6 +24,7 @@ from elmo_tasks.elmo.shards import ShardJob, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
 from elmo_tasks.errors import InputError, Interrupted, portable
 from elmo_tasks.files import check_output_path
+from elmo_tasks.formats.fasta import FASTA, Protein, read_proteins
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
 from elmo_tasks.ray_cluster import connected, room_of
@@ -58,7 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "input_file",
         type=location,
         metavar="IN",
-        help="UTF-8 text with one sentence per line, also gzip or zstd; - reads standard input",
+        help="UTF-8 text with one sentence per line, or proteins (--input-format fasta), also gzip or zstd; - reads"
+        " standard input",
     )
     parser.add_argument(
         "output_file",
@@ -116,10 +118,11 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "--input-format",
-        choices=("tokens", "text", "json"),
+        choices=("tokens", "text", "json", FASTA),
         default="tokens",
         help="what a line is: tokens separated by white space (default); raw text, split by spaCy's English rules or"
-        " --tokenizer; or JSON, a list of tokens or an object with --column",
+        " --tokenizer; or JSON, a list of tokens or an object with --column. fasta: proteins, whose tokens are their"
+        " residues",
     )
     parser.add_argument(
         "--tokenizer",
@@ -291,7 +294,7 @@ def _write_file(args: argparse.Namespace) -> None:
             bar.reset(total=counts["tokens"])
 
         elmo.write(
-            open_text(input_file, longest=None),
+            read_lines(input_file, args.input_format),
             args.output_file,
             layers=args.output,
             stored=args.stored,
@@ -303,6 +306,13 @@ def _write_file(args: argparse.Namespace) -> None:
         )
     size = Path(args.output_file).stat().st_size
     print(f"{portable(args.output_file)}: {size:,} bytes")
+
+
+def read_lines(file: str, input_format: str) -> Iterator[tuple[int, str | Protein]]:
+    """The lines of a text, or the proteins of a FASTA file, with their numbers."""
+    if input_format == FASTA:
+        return read_proteins(file)
+    return open_text(file, longest=None)
 
 
 def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
@@ -319,6 +329,11 @@ def _format_of(args: argparse.Namespace) -> str:
     """The format and the tokenizer, as `line_parser` takes them."""
     if args.tokenizer is None:
         return args.input_format
+    if args.input_format == FASTA:
+        raise InputError(
+            "--tokenizer: expected none with --input-format fasta",
+            hint="the words of a protein are its residues",
+        )
     if args.input_format == "json":
         return f"json:{args.tokenizer}"
     return f"text:{args.tokenizer}"

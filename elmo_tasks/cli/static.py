@@ -4,17 +4,22 @@ Needs no AllenNLP.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from elmo_tasks.cli.arguments import location
-from elmo_tasks.cli.elmo import add_embedding_options, open_elmo, text_parser
+from elmo_tasks.cli.elmo import (
+    add_embedding_options,
+    open_elmo,
+    read_lines,
+    text_parser,
+)
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import parsed
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
 from elmo_tasks.errors import portable
 from elmo_tasks.files import check_output_path, require_new
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.vector_files import write_word_vectors
 from elmo_tasks.settings import Count, Size, number
 
@@ -115,12 +120,12 @@ def run(args: argparse.Namespace) -> None:
 
 def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:
     parse, _ = text_parser(args)
-    for sentence in parsed(_lines(args.corpus), parse):
+    for sentence in parsed(_lines(args), parse):
         yield sentence.tokens
 
 
-def _lines(files: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+def _lines(args: argparse.Namespace) -> Iterator[tuple[str, int, str | Protein]]:
     """The lines of all files, each with its file and number."""
-    for file in files:
-        for line_number, line in open_text(file, longest=None):
+    for file in args.corpus:
+        for line_number, line in read_lines(file, args.input_format):
             yield file, line_number, line

@@ -3,6 +3,7 @@ Sentences of any number and length -> batches of windows -> their vectors, in th
 process or in several.
 """
 
+import json
 import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.settings import Count, Settings, Size, Wrong, checked
 from elmo_tasks.workers import Processes, Workers, call_held
 
@@ -36,16 +38,23 @@ class Sentence(NamedTuple):
     name: str
 
 
+Line = str | list[str] | Protein
+"""Text, its tokens, or a protein, whose name is its text and whose tokens are residues."""
+
+
 def parsed(
-    lines: Iterable[tuple[str, int, str | list[str]]], parse: Callable[[str], list[str]]
+    lines: Iterable[tuple[str, int, Line]], parse: Callable[[str], list[str]]
 ) -> Iterator[Sentence]:
     """
-    The sentences of lines, each with its file and number. A line is text, which `parse`
-    splits, or tokens. Raises `InputError` for an invalid one.
+    The sentences of lines, each with its file and number; `parse` splits text into
+    tokens. Raises `InputError` for an invalid one.
     """
     for file, number, line in lines:
         try:
-            if isinstance(line, list):
+            if isinstance(line, Protein):
+                text = line.name
+                tokens = line.residues
+            elif isinstance(line, list):
                 text = " ".join(line)
                 tokens = line
             else:
@@ -59,6 +68,17 @@ def parsed(
         except InputError as error:
             raise InputError(str(error), file=file, line=number) from None
         yield Sentence(text, tokens, f"{file}:{number}")
+
+
+def bytes_of(line: Line) -> bytes:
+    """What a digest of a text takes of a line."""
+    if isinstance(line, Protein):
+        text = line.text()
+    elif isinstance(line, list):
+        text = json.dumps(line)
+    else:
+        text = line
+    return text.encode() + b"\n"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,14 @@ from typing import Any
 import h5py
 import numpy as np
 
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into, parsed
+from elmo_tasks.elmo.batching import (
+    BatchSizes,
+    Sentence,
+    blocks,
+    bytes_of,
+    embed_into,
+    parsed,
+)
 from elmo_tasks.elmo.hdf5_reader import (
     FORMAT,
     OFFSETS,
@@ -24,10 +31,13 @@ from elmo_tasks.elmo.hdf5_reader import (
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write, check_output_path, require_new
+from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.hdf5 import new_hdf5
 
-Lines = Iterable[tuple[int, str]]
-"""Lines with their numbers, counted from 1."""
+Lines = Iterable[tuple[int, str | Protein]]
+"""
+Lines with their numbers, counted from 1; or proteins, whose names are their sentences.
+"""
 
 _LONGEST_STRING = 2**31 - 1
 
@@ -94,9 +104,9 @@ def _read(
     sentences = []
     digest = sha256()
 
-    def rows() -> Iterator[tuple[str, int, str]]:
+    def rows() -> Iterator[tuple[str, int, str | Protein]]:
         for number, line in lines:
-            digest.update(line.encode() + b"\n")
+            digest.update(bytes_of(line))
             yield name, number, line
 
     for sentence in parsed(rows(), parse):

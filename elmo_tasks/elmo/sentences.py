@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.raw_text import (
     Split,
     Tokenizer,
@@ -159,12 +160,12 @@ def are_words_of_one(sentences: list[Any]) -> bool:
 
 
 def until_the_end(
-    lines: Iterable[tuple[int, str]], split: Split
-) -> Iterator[tuple[int, str]]:
+    lines: Iterable[tuple[int, str | Protein]], split: Split
+) -> Iterator[tuple[int, str | Protein]]:
     """The numbered lines of a whole text, for which warnings are due at its end."""
     first: list[str] = []
     for number, line in lines:
-        if len(first) < _SAMPLED_LINES and line.strip():
+        if isinstance(line, str) and len(first) < _SAMPLED_LINES and line.strip():
             first.append(line.strip())
         yield number, line
     end_of_text(split)

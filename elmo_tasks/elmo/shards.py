@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal
 
 import torch
 
-from elmo_tasks.elmo.batching import Sentence, parsed
+from elmo_tasks.elmo.batching import Line, Sentence, bytes_of, parsed
 from elmo_tasks.elmo.layer_choice import LayerChoice
 from elmo_tasks.elmo.parquet_vectors import (
     FORMAT,
@@ -39,6 +39,7 @@ from elmo_tasks.elmo.parquet_vectors import (
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
+from elmo_tasks.formats.fasta import FASTA, read_proteins
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
 from elmo_tasks.settings import Settings, Size, checked
@@ -68,10 +69,12 @@ class Shard:
     first_line: int
     sha256: str = ""
 
-    def read(self, column: str) -> Iterator[tuple[str, int, str | list[str]]]:
+    def read(
+        self, column: str, input_format: str = "tokens"
+    ) -> Iterator[tuple[str, int, Line]]:
         first = self.first_line
         for file in self.files:
-            for number, row in read_rows(file, column, first=first):
+            for number, row in _read(file, column, input_format, first=first):
                 yield file, number, row
             first = 1
 
@@ -150,7 +153,7 @@ def write_shards(
                 "expected another folder for the shards than that of the input",
                 file=file,
             )
-    shards, text_sha256 = plan(files, count, job.column)
+    shards, text_sha256 = plan(files, count, job.column, job.input_format)
     last = shards[-1]
     total = last.first + last.lines
     text = {"shards": len(shards), "sentences": total, "text_sha256": text_sha256}
@@ -201,7 +204,18 @@ def _alone(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], str]:
+def _read(
+    file: str, column: str, input_format: str, *, first: int = 1
+) -> Iterator[tuple[int, Line]]:
+    """The rows or proteins of a file from the number `first` on, with their lines."""
+    if input_format == FASTA:
+        return read_proteins(file, first=first)
+    return read_rows(file, column, first=first)
+
+
+def plan(
+    files: Sequence[str], count: int, column: str, input_format: str = "tokens"
+) -> tuple[list[Shard], str]:
     """
     `count` shards of equal numbers of lines, or as many as there are lines, and the
     sha256 of all text. The files are read twice.
@@ -209,14 +223,14 @@ def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], st
     ends = []  # of each file in the corpus, in lines
     total = 0
     for file in files:
-        for _ in read_rows(file, column):
+        for _ in _read(file, column, input_format):
             total += 1
         ends.append(total)
     if total == 0:
         problem = "expected at least one sentence, got none"
         raise InputError(problem, file=files[0] if files else None)
     count = min(count, total)
-    rows = _rows_of(files, column)
+    rows = _rows_of(files, column, input_format)
     whole = sha256()
     shards = []
     for number in range(count):
@@ -224,8 +238,8 @@ def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], st
         end = total * (number + 1) // count
         digest = sha256()
         for row in islice(rows, end - first):
-            digest.update(_encoded(row))
-            whole.update(_encoded(row))
+            digest.update(bytes_of(row))
+            whole.update(bytes_of(row))
         place = bisect_right(ends, first)
         last_place = bisect_right(ends, end - 1)
         before = ends[place - 1] if place else 0
@@ -241,15 +255,10 @@ def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], st
     return shards, whole.hexdigest()
 
 
-def _rows_of(files: Sequence[str], column: str) -> Iterator[str | list[str]]:
+def _rows_of(files: Sequence[str], column: str, input_format: str) -> Iterator[Line]:
     for file in files:
-        for _, row in read_rows(file, column):
+        for _, row in _read(file, column, input_format):
             yield row
-
-
-def _encoded(row: str | list[str]) -> bytes:
-    text = row if isinstance(row, str) else json.dumps(row)
-    return text.encode() + b"\n"
 
 
 def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
@@ -385,9 +394,12 @@ class ShardWriter:
         """Raises `InputError` at the end if the text has changed."""
         digest = sha256()
 
-        def rows() -> Iterator[tuple[str, int, str | list[str]]]:
-            for file, number, row in islice(shard.read(self._job.column), shard.lines):
-                digest.update(_encoded(row))
+        job = self._job
+
+        def rows() -> Iterator[tuple[str, int, Line]]:
+            found = shard.read(job.column, job.input_format)
+            for file, number, row in islice(found, shard.lines):
+                digest.update(bytes_of(row))
                 yield file, number, row
 
         yield from parsed(

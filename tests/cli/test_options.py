@@ -129,6 +129,14 @@ CALLS = [
         ("v.hdf5",),
     ),
     Call(
+        f"elmo {{fasta}} {{out}}/v.hdf5 --input-format fasta {BILM}",
+        ("v.hdf5",),
+    ),
+    Call(
+        f"static {{fasta}} -o {{out}}/s.txt --min-count 1 --input-format fasta {BILM}",
+        ("s.txt",),
+    ),
+    Call(
         "elmo {text} {out}/v.hdf5 --model {transformer} --pieces first",
         ("v.hdf5",),
     ),
@@ -243,6 +251,7 @@ def places(
     lines.write_text(json_lines(records))
     pairs = [{"good": one, "bad": one, "field": "ties"} for one in sentences]
     (folder / "pairs.jsonl").write_text(json_lines(pairs))
+    (folder / "proteins.fasta").write_text(">P1\nMKVLA\n>P2\nMSE*\n")
     inputs = [{"tokens": sentence.split()} for sentence in sentences]
     (folder / "inputs.jsonl").write_text(json_lines(inputs))
     rows = [
@@ -266,6 +275,7 @@ def places(
         "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
         "data": str(root / "ner" / "eng.testa"),
         "inputs": str(folder / "inputs.jsonl"),
+        "fasta": str(folder / "proteins.fasta"),
         "pairs": str(folder / "pairs.jsonl"),
         "bilm_run": str(folder / "bilm_run"),
         "text": str(text),
