@@ -138,7 +138,10 @@ def _input_files(given: list[str]) -> list[str]:
             continue
         files = expand_files([name])
         check_text(files)
-        names += [str(file) for file in files]
+        if Path(name).is_file():
+            names.append(name)
+        else:
+            names += [str(file) for file in files]
     return list(dict.fromkeys(names))
 
 
