@@ -223,7 +223,7 @@ def _sums_of(
     sentences = first_sentences([path], max_tokens=max_tokens)
     if state == RESET:
         for words, losses in sentence_losses(model, vocabulary, sentences):
-            yield sums_of_sentence(words, losses, vocabulary)
+            yield _sums_of_sentence(words, losses, vocabulary)
         return
     if unroll is None:
         unroll = CARRIED_WINDOW if rows == 1 else UNROLL
@@ -234,7 +234,7 @@ def _sums_of(
         yield _Sums(losses.sum((1, 2)).tolist(), targets, batch.unknown)
 
 
-def sums_of_sentence(
+def _sums_of_sentence(
     words: Sequence[str], losses: np.ndarray, vocabulary: WordVocabulary
 ) -> _Sums:
     """Those of a sentence, with what `sentence_losses` gives for it."""
