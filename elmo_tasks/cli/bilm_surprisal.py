@@ -11,7 +11,7 @@ from typing import TextIO
 from tqdm import tqdm
 
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
-from elmo_tasks.bilm.packed_linear import PRECISIONS
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.arguments import STANDARD_INPUT, location
 from elmo_tasks.cli.layer_sources import add_device, device_of
 from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
@@ -53,7 +53,7 @@ def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
     add("--model", type=location, metavar="MODEL", help=model_help)
     add("--tokenizer", default="whitespace", metavar="NAME", help=_TOKENIZER_HELP)
     precision = "data type of the biLM's matrix products; the softmax is always float32 (default: float32)"
-    add("--precision", choices=PRECISIONS, default="float32", help=precision)
+    add("--precision", choices=INFERENCE_PRECISIONS, default="float32", help=precision)
     add_device(parser)
 
 
