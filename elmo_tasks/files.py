@@ -35,7 +35,7 @@ def check_output_path(
         raise InputError(
             "expected a file, got a folder",
             file=target,
-            hint="name a file in it, or another",
+            hint="name a file in it, or another path",
         )
     if target.exists() and not target.is_file():
         if device:
@@ -200,8 +200,8 @@ def _clean(folder: Path, name: str) -> None:
         if path not in _named:
             _named.add(path)
             logger.warning(
-                "%s: a temporary file of another machine or container, or from before a restart; if nothing writes it"
-                " any more, remove it",
+                "%s: a temporary file of another machine or container, or from before a restart; remove it if no"
+                " process is still writing it",
                 path,
             )
 

@@ -51,7 +51,7 @@ def load_allennlp() -> None:
             raise
         except (ImportError, AttributeError) as error:
             problem = f"AllenNLP cannot be imported: {error}"
-            hint = f"it needs the versions of pip install {ALLENNLP}"
+            hint = f"install the versions that it needs: pip install {ALLENNLP}"
             raise InputError(problem, hint=hint) from error
 
 
@@ -139,7 +139,7 @@ def _no_adamw() -> type:
         def __init__(self, *arguments: Any, **options: Any) -> None:
             raise InputError(
                 "the optimizer huggingface_adamw needs transformers before 4.50",
-                hint="the optimizer adamw is PyTorch's",
+                hint="use the optimizer adamw, which is PyTorch's",
             )
 
     return NoAdamW
@@ -157,7 +157,7 @@ class _Empty(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"{self.__name__} could not be imported, so that it has no {name}"
+            f"{self.__name__} could not be imported, so it has no {name}"
         )
 
 

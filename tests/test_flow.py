@@ -171,7 +171,7 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     with heard(caplog, "elmo_tasks.nn.word_lookup"):
         unknown = scores(folder, text, tmp_path / "unknown.json")
     assert known["loss"] != unknown["loss"]
-    assert "words of the text are unknown" in caplog.text
+    assert "words of the text count as unknown" in caplog.text
     key = "model.text_field_embedder.token_embedders.tokens.lookup_file"
     elmo_tasks(
         "evaluate",

@@ -122,7 +122,7 @@ def test_without_an_optimizer_that_transformers_has_removed(tmp_path: Path) -> N
     assert shown == [
         "False",
         "AdamWOptimizer",
-        "the optimizer huggingface_adamw needs transformers before 4.50 (the optimizer adamw is PyTorch's)",
+        "the optimizer huggingface_adamw needs transformers before 4.50 (use the optimizer adamw, which is PyTorch's)",
     ]
 
 

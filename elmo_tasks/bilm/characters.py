@@ -142,7 +142,7 @@ def checked_ids(ids: torch.Tensor) -> torch.Tensor:
     `token_mask` checks the rest.
     """
     if ids.dim() != 3 or ids.dtype not in _INTEGERS:
-        expected = "expected sentences, or character ids [B, T, C] of batch_to_ids"
+        expected = "expected sentences, or character ids [B, T, C] from batch_to_ids"
         raise InputError(f"{expected}, got a {ids.dtype} tensor of {tuple(ids.shape)}")
     ids = ids.long()
     if ids.numel():
@@ -167,7 +167,7 @@ def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
     mask = (character_ids > PADDING_ID).any(2)  # [B, T]
     if (mask[:, 1:] & ~mask[:, :-1]).any():
         raise InputError(
-            "character ids: expected padding (all zeros) after the tokens, got it before a token"
+            "character ids: expected padding (all zeros) after the tokens, got padding before a token"
         )
     return mask
 

@@ -118,7 +118,7 @@ def check_size(
         _require_readable(weight_file)
         found = f"{float(min(options.n_parameters, 10**300)):.3g} parameters"
         raise InputError(
-            f"the options describe {found}, which {weight_file} cannot hold",
+            f"the options describe {found}, more than {weight_file} can hold",
             file=options_file,
         )
 
@@ -217,7 +217,7 @@ def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
         return name if is_too_much else None
 
     if file.visit_links(add) is not None:
-        problem = f"expected at most {_MOST_LINKS:,} groups and datasets, {_DEEPEST} in each other"
+        problem = f"expected at most {_MOST_LINKS:,} groups and datasets, nested {_DEEPEST} deep"
         raise InputError(f"{problem}, got more", file=file.filename)
     found = {}
     for name in names:

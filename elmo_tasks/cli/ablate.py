@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=number(Size),
         metavar="N",
-        help="number of runs at a time (default: 1; with Ray, as many as the nodes have cores for)",
+        help="number of simultaneous runs (default: 1; with Ray, as many as its cores allow)",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
@@ -102,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--join",
         action="store_true",
-        help="share the runs with other calls; end when others execute all that are left",
+        help="share the runs with other such processes; exit when they execute all that are left",
     )
     add(
         "--no-cache",
@@ -129,7 +129,7 @@ def ablate(args: argparse.Namespace) -> None:
     interrupted.
     """
     if args.address is not None and args.executor != "ray":
-        raise InputError("expected --executor ray with --address")
+        raise InputError("--address needs --executor ray")
     if args.figures is not None:
         check_output_path(args.figures / "any")
     if args.dry_run:
@@ -250,7 +250,7 @@ def dry_run(session: Session) -> str:
         elif session.planner.is_missing(row):
             others = " and ".join(row.others)
             lines.append(
-                f"{row.name}: missing, as files that {others} needs do not exist"
+                f"{row.name}: missing, because {others} needs files that do not exist"
             )
         else:
             lines.append(f"{row.name}: {row.config.name}; {_left_of(row, session)}")

@@ -57,7 +57,7 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         type=number(Device),
         default=-1,
         metavar="N",
-        help="number of a GPU; -1: the CPU (default)",
+        help="number of the GPU, or -1 for the CPU (default)",
     )
     add(
         "-o",

@@ -62,8 +62,8 @@ _LANGUAGE_HELP = (
     " separated by blanks)"
 )
 _PARAGRAPHS_HELP = (
-    "paragraphs of raw text: each line is one (line), or blank lines end them and sentences go on in the next line"
-    " (blank); default: decided for each file"
+    "how raw text marks paragraphs: one per line (line), or wrapped over several lines and separated by blank lines"
+    " (blank); default: detected for each file"
 )
 _PARAGRAPHS = {
     LINE: "each line is a paragraph (--paragraphs line)",
@@ -244,7 +244,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         type=number(Size),
         default=ROWS,
         metavar="B",
-        help="number of places of a file that are read at once (default: %(default)s)",
+        help="number of positions in a file that are read in parallel (default: %(default)s)",
     )
     add("--state", choices=(CARRY, RESET), default=CARRY, help=_STATE_HELP)
     add(

@@ -155,7 +155,7 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         type=number(_SIZES["overlap"]),
         default=128,
         metavar="N",
-        help="tokens that two windows share (default: 128)",
+        help="tokens that adjacent windows share (default: 128)",
     )
     parser.add_argument(
         "--batch-size",
@@ -219,8 +219,8 @@ def run(args: argparse.Namespace) -> None:
 def _write_shards(args: argparse.Namespace) -> None:
     if args.stored == "int8":
         raise InputError(
-            "--int8: expected no --shards, which have --float16",
-            hint="or leave out --shards",
+            "--int8 cannot be combined with --shards",
+            hint="use --float16, or leave out --shards",
         )
     files = list_files(args.input_file)
     folder = Path(args.output_file).absolute()
@@ -320,7 +320,7 @@ def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], s
     if args.column != "tokens" and args.input_format != "json":
         raise InputError(
             "--column needs --input-format json",
-            hint="elmo-tasks elmo --shards reads Parquet",
+            hint="for a column of Parquet files, add --shards",
         )
     return line_parser(_format_of(args), args.column)
 

@@ -96,7 +96,7 @@ def _write_predictions(
         check_output_path(target, read=read, device=True)
         if target != predictions and is_new and target.exists():
             raise InputError(
-                f"the file exists, and goes with {predictions}, which does not",
+                f"the file exists, but {predictions}, to which it belongs, does not",
                 file=target,
                 hint="name another --predictions-output-file",
             )

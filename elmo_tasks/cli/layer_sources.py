@@ -31,7 +31,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
         type=number(Device),
         default=-1,
         metavar="N",
-        help="number of a GPU; -1: the CPU (default)",
+        help="number of the GPU, or -1 for the CPU (default)",
     )
 
 

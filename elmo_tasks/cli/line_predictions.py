@@ -98,7 +98,7 @@ class LinePredictions(allennlp_predict._PredictManager):
         number = 0
         name = self._input_file
         if name == STANDARD_INPUT and sys.stdin is None:
-            raise InputError("expected lines on the standard input, which is closed")
+            raise InputError("expected lines on the standard input, but it is closed")
         opening: AbstractContextManager[Any]
         if name == STANDARD_INPUT:
             opening = nullcontext(sys.stdin.buffer)

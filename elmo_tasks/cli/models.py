@@ -101,7 +101,7 @@ def _list(text: str) -> None:
     if not found:
         raise InputError(
             f"expected a part of a model's name, language or domain, got {text!r}",
-            hint="elmo-tasks models",
+            hint="`elmo-tasks models` lists all models",
         )
     rows: list[tuple[str, ...]] = [_HEADER]
     for name, model in found.items():
@@ -210,7 +210,9 @@ def _print_details(name: str, model: PublishedModel) -> None:
         if file.is_whole:
             print(f"  {portable(str(file.path))}")
         elif file.n_bytes:
-            print(f"  {file.n_bytes:,} bytes have come; --download {name} resumes")
+            print(
+                f"  {file.n_bytes:,} bytes downloaded so far; --download {name} resumes"
+            )
 
 
 def _licence(model: PublishedModel) -> str:

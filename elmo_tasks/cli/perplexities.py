@@ -11,7 +11,7 @@ HEADER = (
 
 def weights_line(trained: TrainedModel) -> str:
     """What was measured, and the perplexity by chance."""
-    words = f"{len(trained.vocabulary):,} words, which is the perplexity by chance"
+    words = f"{len(trained.vocabulary):,} words, the perplexity of a uniform guess"
     return f"weights of {trained.source}, {words}"
 
 

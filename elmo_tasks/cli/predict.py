@@ -54,9 +54,7 @@ def predict(args: argparse.Namespace) -> None:
     from elmo_tasks.training.checks.files import require_device
 
     if args.silent and not args.output_file:
-        raise InputError(
-            "expected an --output-file with --silent, got none: no prediction would be seen"
-        )
+        raise InputError("--silent needs --output-file: the predictions would be lost")
     file = args.input_file
     if file != STANDARD_INPUT and not args.use_dataset_reader and "://" not in file:
         open_binary(file).close()
@@ -107,6 +105,6 @@ def _require_predictor(
     if given:
         problem = f"--predictor: expected a registered predictor, got {given!r}"
     elif default:
-        problem = f"expected --predictor NAME: the model's, {default!r}, is unknown"
+        problem = f"expected --predictor NAME: the model's own, {default!r}, is not registered"
     hint = f"registered: {', '.join(sorted(known))}; --include-package registers more"
     raise InputError(problem, hint=hint)

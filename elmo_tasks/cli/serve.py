@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(Port),
         default=8000,
         metavar="N",
-        help="port; 0: any free one (default: %(default)s)",
+        help="port, or 0 for any free one (default: %(default)s)",
     )
     add_allow_downloads(parser)
     add(
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(Seconds),
         default=30,
         metavar="SECONDS",
-        help="restart a process that takes longer for an answer (default: %(default)s)",
+        help="restart a process that takes longer than this to answer (default: %(default)s)",
     )
     add(
         "--workers",

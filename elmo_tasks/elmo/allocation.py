@@ -44,7 +44,7 @@ def parameters_of_at_most(size: int, count: int) -> Iterator[None]:
         left.size -= value.nbytes
         left.count -= 1
         if left.size < 0 or left.count < 0:
-            problem = "the config describes a larger model than the weights have"
+            problem = "the config describes a larger model than the weights contain"
             raise TooLarge(f"{problem}, at the parameter {name!r:.100}")
 
     token = _LEFT.set(left)

@@ -205,7 +205,7 @@ class LayerCache:
                 return
             if self._used() + sum(map(len, values.values())) > self.limit:
                 self._writes = False
-                message = "nothing more is written: its limit of %g GB is reached"
+                message = "nothing more is written, the limit of %g GB is reached"
                 limit = self.limit / GIGABYTE
                 logger.warning("layer cache %s: " + message, self.cache_dir, limit)
                 return
@@ -226,15 +226,15 @@ class LayerCache:
         except (OSError, InputError, sqlite3.Error) as error:
             if type(error) is sqlite3.DatabaseError:  # neither of access nor of space
                 logger.warning(
-                    "layer cache %s: damaged, and begun again: %s", file, error
+                    "layer cache %s: damaged, starting it again: %s", file, error
                 )
                 remove_store(file)
                 return
             self._writes = False
-            effect = "nothing more is written"
+            effect = "no longer written"
             if reading:
                 self._reads = False
-                effect = "nothing is read any more"
+                effect = "no longer used"
             logger.warning(
                 "layer cache %s: %s, the run continues: %s",
                 self.cache_dir,

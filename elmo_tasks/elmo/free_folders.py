@@ -74,11 +74,11 @@ def files_in_the_way(
         try:
             config()
         except InputError:
-            return f"{CONFIG}, which cannot be read"
+            return f"an unreadable {CONFIG}"
     if CONFIG in names and CONFIG in written and source in INFERRED:
         own = parts_of_models(names, config).get(source, [])
         if not own or (source != MANYLANGS and CONFIG not in own):
-            return f"{CONFIG} of something else"
+            return f"a {CONFIG} that is not this model's"
     stay = set(names) - set(written)
     further = [name for name in sorted(stay) if fits_any(name, read)]
     if further:

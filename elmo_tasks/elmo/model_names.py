@@ -148,7 +148,7 @@ def two_files(text: str) -> tuple[str, str] | None:
         raise InputError(
             "expected one + between the options and the weights, got several",
             file=text,
-            hint="write those of an address as %2B",
+            hint="write a + that is part of an address as %2B",
         )
     if not found:
         return None
@@ -192,13 +192,13 @@ def _require_no_folder(name: str) -> None:
     names = _names_in(folder)
     if not is_of_a_run(names) and not _sources_among(names, lambda: None):
         return
-    what = "a published one"
+    what = "a published model"
     if name == BUNDLED:
-        what = "the bundled one"
+        what = "the bundled model"
     raise InputError(
-        f"expected the name of one model, got that of {what} and of a folder",
+        f"expected the name of one model, got that of both {what} and a folder",
         file=name,
-        hint=f"./{name} is the folder; for the other one, rename the folder",
+        hint=f"./{name} means the folder; to use the other model, rename the folder",
     )
 
 
@@ -221,7 +221,7 @@ def _source_of_folder(folder: Path, given: str) -> str:
         raise InputError(
             f"expected {MODEL_FORMS}, got the folder of a run",
             file=given,
-            hint="`elmo-tasks bilm export` writes the biLM of its training",
+            hint="`elmo-tasks bilm export` writes the biLM that a run has trained",
         )
     return _the_one(_sources_among(names, read_config), given)
 
@@ -326,6 +326,6 @@ def _unknown(text: str) -> InputError:
         hints.append(f"nearest: {name}")
     hints.append(f"expected {MODEL_FORMS}")
     if _HUB_NAME.fullmatch(text):
-        hints.append(f"for one of the Hugging Face hub hf://{text}")
+        hints.append(f"for a model of the Hugging Face hub write hf://{text}")
     hints.append("`elmo-tasks models` lists names")
     return InputError("no such model", file=text, hint="; ".join(hints))

@@ -181,9 +181,9 @@ class ShardedVectors(StoredVectors):
         manifest = read_manifest(folder)
         if not (folder / SUCCESS).is_file():
             raise InputError(
-                "incomplete: there are shards missing",
+                "incomplete: some shards are missing",
                 file=folder,
-                hint="run elmo-tasks elmo again",
+                hint="repeat the `elmo-tasks elmo` command to write them",
             )
         with reading_vectors(folder):
             length = int(manifest["settings"]["sentences"])

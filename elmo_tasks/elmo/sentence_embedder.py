@@ -507,5 +507,5 @@ def _reopen(
     for file, (path, sha256) in zip(found, files, strict=True):
         if file.sha256 != sha256:
             problem = "the file has changed since the pickle was written"
-            raise InputError(f"{problem}, then sha256 {sha256}", file=path)
+            raise InputError(f"{problem}; its sha256 was {sha256}", file=path)
     return elmo

@@ -24,9 +24,7 @@ _NO_LISTS = (str, bytes, Mapping, set, frozenset)
 
 _SAMPLED_LINES = 1000
 
-_ADVICE = (
-    "of raw text, tokenizer='basic' splits it off (an argument of Elmo and its methods)"
-)
+_ADVICE = "tokenizer='basic', an argument of Elmo and its methods, splits raw text"
 
 
 def checked_sentences(sentences: Sentences) -> list[Any]:
@@ -171,6 +169,6 @@ def until_the_end(
     end_of_text(split)
     if is_list_of_words(first):
         logger.warning(
-            "each line has one word, such as %r: a sentence is a line with all its words",
+            "each line has only one word, such as %r; expected one sentence per line",
             first[0],
         )

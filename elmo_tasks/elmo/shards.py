@@ -150,7 +150,7 @@ def write_shards(
     for file in files:
         if Path(file).resolve().parent == job.folder.resolve():
             raise InputError(
-                "expected another folder for the shards than that of the input",
+                "expected the shards in another folder than the input",
                 file=file,
             )
     shards, text_sha256 = plan(files, count, job.column, job.input_format)
@@ -192,11 +192,15 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        logger.warning("%s: another call writes to this folder, waiting for it", folder)
+        logger.warning(
+            "%s: waiting for another process that writes to this folder", folder
+        )
         lock.acquire()
     except (NotImplementedError, OSError) as error:  # a file system without locks
         logger.warning(
-            "%s cannot be locked (%s): do not write to it twice at once", folder, error
+            "%s cannot be locked (%s): make sure that only one process writes to it",
+            folder,
+            error,
         )
     try:
         yield
@@ -279,7 +283,7 @@ def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
     temporary = leftovers(folder)
     for path in folder.iterdir():
         if path.name != LOCK and path not in temporary:
-            problem = "expected an empty folder, or one of vectors in shards"
+            problem = "expected an empty folder, or one of vector shards"
             raise InputError(problem, file=folder)
 
 
@@ -319,7 +323,9 @@ def _require_same(
     if differing:
         hint = "use the same input and options to resume, another folder, or --force to start from scratch"
         raise InputError(
-            "was begun by another call: " + "; ".join(differing), file=file, hint=hint
+            "was written with other settings: " + "; ".join(differing),
+            file=file,
+            hint=hint,
         )
 
 
@@ -365,11 +371,11 @@ class ShardWriter:
     def _job(self) -> ShardJob:
         job = self._open_job()
         if not (job.folder / MANIFEST).is_file():
-            problem = f"the worker on {socket.gethostname()} does not find this folder"
+            problem = f"the worker on {socket.gethostname()} cannot find this folder"
             raise InputError(
                 problem,
                 file=job.folder,
-                hint="name one on storage that all machines share",
+                hint="name a folder on storage that all machines share",
             )
         remove_leftovers(job.folder)  # of this machine's workers that were killed
         torch.set_num_threads(job.threads)

@@ -160,7 +160,7 @@ class SourceFiles:
         needed = found.n_parameters * np.float32().nbytes
         if needed > max(_SMALL, MOST_RATIO * packed):
             problem = f"its biLM claims {found.n_parameters:.4g} parameters"
-            raise InputError(f"{problem}, which the archive cannot hold")
+            raise InputError(f"{problem}, more than the archive can hold")
 
     def require_same(self, *trained: "SourceFiles") -> None:
         """
@@ -184,10 +184,10 @@ class SourceFiles:
     def _other_source(self, trained: "SourceFiles") -> InputError:
         places = []
         for key, file in trained.files.items():
-            places.append(f"{self._named(key)} to that with {file}")
+            places.append(f"{self._named(key)} to the one with {file}")
         hint = f"set {self._named('source')} to {trained.name}, and "
         hint += " and ".join(places)
-        problem = f"this model was trained with the source {trained.name}"
+        problem = f"expected the source {trained.name}, on which this model was trained"
         return InputError(f"{problem}, got {self.name}", hint=hint)
 
     def _named(self, key: str) -> str:

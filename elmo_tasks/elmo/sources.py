@@ -196,7 +196,7 @@ def copy_files(source: SourceFiles, folder: Path) -> None:
         path = paths[key]
         if _sha256(path) != file.sha256:
             problem = "the file has changed since it was opened"
-            raise InputError(f"{problem}, then sha256 {file.sha256}", file=file.path)
+            raise InputError(f"{problem}; its sha256 was {file.sha256}", file=file.path)
         if path.is_dir():
             unpack(pack(path), folder)
         else:
@@ -231,7 +231,7 @@ def local_files(source: SourceFiles) -> dict[str, Path]:
     paths = {}
     for key, file in source.files.items():
         if not file.path:
-            raise InputError("its files are only in its archive", file=file.public)
+            raise InputError("its files exist only in its archive", file=file.public)
         paths[key] = _find(source.name, key, file.path)
     return paths
 

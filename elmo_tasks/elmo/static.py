@@ -38,7 +38,7 @@ def frequent_words(
     if not words:
         raise InputError(
             f"expected words that occur {min_count} times, got none",
-            hint="a smaller --min-count",
+            hint="lower --min-count",
         )
     for word in words:
         if word.split() != [word]:
@@ -82,7 +82,7 @@ def mean_vectors(
     if not counts.all():
         raise InputError(
             f"the text has no word {distinct[int(counts.argmin())]!r}",
-            hint="the text is read twice",
+            hint="the text is read twice and must not change",
         )
     means = sums / counts[:, None].astype(np.float32)
     if len(distinct) == len(words):

@@ -95,7 +95,7 @@ def require_sound_version(version: str) -> None:
         return
     hole = (
         "4.56 to 5.2 can load kernels that a model's config names (CVE-2026-4372), "
-        "those before 4.48 run pickles"
+        "and versions before 4.48 run pickles"
     )
     raise InputError(
         f"expected transformers 4.48 to 4.55, or 5.3 and later, got {version}: {hole}",

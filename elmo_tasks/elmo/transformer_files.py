@@ -65,10 +65,7 @@ def find_model(name: str) -> Path:
     try:
         return _hub_folder(name)
     except InputError as error:
-        problem = (
-            "no such folder, and no model of this name from the Hugging Face hub: "
-            f"{error}"
-        )
+        problem = f"no such folder, and no such model on the Hugging Face hub: {error}"
         raise InputError(
             problem, file=name, hint="set the key or option model"
         ) from None
@@ -140,7 +137,7 @@ def unpack(packed: Tensor, folder: Path) -> None:
     `InputError` if it is compressed, or no tar file.
     """
     if not is_tar(packed[:512].numpy().tobytes()):
-        raise InputError("expected a tar file in the archive, got another one")
+        raise InputError("expected a tar file in the archive, got something else")
     names = _SETTINGS + [_SAFETENSORS, _PICKLES] + _MANYLANGS
     contents = io.BytesIO(packed.numpy().data)
     unpacking.unpack(contents, folder, names, file="the archived model")
@@ -253,6 +250,6 @@ def _require_whole(loaded: _Loaded, folder: Path) -> None:
     given = len(tokenizer)
     if given > known:
         raise InputError(
-            f"expected a tokenizer of at most {known} pieces as the model, got {given}",
+            f"expected a tokenizer of at most the model's {known} pieces, got {given}",
             file=folder,
         )

@@ -109,7 +109,7 @@ class VectorModel:
         `InputError` with the name of a sentence if one of its values is not finite in
         the data type, or if memory runs out.
         """
-        hint = "a smaller --max-tokens or --max-length"
+        hint = "lower --max-tokens or --max-length"
         with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):
             vectors = self.of_layers(self.layers.of_words(sentences))  # [L, B, T, D]
         if name := _first_not_finite(vectors, names):

@@ -106,7 +106,7 @@ def missing_in(folder: Path, key: str) -> InputError:
     got = "none"
     for name in names:
         if (folder / name).is_symlink():
-            got = "a link to no file"
+            got = "a broken link"
     return InputError(
         f"expected a biLM with {' or '.join(names)}, got {got}", file=folder
     )

@@ -135,7 +135,7 @@ def network(name: str, watch: Watch) -> Iterator[None]:
         ssl.SSLError,
     ) as error:
         if watch.is_stalled:
-            raise Cut("the connection stalls") from None
+            raise Cut("the connection stalled") from None
         raise Cut(str(error) or type(error).__name__) from None
     except ValueError as error:  # of an address that is none
         raise InputError(f"cannot fetch {name}: {error}") from None

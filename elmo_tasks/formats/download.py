@@ -219,7 +219,7 @@ def _fetch(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
             if failures == _ATTEMPTS:
                 hint = None
                 if part.validator:
-                    hint = "the same call resumes it"
+                    hint = "repeat the call to resume the download"
                 raise InputError(f"cannot fetch {name}: {cut}", hint=hint) from None
             logger.warning("%s: %s; trying again", name, cut)
             time.sleep(bounds.wait * 2 ** (failures - 1))
@@ -255,7 +255,7 @@ def _receive(url: str, part: _Part, bounds: Bounds, progress: Progress) -> None:
                 part.write(data)
                 progress(name, part.done, total)
         if watch.is_stalled:
-            raise Cut("the connection stalls")
+            raise Cut("the connection stalled")
         if total is not None and part.done != total:
             raise Cut(f"expected {total} bytes, got {part.done}")
 
@@ -273,7 +273,7 @@ def _begin(answer: Any, part: _Part, bounds: Bounds, name: str) -> int | None:
         is_next = unit == "bytes" and place.partition("-")[0] == str(part.done)
         if not is_next or validator not in ("", part.validator):
             part.restart("")
-            raise Cut("the server sends another part than it was asked for")
+            raise Cut("the server sent another part than it was asked for")
         size = _size(of_all)
     elif answer.status == 200:
         part.restart(validator)
@@ -367,7 +367,7 @@ def _locked(target: Path, name: str) -> Iterator[bool]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        logger.warning("%s: waiting for another process that downloads it", name)
+        logger.warning("%s: waiting for another process that is downloading it", name)
         lock.acquire()
     except NotImplementedError:
         is_locked = False

@@ -158,8 +158,8 @@ def require_allowed(what: str) -> None:
 
 
 def _not_allowed(what: str) -> NotAllowed:
-    problem = "expected files of this machine, got what must be fetched, which a trained model may not ask for"
-    return NotAllowed(problem, file=what, hint="--allow-downloads allows it")
+    problem = "expected a local file, got one that a trained model wants to download"
+    return NotAllowed(problem, file=what, hint="allow it with --allow-downloads")
 
 
 @cache
@@ -262,7 +262,7 @@ def model_path(given: str) -> Path:
         raise InputError(
             error.problem,
             file=without_secrets(url),
-            hint="it was removed; the same call downloads it again",
+            hint="it was removed; repeat the call to download it again",
         ) from None
 
 
@@ -282,7 +282,7 @@ def local_path(path_or_url: str | Path) -> Path:
     digest = _SHA256.fullmatch(fragment)
     if url != text and digest is None:
         problem = (
-            "expected #sha256= and 64 hexadecimal digits after it, got another end"
+            "expected #sha256= and 64 hexadecimal digits at the end, got something else"
         )
         raise InputError(problem, file=url)
     sha256 = None
@@ -375,7 +375,7 @@ def _downloaded(url: str, sha256: str | None) -> Path:
         return target
     require_allowed(url)
     if _WITHOUT_KEY.search(url):
-        hint = 'an archive has no keys; give the whole address: -o \'{"model.elmo.model": "URL"}\''
+        hint = 'an archive does not store keys; pass the whole address: -o \'{"model.elmo.model": "URL"}\''
         raise InputError("expected an address with its key", file=url, hint=hint)
     known = without_secrets(url)
     chosen = _CHOSEN.get()
@@ -404,7 +404,7 @@ def _downloaded(url: str, sha256: str | None) -> Path:
     except OtherDigest as error:
         if first is None or error.algorithm != "sha256":
             raise
-        hint = f"{error}; if this is right, {_forgetting(url)}"
+        hint = f"{error}; if the change is intended, {_forgetting(url)}"
         raise InputError(
             "it differs from the first download", file=url, hint=hint
         ) from None
@@ -412,7 +412,7 @@ def _downloaded(url: str, sha256: str | None) -> Path:
         found = file_sha256(target)
         write_text(first_file(url), found)
         if is_open and md5 is None:
-            problem = "came without encryption and checksum; its sha256 is compared from now on"
+            problem = "came without encryption or checksum; later downloads are compared with its sha256"
             logger.warning("%s %s: %s", known, problem, found)
     return target
 
@@ -422,7 +422,7 @@ def _forgetting(url: str) -> str:
     meant = published_at(url)
     for name, model in MODELS.items():
         if model is meant:
-            return f"`elmo-tasks models --remove {name}` forgets the first"
+            return f"`elmo-tasks models --remove {name}` forgets the first one"
     return f"remove {first_file(url)}"
 
 

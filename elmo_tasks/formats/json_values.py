@@ -47,13 +47,13 @@ def parse_json(
 
 
 def _reject(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number of JSON")
+    raise ValueError(f"{constant} is not a valid number in JSON")
 
 
 def _finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
-        raise ValueError(f"{shown(number)} is too large a number")
+        raise ValueError(f"the number {shown(number)} is too large")
     return value
 
 

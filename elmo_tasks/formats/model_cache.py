@@ -42,7 +42,7 @@ class CachedFile:
 def model_of(name: str) -> PublishedModel:
     """Raises `InputError` if no model that is downloaded has this name."""
     if name == BUNDLED:
-        hint = "it is always there, and nothing of it is in the cache"
+        hint = "it is always available, and never in the cache"
         raise InputError("it comes with the package", file=name, hint=hint)
     model = published(name)
     if model is None:
@@ -85,7 +85,7 @@ def fetch_model(name: str) -> list[CachedFile]:
         if cached.sha256 not in (None, file_sha256(cached.path)):
             hint = f"elmo-tasks models --remove {name}, then download it again"
             problem = (
-                f"expected sha256={cached.sha256} of its first download, got another"
+                f"expected sha256={cached.sha256} as in its first download, got another"
             )
             raise InputError(problem, file=cached.path, hint=hint)
     return found

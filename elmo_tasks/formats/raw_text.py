@@ -108,7 +108,10 @@ def blank_pipeline(language: str) -> "Language":
         if missing is not None:
             problem = f"spaCy's rules for {language!r} need a package"
             raise InputError(f"{problem}: {missing}") from None
-        hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
+        hint = (
+            "xx has rules for any language; or split the text yourself: one sentence per"
+            " line, words separated by blanks"
+        )
         raise InputError(
             f"expected a language that spaCy has rules for, got {language!r}", hint=hint
         ) from None
@@ -171,7 +174,7 @@ def _checked_words(function: Callable[[str], Any], text: str) -> list[str]:
     if not isinstance(words, list | tuple) or not _are_strings(words):
         raise InputError(
             f"tokenizer: expected a function that returns a list of strings, got {shown(words)} for {shown(text)}",
-            hint="of spaCy, pass the language itself",
+            hint="for spaCy, pass the Language object itself",
         )
     return list(words)
 

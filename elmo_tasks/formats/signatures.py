@@ -49,8 +49,8 @@ def _unsound(expected: str, got: str, url: str) -> InputError:
     return InputError(
         f"expected {expected}, got {got}",
         file=url,
-        hint="nothing was kept, so the same call downloads it again; does the address "
-        "need a login?",
+        hint="nothing was kept, so repeating the call downloads it again; does the address "
+        "require a login?",
     )
 
 

@@ -114,7 +114,9 @@ def _extension(header: tarfile.TarInfo, content: bytes) -> dict[str, bytes]:
         if key in ("path", "size"):
             known[key] = value
     if known and header.type in _GLOBAL_PAX:
-        raise ValueError("expected names and sizes of one file each, got a global one")
+        raise ValueError(
+            "expected each header to describe one file, got a global header"
+        )
     return known
 
 

@@ -161,7 +161,7 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
         raise
     except FileExistsError as error:
         raise InputError(
-            f"the ZIP has two members {Path(error.filename).name}", file=source
+            f"the ZIP has two members named {Path(error.filename).name}", file=source
         ) from None
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"the ZIP cannot be unpacked: {error}"
@@ -185,7 +185,7 @@ def _known_members(
         raise ValueError(f"expected at most {_MOST_MEMBERS:,} files")
     for member in members:  # LZMA allocates as much memory as the file says
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"{member.filename!r:.100} is not deflated")
+            raise ValueError(f"{member.filename!r:.100} is not compressed by deflate")
     return members
 
 

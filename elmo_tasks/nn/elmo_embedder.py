@@ -276,7 +276,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
             if value != expected:
                 problem = f"token embedder {REGISTERED_AS}: {key}: expected {expected or 'null'}, got {value!r}"
                 raise InputError(
-                    problem, hint="the models of this package take it under model.elmo"
+                    problem,
+                    hint="models of this package have this key under model.elmo",
                 )
 
 

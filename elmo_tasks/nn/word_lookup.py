@@ -32,9 +32,9 @@ PREFIX = "vectors_"
 """How the names of the tensors with looked-up vectors begin."""
 
 _FILE_IS_LOST = (
-    "words of the text are unknown, since the archive keeps only vectors of training"
-    " and validation words, and their file cannot be read: put it there, or set"
-    " lookup_file of the vectors with -o: %s"
+    "some words of the text count as unknown: the archive keeps only the vectors of"
+    " training and validation words, and their file cannot be read; restore the file,"
+    " or set lookup_file of the vectors with -o: %s"
 )
 
 
@@ -101,7 +101,7 @@ class WordLookup:
         if self._vectors is not None:
             vector = self._vectors.get(spelling)
         if vector is None:
-            problem = "expected the vectors that were there when the text was read"
+            problem = "expected the same vectors as when the text was read, got others or none"
             raise InputError(problem, file=self.file)
         if self.normalize:
             return unit(vector)

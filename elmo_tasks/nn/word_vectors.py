@@ -30,8 +30,8 @@ fixed vectors.
 
 NOT_LOOKED_UP = "lookup_file: expected looked-up vectors in the batch, got none"
 HOW_TO_LOOK_UP = (
-    "a task model's own vocabulary, `model.vocab`, must index the texts; in place of"
-    " lookup_file, other models take keep_all_pretrained"
+    "index the texts with the task model's own vocabulary, `model.vocab`; models of"
+    " other packages use keep_all_pretrained instead of lookup_file"
 )
 
 
@@ -155,7 +155,7 @@ class ConcatenatedVectors(TokenEmbedder):
             if isinstance(part, WordVectors):
                 sizes.add(len(part.weight) + len(part.fixed))
         if len(sizes) != 1:
-            problem = "parts: expected vectors of the same words, got others"
+            problem = "parts: expected vectors of the same words, got different ones"
             raise InputError(problem, hint="remove keep_all_pretrained")
         self.parts = nn.ModuleList(parts)
         self._dim = sum(part.get_output_dim() for part in parts)
@@ -214,7 +214,7 @@ def _report(
         lowered,
     )
     if exact + lowered < len(words) / 4:
-        advice = "does the dataset reader take the right column, and is it the right language?"
+        advice = "does the dataset reader use the right column, and is the language the same?"
         logger.warning(
             "%s has vectors of only %d of %d words: %s",
             file,

@@ -285,7 +285,7 @@ def _load_run(folder: Path) -> TrainedModel:
     if not weights.is_file():
         raise InputError(
             f"expected the folder of a run with {BEST}, "
-            "which is there after its first validation",
+            "which the first validation writes",
             file=folder,
         )
     options = _options(folder)

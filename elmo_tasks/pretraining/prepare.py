@@ -113,8 +113,8 @@ def prepare(
         blank_pipeline(language)
     elif paragraphs == BLANK:
         raise InputError(
-            "paragraphs: expected a language, whose rules find the sentences",
-            hint="add --language, or xx for rules for any language",
+            "paragraphs: expected a language, whose rules find the sentences, got none",
+            hint="add --language CODE; xx has rules for any language",
         )
     folder = TextFolder(Path(out))
     job = _Job(
@@ -154,11 +154,11 @@ def _files_outside(folder: Path, inputs: Iterable[str]) -> list[Path]:
                 found[file.resolve()] = file
             elif is_output:
                 raise InputError(
-                    "expected another folder for the text than that of the input",
+                    "expected the text in another folder than the input",
                     file=file,
                 )
     if not found:
-        raise InputError("expected input outside of the output folder", file=folder)
+        raise InputError("expected input outside the output folder", file=folder)
     return list(found.values())
 
 

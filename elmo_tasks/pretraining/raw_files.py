@@ -87,7 +87,7 @@ def _checked(text: Any, text_field: str, file: Path, number: int) -> str:
     """A text without lone surrogates and NUL, which JSON can have."""
     if not isinstance(text, str):
         raise InputError(
-            f"expected {text_field!r} to be a text, got {text!r:.60}",
+            f"expected {text_field!r} to be a string, got {text!r:.60}",
             file=file,
             line=number,
         )

@@ -75,7 +75,7 @@ class TextFolder:
             self._remove_records()
         if is_complete or (has_text and not begun.exists()):
             raise InputError(
-                "the folder has files of a training text",
+                "the folder already has files of a training text",
                 file=self.path,
                 hint="name another, or remove it",
             )
@@ -185,7 +185,7 @@ def _require_same(found: Any, expected: dict[str, Any], file: Path) -> None:
             differing.append(f"{key} was {shown(known.get(key))}, is {shown(value)}")
     if differing:
         raise InputError(
-            "an interrupted call began this text in another way: "
+            "an interrupted call began this text with other settings: "
             + "; ".join(differing),
             file=file,
             hint="use the same input and options to resume, or another folder",

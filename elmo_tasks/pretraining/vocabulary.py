@@ -147,7 +147,7 @@ def _report_truncated(counts: Counter[str]) -> None:
     logger.log(
         level,
         "%.2f %% of the words have more than %d bytes; "
-        "a larger max_characters_per_token reads the rest, too",
+        "a larger max_characters_per_token reads them whole",
         100 * share,
         LONGEST_WORD,
     )

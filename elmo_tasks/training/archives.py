@@ -183,7 +183,7 @@ def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
         raise InputError(problem, file=file, hint=HINT) from None
     except UnpicklingError as error:
         # PyTorch's advice is to read the file without its protection.
-        problem = f"{name} is damaged, or has more than tensors"
+        problem = f"{name} is damaged, or contains more than tensors"
         raise InputError(problem, file=file, hint=HINT) from error
     except DAMAGED as error:
         reason = str(error).split("\n")[0] or type(error).__name__

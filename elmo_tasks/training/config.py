@@ -34,8 +34,8 @@ def find_config(name: str, scale: str | None = None) -> str:
     if name and not is_file and not is_path:
         return find_embedded(name, scale or SCALES[0])
     if scale is not None:
-        problem = f"expected the name of a config with it, got the path {name}"
-        hint = "the folder of a config says its scale"
+        problem = f"expected the name of a bundled config, got the path {name}"
+        hint = "leave out --scale: a config has the scale of its folder"
         raise InputError(f"--scale: {problem}", hint=hint)
     return name
 
@@ -100,7 +100,7 @@ def evaluate(
         if DATA_VARIABLE in given or not needs_root:
             raise
         needed = ", ".join(files_needed(path, code, **variables))
-        hint = f"it names the folder of {needed}; see `elmo-tasks data`"
+        hint = f"set it to the folder of {needed}; see `elmo-tasks data`"
         raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
     return mapped(json.loads(evaluated), _normalized)
 

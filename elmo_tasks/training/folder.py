@@ -50,7 +50,7 @@ def exclusive(folder: Path) -> Iterator[None]:
     except (NotImplementedError, OSError) as error:
         if not folder.is_dir():
             raise
-        risk = "do not train in this folder twice at once"
+        risk = "make sure that only one process trains in it"
         logger.warning("%s cannot be locked (%s): %s", folder, error, risk)
     try:
         yield
@@ -73,7 +73,9 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
     if force and not recover and run.is_run():
         others = run.remove()
         if others:
-            logger.warning("%s: kept what no run has written: %s", folder, _few(others))
+            logger.warning(
+                "%s: kept what is not part of a run: %s", folder, _few(others)
+            )
     remove_leftovers(folder)
     Meta.new().to_file(folder / META)
     stored = _portable(params.as_dict(quiet=True))
@@ -96,7 +98,7 @@ def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) 
         others = run.in_the_way()
         if others:
             problem = f"expected files and folders of a run, got {_few(others)}"
-            hint = "move what is no run's, or give -s another folder"
+            hint = "move what is not part of a run, or give -s another folder"
             raise InputError(problem, file=folder, hint=hint)
     else:
         _require_empty(run, force=force)
@@ -144,7 +146,7 @@ def _require_beginning(config: Path, params: Params) -> None:
     if not whole.startswith(config.read_bytes()):
         problem = "expected the config of a run, got no JSON object"
         raise InputError(problem, file=config, hint="give -s another folder")
-    logger.info("%s is incomplete, and written again", config)
+    logger.info("%s is incomplete and is written again", config)
 
 
 def _few(names: Sequence[str]) -> str:

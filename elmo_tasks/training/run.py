@@ -227,7 +227,7 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
     others = RunFolder(folder).not_of_vocabulary()
     if others:
         problem = f"expected only the files of the vocabulary, got {', '.join(others)}"
-        hint = "AllenNLP would read them as a part of it: move them"
+        hint = "move them elsewhere: AllenNLP would read them as part of the vocabulary"
         raise InputError(problem, file=directory, hint=hint)
     saved = Vocabulary.from_files(directory)
     params["vocabulary"] = {

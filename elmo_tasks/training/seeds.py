@@ -21,7 +21,7 @@ def spread_seed(params: Params) -> None:
     if seed is not None:
         given = [key for key in SEEDS if key in params]
         if given:
-            problem = f"seed sets {', '.join(SEEDS)}; got {', '.join(given)}, too"
+            problem = f"seed sets {', '.join(SEEDS)}, but the config also has {', '.join(given)}"
             raise InputError(problem, hint="remove one of them")
         _require_valid(SEED, seed)
         params.params.update(dict.fromkeys(SEEDS, seed))

@@ -209,7 +209,7 @@ class Torchrun:
         """
         where = f"process {self.rank}, on {socket.gethostname()}"
         if first["version"] != __version__:
-            wanted = f"expected elmo-tasks {first['version']}, the first process's"
+            wanted = f"expected the first process's elmo-tasks {first['version']}"
             hint = "install the same version on all nodes"
             return InputError(f"{where}: {wanted}, got {__version__}", hint=hint)
         if first["config"] != _digest(config):

@@ -122,11 +122,11 @@ class Tracking(TrainerCallback):
     def _warn(self, error: Exception) -> None:
         name = self._tracker.name
         if isinstance(error, InputError):
-            logger.warning("the training goes on without %s: %s", name, error)
+            logger.warning("training continues without %s: %s", name, error)
             return
         logger.warning(
-            "%s failed, and the training goes on without it; "
-            "--recover reports the epochs that it lacks: %s: %s",
+            "%s failed; training continues without it, "
+            "and --recover reports the missing epochs: %s: %s",
             name,
             type(error).__name__,
             error,

@@ -188,7 +188,7 @@ class ResumableTrainer(GradientDescentTrainer):
         of_first, *of_others = all_gather_objects(files)
         for rank, other in enumerate(of_others, start=1):
             if other != of_first:
-                problem = f"process {rank} reads other files of a frozen source than the first one: {other}"
+                problem = f"process {rank} reads other files of a frozen source than process 0: {other}"
                 raise InputError(problem, hint="copy the same files to all nodes")
 
     @overrides
@@ -275,7 +275,7 @@ class ResumableTrainer(GradientDescentTrainer):
         problem = damage(Path(path))
         if problem is not None:
             epoch = self._metric_tracker.best_epoch
-            needed = f"these weights of the best epoch, {epoch}, are needed"
+            needed = f"cannot load the weights of the best epoch, {epoch}"
             hint = "train from scratch, or use the model_state_*.th of another epoch"
             raise InputError(f"{needed}: {problem}", file=path, hint=hint)
         super()._load_model_state(path)

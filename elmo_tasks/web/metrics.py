@@ -87,7 +87,7 @@ class Metrics:
             *_metric(
                 "prediction_seconds",
                 "histogram",
-                "From a request for a prediction to its answer, with the time it waits.",
+                "From a request for a prediction to its answer, including the time it waits.",
                 seconds,
             ),
             *_metric(
@@ -106,7 +106,7 @@ class Metrics:
             *_metric(
                 "worker_restarts_total",
                 "counter",
-                "Processes that were replaced: late, dead, or grown by their caches.",
+                "Processes that were replaced because they were late, dead, or had grown.",
                 restarts,
             ),
         ]

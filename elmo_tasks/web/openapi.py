@@ -11,12 +11,12 @@ from elmo_tasks.tasks import TASKS
 
 ERRORS = {
     400: "The request names another host, or its client closed the connection.",
-    405: "Another method is expected.",
-    408: "The body was not complete in time.",
+    405: "The path does not have this method.",
+    408: "The body did not arrive in time.",
     413: "The body is too large.",
-    415: "The body is not called JSON.",
+    415: "The Content-Type is not JSON.",
     422: "The input is not valid, or exceeds a limit.",
-    500: "A fault of the server.",
+    500: "The server failed.",
     503: "The model is busy, too slow, or being started again.",
 }
 """By status."""
@@ -28,13 +28,13 @@ ALLOW = {
     "schema": {"type": "string"},
 }
 RETRY = {
-    "description": "In how many seconds another attempt makes sense.",
+    "description": "Seconds to wait before another attempt.",
     "schema": {"type": "integer", "minimum": 1},
 }
 
 TEXT = {
     "type": "string",
-    "description": "With a word, and without NUL characters and surrogates.",
+    "description": "At least one word, without NUL characters and surrogates.",
     "pattern": "^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$",
 }
 WORDS = {
@@ -61,7 +61,7 @@ def describe(models: Mapping[str, Mapping[str, Any]], *, bytes_: int) -> Part:
         "/page.js": _get("Its script", "text/javascript", {"type": "string"}),
         "/page.css": _get("Its style", "text/css", {"type": "string"}),
         "/api/models": _get(
-            "Tasks, with their tab, examples and limits, and models",
+            "The tasks, with their examples and limits, and the models",
             "application/json",
             _models(),
         ),

@@ -149,7 +149,7 @@ def test_commands(name: str, tmp_path: Path) -> None:
 
 
 CLOSED_INPUT: dict[str, tuple[str, str]] = {
-    "predict": (f"predict {NER} -", "expected lines on the standard input, which is"),
+    "predict": (f"predict {NER} -", "expected lines on the standard input, but it"),
     "elmo": ("elmo - OUT", "expected at least one sentence, got none"),
 }
 

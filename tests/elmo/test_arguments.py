@@ -283,7 +283,7 @@ def test_an_empty_path_is_not_the_current_folder(function: str) -> None:
     [
         (
             IDS.float(),
-            r"or character ids \[B, T, C\] of batch_to_ids, got a torch.float32 tensor",
+            r"or character ids \[B, T, C\] from batch_to_ids, got a torch.float32 tensor",
         ),
         (IDS.to(torch.complex64), "got a torch.complex64 tensor"),
         (IDS.to(torch.uint8), "got a torch.uint8 tensor"),
@@ -292,7 +292,7 @@ def test_an_empty_path_is_not_the_current_folder(function: str) -> None:
         (IDS[:, :, :49], r"expected shape \[B, T, 50\], got \[2, 2, 49\]"),
         (IDS + 300, "expected 0 to 261, got 300 to"),
         (IDS - 1, "expected 0 to 261, got -1 to"),
-        (IDS.flip(1), "padding .* after the tokens, got it before"),
+        (IDS.flip(1), "padding .* after the tokens, got padding before"),
     ],
 )
 def test_what_are_no_character_ids(elmo: Elmo, ids: Any, problem: str) -> None:

@@ -61,7 +61,7 @@ def test_a_cluster_that_loses_a_node(
         assert all(
             (job.folder / part.name).read_bytes() == part.read_bytes() for part in parts
         )
-        message = "/out: the worker on .* does not find this folder"
+        message = "/out: the worker on .* cannot find this folder"
         with (
             connected(cluster.address) as ray,
             RayWorkers(ray, 2) as workers,

@@ -214,7 +214,8 @@ def test_a_folder_of_another_call(
         (corpus[::-1], {}, "text_sha256 was"),
     ):
         with pytest.raises(
-            InputError, match=f"_manifest.json: was begun by another call: .*{message}"
+            InputError,
+            match=f"_manifest.json: was written with other settings: .*{message}",
         ):
             write(elmo, files, out, **changes)
     assert parts(out) == before and len(ElmoVectors(out)) == 14
@@ -226,7 +227,7 @@ def test_a_worker_that_differs(elmo: Elmo, corpus: list[str], tmp_path: Path) ->
     job = ShardJob(elmo=elmo, folder=tmp_path / "out")
     (shard, *_), _ = plan(corpus, 3, "tokens")
     with pytest.raises(
-        InputError, match="/out: the worker on .* does not find this folder"
+        InputError, match="/out: the worker on .* cannot find this folder"
     ):
         ShardWriter(lambda: job).write(shard)
     write(elmo, corpus, job.folder, count=3)
@@ -279,7 +280,7 @@ def test_the_input_is_never_removed(
 ) -> None:
     write(elmo, corpus, tmp_path / "out")
     before = parts(tmp_path / "out")
-    with pytest.raises(InputError, match="another folder for the shards"):
+    with pytest.raises(InputError, match="expected the shards in another folder"):
         write(
             elmo,
             sorted(map(str, (tmp_path / "out").glob("part-*"))),
@@ -305,7 +306,7 @@ def test_two_calls_on_one_folder(
         time.sleep(0.01)
     with caplog.at_level(logging.WARNING):
         write(elmo, corpus, out, count=2, force=True)
-    assert caplog.text.count("out: another call writes to this folder, waiting") == 1
+    assert caplog.text.count("out: waiting for another process that writes") == 1
     assert status_of(first) == 0 and parts(out) == parts(tmp_path / "whole")
     assert (out / "_SUCCESS").exists()
 

@@ -94,7 +94,10 @@ def test_a_pickle_has_the_tokenizer(open_elmo: Callable[..., Elmo]) -> None:
         (5, "tokenizer: expected whitespace, .*, got 5"),
         ("spacy:zz", "expected a language that spaCy has rules for, got 'zz'"),
         (str.upper, "expected a function that returns a list of strings, got .SHE"),
-        (spacy.blank("en").tokenizer, "list of strings, got She .*the language itself"),
+        (
+            spacy.blank("en").tokenizer,
+            "list of strings, got She .*the Language object itself",
+        ),
         (lambda text: [1], r"list of strings, got \[1\]"),
     ],
 )
@@ -209,7 +212,7 @@ def test_lines_of_one_word_are_reported(
     lines = ["She", "left", ".", "", "It", "ended", "."]
     elmo.write(enumerate(lines, 1), tmp_path / "words", settings=settings)
     (record,) = caplog.records
-    assert "each line has one word, such as 'She'" in record.getMessage()
+    assert "each line has only one word, such as 'She'" in record.getMessage()
     elmo.write(enumerate(["Mira", "Tarn"], 1), tmp_path / "names", settings=settings)
     elmo.write([(1, "It ended.")], tmp_path / "raw", settings=settings)
     assert "seems not to be tokenised" in caplog.records[-1].getMessage()

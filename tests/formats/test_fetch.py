@@ -209,7 +209,7 @@ def twice(file: Path) -> None:
     ("write", "problem"),
     [
         (bomb, "unpacks to more than 100 times its size"),
-        (twice, "has two members model.hdf5"),
+        (twice, "has two members named model.hdf5"),
         (lambda file: file.touch(), "not a zip file"),
     ],
 )
@@ -309,7 +309,7 @@ def test_files_of_published_models_and_of_the_hub() -> None:
     }
     for (given, key), expected in cases.items():
         with (
-            pytest.raises(InputError, match=f"{expected}: expected files of this mach"),
+            pytest.raises(InputError, match=f"{expected}: expected a local file"),
             downloads(allowed=False),
         ):
             bilm_file(given, key)
@@ -540,6 +540,6 @@ def test_a_hub_that_cannot_be_reached(
         local_path("hf://me/x/y")
     with (
         downloads(allowed=False),
-        pytest.raises(InputError, match="hf://me/x/y: expected files of this machine"),
+        pytest.raises(InputError, match="hf://me/x/y: expected a local file"),
     ):
         local_path("hf://me/x/y")

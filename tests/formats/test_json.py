@@ -35,10 +35,10 @@ def test_values(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("NaN", "expected JSON, got 'NaN': NaN is not a number of JSON"),
-        ('{"a": -Infinity}', "-Infinity is not a number of JSON"),
-        ("1e999", "'1e999' is too large a number"),
-        ("[1, -1e400]", "'-1e400' is too large a number"),
+        ("NaN", "expected JSON, got 'NaN': NaN is not a valid number in JSON"),
+        ('{"a": -Infinity}', "-Infinity is not a valid number in JSON"),
+        ("1e999", "the number '1e999' is too large"),
+        ("[1, -1e400]", "the number '-1e400' is too large"),
         ("[1, 2", "Expecting ',' delimiter at character 6"),
         ("{'a': 1}", "enclosed in double quotes at character 2"),
         ('"a\n"', "Invalid control character at character 3"),

@@ -83,11 +83,11 @@ def test_a_broken_download_is_resumed(
     files = (f"{server.address}/sound/o.bin", f"{server.address}/interrupted/w.bin")
     publish(monkeypatch, *files)
     assert "  no  " in printed(capsys, NAME)
-    with pytest.raises(InputError, match="cannot fetch .*the same call resumes it"):
+    with pytest.raises(InputError, match="cannot fetch .*repeat the call to resume"):
         run(["models", "--download", NAME])
     shown = printed(capsys, NAME)
     assert "  partly  " in shown
-    assert f"{HALF:,} bytes have come; --download {NAME} resumes" in shown
+    assert f"{HALF:,} bytes downloaded so far; --download {NAME} resumes" in shown
     shown = printed(capsys, "--download", NAME)
     assert f"{NAME}: {2 * len(CONTENT):,} bytes" in shown
     assert shown.count(f"sha256 {SHA256}") == 2
@@ -127,7 +127,7 @@ def test_a_removed_model_leaves_nothing(
     with pytest.raises(InputError) as error:
         run(["models", "--download", NAME])
     assert "it differs from the first download" in str(error.value)
-    hint = f"if this is right, `elmo-tasks models --remove {NAME}` forgets the first"
+    hint = f"is intended, `elmo-tasks models --remove {NAME}` forgets the first one"
     assert hint in str(error.value)
     assert "\n" not in str(error.value)
     assert "  no  " in printed(capsys, NAME)
@@ -141,7 +141,9 @@ def test_a_file_that_has_changed_in_the_cache(
     publish(monkeypatch, f"{server.address}/sound/w.bin")
     run(["models", "--download", NAME])
     local_path(f"{server.address}/sound/w.bin").write_bytes(b"x")
-    with pytest.raises(InputError, match="of its first download, got .*--remove elmo"):
+    with pytest.raises(
+        InputError, match="as in its first download, got .*--remove elmo"
+    ):
         run(["models", "--download", NAME])
 
 

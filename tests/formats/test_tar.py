@@ -139,7 +139,7 @@ def test_records_end_at_a_zero() -> None:
 
 @pytest.mark.parametrize("key", [b"path", b"size"])
 def test_global_names_and_sizes_are_refused(key: bytes) -> None:
-    with pytest.raises(ValueError, match="expected names and sizes of one file each"):
+    with pytest.raises(ValueError, match="expected each header to describe one file"):
         read(pax((key, b"1"), kind=b"g"), member("a"))
 
 

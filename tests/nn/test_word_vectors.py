@@ -130,7 +130,9 @@ def test_a_lost_file_of_vectors_is_reported_once(
         for word, vector in zip(words, look_up(lean, saved, *words), strict=True):
             assert any(vector) == (word == "the")
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "their file cannot be read: put it there, or set lookup_file" in caplog.text
+    assert (
+        "their file cannot be read; restore the file, or set lookup_file" in caplog.text
+    )
 
 
 def test_how_many_words_a_file_has_is_reported(

@@ -113,7 +113,7 @@ def test_blocks_are_held_out_and_a_second_call_overwrites_nothing(
     assert held == lines[BLOCK : 2 * BLOCK] + lines[4 * BLOCK :]
     assert len(held) + len(text_of(tmp_path / "out")) == 5 * BLOCK
     with pytest.raises(
-        InputError, match="out: the folder has files of a training text"
+        InputError, match="out: the folder already has files of a training text"
     ):
         prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
 
@@ -252,7 +252,7 @@ def test_outputs_inside_the_input_folder_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "out" / "_SUCCESS").unlink()
     prepare([str(tmp_path)], tmp_path / "out", heldout=0)
     assert text_of(tmp_path / "out") == ["one two"]
-    with pytest.raises(InputError, match="another folder for the text than that of"):
+    with pytest.raises(InputError, match="expected the text in another folder"):
         prepare([str(tmp_path)], tmp_path)
 
 
@@ -507,7 +507,9 @@ def test_settings_that_are_damaged(inputs: list[str], tmp_path: Path) -> None:
     out.mkdir()
     (out / "_prepare.json").write_text("[]")
     problem = "format was None, is 1; text_field was None, is 'text'; .*use the same in"
-    with pytest.raises(InputError, match=f"_prepare.json: .* another way: {problem}"):
+    with pytest.raises(
+        InputError, match=f"_prepare.json: .* with other settings: {problem}"
+    ):
         prepare(inputs[:1], out)
     (out / "_prepare.json").write_text("{")
     with pytest.raises(InputError, match="_prepare.json:1: not JSON"):
@@ -547,7 +549,7 @@ def test_shares_that_are_held_out(
         ({"workers": 0}, "workers.* got 0"),
         (
             {"paragraphs": "blank"},
-            "paragraphs: .*add --language, or xx for rules for any",
+            "paragraphs: .*add --language CODE; xx has rules for any",
         ),
     ],
 )
@@ -677,7 +679,7 @@ def test_inputs(inputs: list[str], tmp_path: Path) -> None:
         prepare([str(tmp_path / "none.txt")], tmp_path / "other")
     inside = prepare([str(tmp_path / "corpus")], tmp_path / "corpus/out", heldout=0)
     assert len(inside) == 5
-    with pytest.raises(InputError, match="expected input outside of the output folder"):
+    with pytest.raises(InputError, match="expected input outside the output folder"):
         prepare([], tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
@@ -685,8 +687,8 @@ def test_inputs(inputs: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"text": 5}', "a.jsonl:2: expected 'text' to be a text, got 5"),
-        ('{"text": null}', "a.jsonl:2: expected 'text' to be a text, got None"),
+        ('{"text": 5}', "a.jsonl:2: expected 'text' to be a string, got 5"),
+        ('{"text": null}', "a.jsonl:2: expected 'text' to be a string, got None"),
         ('{"body": "a"}', "a.jsonl:2: expected a JSON object with 'text'"),
         ("[]", "a.jsonl:2: expected a JSON object with 'text'"),
         ('"text"', "a.jsonl:2: expected a JSON object with 'text'"),

@@ -145,5 +145,5 @@ def test_the_share_of_truncated_words(
     assert record.levelname == level
     assert record.getMessage() == (
         f"{share} % of the words have more than 48 bytes; a larger"
-        " max_characters_per_token reads the rest, too"
+        " max_characters_per_token reads them whole"
     )

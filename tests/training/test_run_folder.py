@@ -214,7 +214,7 @@ def test_what_no_run_has_written_stays_and_is_named(
     kept = {name: before[name] for name in chosen}
     own = {"config.json", "meta.json", "vocabulary/.files.json"}
     assert {name: text for name, text in after.items() if name not in own} == kept
-    lines = [line for line in caplog.messages if "kept what no run" in line]
+    lines = [line for line in caplog.messages if "kept what is not" in line]
     assert len(lines) == bool(chosen) and "\n" not in "".join(lines)
     shown = ", ".join(sorted({NEARLY[name] for name in chosen})[:10])
     assert not chosen or f": {shown}" in lines[0]
@@ -356,6 +356,6 @@ def test_many_names_are_one_line(
     make_run(tmp_path)
     write(tmp_path, *(f"note {number}\n" for number in range(30)))
     start(tmp_path, force=True)
-    (line,) = [line for line in caplog.messages if "kept what no run" in line]
+    (line,) = [line for line in caplog.messages if "kept what is not" in line]
     assert line.count("note") == 10 and line.endswith(" and 20 more")
     assert "\n" not in line

@@ -270,7 +270,7 @@ def test_damaged_best_weights(tmp_path: Path) -> None:
     train(tmp_path / "earlier", **stopped)
     (tmp_path / "earlier" / "best.th").write_bytes(b"half")
     with pytest.raises(
-        InputError, match=r"best\.th: these weights of the best epoch, \d+, are needed"
+        InputError, match=r"best\.th: cannot load the weights of the best epoch, \d+: "
     ):
         train(tmp_path / "earlier", **stopped)
 

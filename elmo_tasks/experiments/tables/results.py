@@ -187,7 +187,7 @@ class Summary:
 
 def no_score(cell: Cell, record: Record) -> str:
     """What a run without a cell's score has."""
-    return f"no score {cell.metric!r}, but {', '.join(sorted(record['scores']))}"
+    return f"no score {cell.metric!r} among {', '.join(sorted(record['scores']))}"
 
 
 def score(record: Record, cell: Cell) -> float | None:

@@ -188,7 +188,7 @@ class Planner:
 
     def _resolve(self, row: Row) -> None:
         if not row.config.is_file():
-            hint = "nor is it in the current folder, or a name that `elmo-tasks configs` lists"
+            hint = "name a file, relative to the table or this folder, or a config that `elmo-tasks configs` lists"
             raise InputError(f"no such config: {row.config}", hint=hint)
         if row.config not in self._configs:
             self._configs[row.config] = read_config(row.config)

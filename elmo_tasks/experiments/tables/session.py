@@ -203,9 +203,9 @@ def _require_own(folder: Path) -> None:
             continue
         if not file.is_file() or not is_own(file):
             raise InputError(
-                "expected no file of this name, or that of a table",
+                "expected no such file, or one that `elmo-tasks ablate` wrote",
                 file=file,
-                hint="it would be replaced: give -s another folder",
+                hint="it would be overwritten: give -s another folder",
             )
 
 

@@ -114,7 +114,7 @@ class Cell(Strict):
     def _check_over(self) -> "Cell":
         if (self.metric == PASSES) != (self.over is not None):
             raise ValueError(
-                f"metric {PASSES!r} and the key over, the other row, need each other"
+                f"expected the key over, the other row, with the metric {PASSES!r} and only there"
             )
         return self
 
@@ -434,7 +434,7 @@ def _unknown_columns(table: Table) -> Iterator[str]:
     if table.increase is not None:
         for column in (table.increase.of, table.increase.over):
             if column is not None and column not in table.columns:
-                yield f"increase: no row has the column {column!r}, but {', '.join(table.columns)}"
+                yield f"increase: expected one of the columns {', '.join(table.columns)}, got {column!r}"
     has_fraction = any(row.fraction for row in table.rows)
     if table.figure and not has_fraction:
         yield "figure 'share' needs rows with the key fraction"
@@ -448,7 +448,7 @@ def _wrong_references(table: Table, row: Row) -> Iterator[str]:
             named.append(cell.over)
     for name in named:
         if name not in rows:
-            yield f"row {row.name}: no row {name!r}"
+            yield f"row {row.name}: there is no row {name!r}"
     if row.bilm_of in rows and not rows[row.bilm_of].finetune:
         yield f"row {row.name}: bilm_of must name a row with finetune, got {row.bilm_of}"
     if row.finetune and row.others:

@@ -18,7 +18,7 @@ TASKS = (
             "Semantic roles: who did what to whom, one frame for each predicate.",
             "frames",
             words=(
-                ("tokens", "Words, with blanks between them", 2, "words"),
+                ("tokens", "Words, separated by blanks", 2, "words"),
                 ("predicates", "Numbers of the predicates, from 0", 1, "numbers"),
             ),
             limits={"words": 1000, "words times predicates": 2500},

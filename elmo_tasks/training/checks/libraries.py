@@ -51,12 +51,12 @@ def _fault_of_wandb() -> str | None:
     try:
         import wandb
     except ImportError:
-        installed = "is not installed, and its current versions do not"
+        installed = "is not installed, and its current versions lack"
     else:
         if hasattr(wandb.util, "generate_id"):
             return None
-        installed = f"{getattr(wandb, '__version__', '?')} does not"
+        installed = f"{getattr(wandb, '__version__', '?')} lacks"
     return (
-        f"AllenNLP's calls wandb.util.generate_id; wandb {installed} have it; "
+        f"wandb {installed} wandb.util.generate_id, which AllenNLP's callback calls; "
         'use {"type": "elmo_tasks_tracker", "to": "wandb"}'
     )

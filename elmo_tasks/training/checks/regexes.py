@@ -110,8 +110,10 @@ def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]
                 problems.append(Problem(use.path, use.expected, got))
             before |= found
         if not found:
-            near = ", ".join(nearest_names(use.regex, names)) or "the model has none"
-            got = f"{shown(use.regex)}; nearest: {near}"
+            near = ", ".join(nearest_names(use.regex, names))
+            got = f"{shown(use.regex)}; the model has no parameters"
+            if near:
+                got = f"{shown(use.regex)}; nearest: {near}"
             problems.append(Problem(use.path, use.expected, got))
     return problems
 

@@ -244,7 +244,7 @@ function panel({ name, value: answer }, gold) {
   return { name, shown, facts };
 }
 const goldPanel = ({ drawing }) => h("article.card.gold", { "aria-label": "Gold answer" },
-  h("div.title", h("h2", "Gold answer"), h("span.soft", "of the test data")), drawing);
+  h("div.title", h("h2", "Gold answer"), h("span.soft", "from the test data")), drawing);
 
 /** Marks what only one of two panels has, and says it. */
 function differences(panels, gold) {
@@ -329,7 +329,7 @@ async function showExamples() {
   const [one, two] = names.map((name) => modelsOf(view).find((model) => model.name === name));
   const title = two && !one.mix?.length !== !two.mix?.length ? "What ELMo changes" : "Examples";
   $("examples-title").textContent = title;
-  $("examples-about").textContent = `${counted(rows.length, "text")}, taken at equal distances from the synthetic test data.${
+  $("examples-about").textContent = `${counted(rows.length, "text")}, taken at regular intervals from the synthetic test data.${
     two ? " The page opens with the first on which the answers differ." : ""}`;
   $("examples").replaceChildren(h("table.examples", heads.length ? h("thead", h("tr", h("th", { scope: "col" }, "Text"),
     heads.map((name) => h("th", { scope: "col", dir: "auto" }, name)))) : null,
