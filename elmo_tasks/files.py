@@ -69,10 +69,10 @@ def require_new(path: str | Path) -> None:
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     Yields a temporary path beside `path`, which is renamed to `path` at the end, or
-    removed after an exception. Of a link, the file that it leads to is replaced.
-    Contents and name are flushed to the disk. A pipe or a device is written directly.
-    Raises `InputError` if the folder is not writable or the disk is full; `path` is
-    then unchanged.
+    removed after an exception. If `path` is a link, its target is replaced. Contents
+    and name are flushed to the disk. A pipe or a device is written directly. Raises
+    `InputError` if the folder is not writable or the disk is full; `path` is then
+    unchanged.
 
     Temporary files for `path` that a killed process of this host has left are removed
     first.

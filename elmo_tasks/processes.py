@@ -32,8 +32,8 @@ def exit_with_parent(parent: int) -> None:
 
 def exit_with_starter() -> None:
     """
-    In a process that `multiprocessing` started, by whatever method: from now on exit it
-    when the process that asked for it no longer exists.
+    Call this in a process that `multiprocessing` started, by any method: it then exits
+    as soon as the process that started it no longer exists.
     """
 
     def watch() -> None:

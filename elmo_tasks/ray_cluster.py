@@ -96,7 +96,9 @@ def nodes_of(ray: Any) -> list[dict[str, Any]]:
 
 
 def room_of(ray: Any, cores: int) -> int:
-    """How many calls that take so many cores the nodes of a cluster have room for."""
+    """
+    How many calls that take `cores` cores each the nodes of a cluster have room for.
+    """
     return sum(int(node["Resources"]["CPU"]) // cores for node in nodes_of(ray))
 
 

@@ -103,9 +103,8 @@ class Workers(ABC):
     @abstractmethod
     def share(self, slot: int) -> dict[str, str]:
         """
-        The environment variables with which a program uses its share of the cores and
-        GPUs, if as many programs run as there are slots, of which it is number `slot`,
-        counted from 0.
+        The environment variables that limit a program to its share of the cores and
+        GPUs, if one program runs in each slot. `slot` is its number, counted from 0.
         """
 
     @abstractmethod
@@ -249,7 +248,7 @@ class RayWorkers(Workers):
 
 
 def thread_variables(cores: int) -> dict[str, str]:
-    """The environment variables with which a program computes with so many threads."""
+    """The environment variables that make a program use this number of threads."""
     return {"OMP_NUM_THREADS": str(cores), "MKL_NUM_THREADS": str(cores)}
 
 

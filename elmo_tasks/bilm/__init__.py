@@ -1,6 +1,6 @@
 """
-The bidirectional language model and its files. Needs torch, numpy, h5py and safetensors
-alone.
+The bidirectional language model and its files. Needs only torch, numpy, h5py and
+safetensors.
 """
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput

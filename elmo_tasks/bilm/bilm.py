@@ -49,8 +49,9 @@ States = dict[str, list[State]]
 
 class LayerOutput(NamedTuple):
     """
-    Layer 0 is the token encoder's vector twice, layer k the concatenated forward and
-    backward outputs of LSTM layer k.
+    The layers of a batch. Layer 0 is the token encoder's vector, repeated to the width
+    of the others; layer k is the forward and backward output of LSTM layer k,
+    concatenated.
     """
 
     layers: Tensor  # [L+1, B, T, 2P], zero for padding
@@ -59,11 +60,11 @@ class LayerOutput(NamedTuple):
 
 class BiLM(nn.Module):
     """
-    The bidirectional language model without its softmax.
+    The bidirectional language model (paper, section 3.1) without its softmax.
 
-    As built, it can be trained and its weights are parameters. For inference on a CPU,
-    `pack` replaces them by weights in the memory layout in which oneDNN computes, which
-    saves time and memory; `unpack` reverts that.
+    A new biLM can be trained: its weights are parameters. For inference on a CPU,
+    `pack` stores the weights in oneDNN's own memory layout, which saves time and
+    memory; `unpack` reverts that.
 
     # Parameters
 
@@ -72,8 +73,8 @@ class BiLM(nn.Module):
       float32 ones is above 0.999; or `int8`, for inference on a CPU with VNNI, which is
       faster still and needs a quarter of the memory, with cosines above 0.995. Another
       CPU computes in float32, and a warning says so. States and layers have the
-      parameters' type. It holds under `torch.autocast`, too.
-    - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be
+      parameters' type. `torch.autocast` does not change the precision.
+    - `initialize`: if false, the weights of the LSTMs are not initialized and must be
       loaded.
     """
 
@@ -122,8 +123,8 @@ class BiLM(nn.Module):
 
         The files are the official `options.json` and `weights.hdf5`, or `config.json`
         and `model.safetensors`, which give the same bits; `formats.fetch.bilm_file`
-        finds them in whole models and at URLs. `packed`: whether to `pack` the weights
-        for inference on a CPU.
+        finds them in whole models and at URLs. If `packed`, the weights are packed for
+        inference on a CPU; see `pack`.
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
@@ -149,9 +150,9 @@ class BiLM(nn.Module):
     ) -> None:
         """
         Write the official format, which AllenNLP and bilm-tf load, or safetensors if
-        `weight_file` ends in `.safetensors`, each file atomically. With
-        `mantissa_bits`, values are rounded to so many bits after the leading one
-        (0..23), which makes the official files smaller, which are compressed.
+        `weight_file` ends in `.safetensors`, each file atomically. With `mantissa_bits`
+        (0 to 23), values are rounded to that many bits after the leading one, so the
+        official files, which are compressed, become smaller.
         """
         chosen = named_format(weight_file)
         unpacked = self
@@ -195,13 +196,12 @@ class BiLM(nn.Module):
 
     def cache_word_vectors(self) -> Self:
         """
-        Keep the context-free vectors of the most recently used words from one call to
-        the next, so that a word of a running text is encoded once. For a frozen biLM:
-        its weights must stay as they are, but for `load_state_dict`, `pack` and `to`,
-        which clear the cache.
+        Cache the context-free vectors of the most recently used words between calls, so
+        a frequent word is encoded only once. Use it with a frozen biLM: its weights may
+        change only through `load_state_dict`, `pack` and `to`, which clear the cache.
 
-        Does nothing on a GPU, or where a word's vector depends by rounding on the words
-        that are encoded with it; see `TokenEncoder.is_batch_invariant`.
+        Has no effect on a GPU, or where rounding makes a word's vector depend on the
+        words encoded with it; see `TokenEncoder.is_batch_invariant`.
         """
         on_cpu = self.boundaries.device.type == "cpu"
         if on_cpu and self.token_encoder.is_batch_invariant(
@@ -236,13 +236,13 @@ class BiLM(nn.Module):
 
     def forward(self, character_ids: Tensor) -> LayerOutput:
         """
-        The layers of ids [B, T, C] as from `batch_to_ids`: the tokens of each row from
-        the left, then zeros. Sentence boundaries are added and removed inside; a
-        sentence may be empty. Longer words than `options.max_characters_per_token`
-        allows are truncated.
+        The layers [L+1, B, T, 2P] and the mask [B, T] for character ids [B, T, C] from
+        `batch_to_ids`: in each row the tokens come first, then zeros. The biLM adds and
+        removes the sentence boundaries itself; a sentence may be empty. Words are
+        truncated to `options.max_characters_per_token`.
 
-        Every sentence starts from zero states, so that its vectors depend on nothing
-        else.
+        Every sentence starts from zero states, so its vectors do not depend on other
+        sentences. Raises `InputError` if the ids are invalid.
         """
         return self.carry(character_ids, {})[0]
 
@@ -250,10 +250,11 @@ class BiLM(nn.Module):
         self, character_ids: Tensor, states: States
     ) -> tuple[LayerOutput, States]:
         """
-        As `forward`, but row b starts from row b of the states that the previous batch
-        returned, as in bilm-tf: for each direction and layer, cell state and output,
-        [B, .]; zeros where there are none. Also returns the final states; rows beyond a
-        smaller batch keep theirs.
+        Like `forward`, but row b starts from row b of the states that the previous
+        batch returned, as in bilm-tf. `states` has, for each direction and layer, the
+        cell state and the output, [B, .]; missing rows start from zeros. Also returns
+        the final states; if the batch is smaller than the last one, the states of the
+        other rows are kept.
         """
         mask = token_mask(character_ids)  # [B, T]
         if not len(mask):

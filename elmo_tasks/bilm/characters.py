@@ -113,8 +113,8 @@ def batch_to_ids(
     """
     Character ids of B tokenised sentences, which may be empty, padded with zeros to the
     longest: int64, [B, T, 50], wider if a word takes more slots. The biLM adds sentence
-    boundaries. `longest` is the most slots of a word, for sources that read long words.
-    Raises `TypeError` if a sentence or a token is something else.
+    boundaries. `longest` limits the slots of a word; only sources that read longer
+    words raise it. Raises `TypeError` if a sentence is a string, or a token is not one.
     """
     for sentence in sentences:
         if isinstance(sentence, str):
@@ -189,7 +189,7 @@ def fit_slots(character_ids: torch.Tensor, slots: int = MAX_CHARACTERS) -> torch
 
 
 def ids_to_text(character_ids: torch.Tensor) -> list[str]:
-    """The words with ids [N, C], without bytes that are no text."""
+    """The words with ids [N, C], as text; bytes that are not UTF-8 are dropped."""
     rows = character_ids.cpu().numpy() - 1  # [N, C]
     lengths = (rows == END_WORD).argmax(1) - 1  # [N]
     words = []

@@ -83,7 +83,7 @@ class ProjectedLstm(PackableModule):
         nn.init.zeros_(self.bias)
 
     def initial_state(self, rows: int) -> State:
-        """Zeros for so many rows."""
+        """Zero states for this number of rows."""
         cell = self.bias.new_zeros(rows, self.dim)
         return cell, self.bias.new_zeros(rows, self.projection_dim)
 
@@ -169,9 +169,9 @@ class LstmStack(nn.Module):
     ) -> tuple[list[Tensor], list[State]]:
         """
         The outputs [N, P] of the L layers for packed inputs [N, P], and the last state
-        of each layer; see `ProjectedLstm.forward`. `dropout` is the probability of an
-        element of a layer's input to be zeroed, whatever the mode: the caller gives 0
-        in evaluation.
+        of each layer; see `ProjectedLstm.forward`. `dropout` is the probability that an
+        element of a layer's input is zeroed, in training and evaluation mode alike: the
+        caller passes 0 in evaluation.
         """
         outputs: list[Tensor] = []
         finals: list[State] = []

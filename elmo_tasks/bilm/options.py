@@ -111,7 +111,8 @@ class BiLMOptions(Settings):
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
         """
-        From the structure of `options.json`; keys that only training uses are ignored.
+        Create options from the content of an `options.json`. Keys that only training
+        uses are ignored. Raises `InputError` listing all invalid values.
         """
         values = _values(options)
         require_none(_wrong_count(options))
@@ -120,7 +121,7 @@ class BiLMOptions(Settings):
     @classmethod
     def problems(cls, options: dict[str, Any]) -> list[Wrong]:
         """
-        The invalid values in the structure of `options.json`, under their keys there.
+        The invalid values in the content of an `options.json`, by their keys in it.
         """
         try:
             values = _values(options)
@@ -145,8 +146,8 @@ class BiLMOptions(Settings):
 
     def to_dict(self) -> dict[str, Any]:
         """
-        The structure of `options.json`; AllenNLP and bilm-tf expect 262 for
-        `n_characters`.
+        The content of an `options.json`, with 262 for `n_characters`, as AllenNLP and
+        bilm-tf expect.
         """
         lstm = (
             "use_skip_connections",

@@ -229,8 +229,8 @@ def epoch_bar(session: Session) -> Iterator[None]:
 
 def status(session: Session, epochs: int, seconds: float) -> str:
     """
-    What runs, how much is left, and the time for it, as far as it can be told from the
-    epochs done in so many seconds, or from the table.
+    What is running, how much is left and how long that takes, estimated from the
+    `epochs` done in `seconds`, or before the first from the table.
     """
     left = session.time_left()
     if epochs > 0:

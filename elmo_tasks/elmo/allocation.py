@@ -60,7 +60,10 @@ def parameters_of_at_most(size: int, count: int) -> Iterator[None]:
 
 @contextmanager
 def not_counted() -> Iterator[None]:
-    """Inside, for what is compared with files of its own: a frozen source of layers."""
+    """
+    A context in which parameters do not count: for a frozen source of layers, which is
+    compared with its own files.
+    """
     token = _LEFT.set(None)
     try:
         yield

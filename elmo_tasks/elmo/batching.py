@@ -84,9 +84,9 @@ def bytes_of(line: Line) -> bytes:
 @dataclass(frozen=True, kw_only=True)
 class BatchSizes(Settings):
     """
-    Sentences of more than `max_length` tokens are split into windows of so many, which
-    share `overlap` tokens. A batch has at most `batch_size` windows and `max_tokens`
-    tokens with padding.
+    Sentences of more than `max_length` tokens are split into windows of that many
+    tokens, which share `overlap` tokens with their neighbours. A batch has at most
+    `batch_size` windows and `max_tokens` tokens with padding.
     """
 
     max_length: Size = 512

@@ -94,14 +94,14 @@ class LayerCache:
     sentence with a value beyond float16 is neither rounded nor stored.
 
     Problems with the folder are logged and never stop a run: damaged entries are
-    computed again, and nothing more is read or written after another error. Nothing
-    more is written when the limit is reached.
+    computed again, and after any other error the cache is no longer used. When the
+    limit is reached, nothing more is written.
 
     `cache_dir` is created when the first sentence is written. `cache_limit_gb` is the
     maximum size of all files in it, in 10^9 bytes; processes that write at the same
-    time may exceed it by one batch each. By default it is what is there and nine tenths
-    of the free disk. Nothing is written while `read_only`, which may be changed at any
-    time.
+    time may exceed it by one batch each. By default it is the present size plus nine
+    tenths of the free disk space. While `read_only` is true, nothing is written; it may
+    be changed at any time.
     """
 
     def __init__(

@@ -28,9 +28,9 @@ def require_free(
     folder: Path, source: str, written: Collection[str], *, read: Sequence[str] = ()
 ) -> None:
     """
-    Raises `InputError` if files cannot be written to a folder, or would not be read as
-    a model of this source there: the folder has a model of another kind or of other
-    files, or is that of a run.
+    Raises `InputError` if files cannot be written to a folder, or could not be read
+    from there as a model of this source, because the folder contains another model or a
+    run.
 
     # Parameters
 
@@ -64,8 +64,8 @@ def files_in_the_way(
     read: Sequence[str] = (),
 ) -> str | None:
     """
-    Of the names of files, those of another model than the one that is to be written
-    beside them, and what they are; `None` if there is no other model.
+    Which of the files in a folder belong to another model than the one that will be
+    written there, as words for an error; `None` if there is no other model.
     """
     config = cache(read_config)
     if is_of_a_run({*names, *written}):

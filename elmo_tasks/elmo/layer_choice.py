@@ -32,8 +32,8 @@ class LayerChoices:
 
     def model(self, choice: LayerChoice, **options: Any) -> VectorModel:
         """
-        The source with a choice of its layers; `options` are others of `VectorModel`.
-        Raises `InputError` for something else than a `LayerChoice`.
+        The source with a choice of its layers; `options` are the other arguments of
+        `VectorModel`. Raises `InputError` if the choice is not a `LayerChoice`.
         """
         if isinstance(choice, str) and choice in OUTPUTS:
             options["output"] = choice

@@ -196,13 +196,13 @@ _CHARACTERS = ("<oov>", "<pad>", "<bow>", "<eow>", "<bos>", "<eos>")
 
 def open_manylangs(folder: str | Path) -> BiLM:
     """
-    The layers of a model of ELMoForManyLangs, as its `Embedder` computes them, but each
-    sentence starts from zero states, where theirs continues from the batch before. The
-    biLM is frozen and packed, and has their word encoder.
+    Open a model of ELMoForManyLangs (Che et al., 2018) as a biLM, frozen and packed.
+    Its layers are those of the original `Embedder`, except that each sentence starts
+    from zero states instead of those of the previous batch.
 
-    `folder` has `config.json`, the configuration that it names, `char.dic`, `word.dic`,
-    `token_embedder.pkl` and `encoder.pkl`. Raises `InputError` if a file is missing or
-    invalid. No code in the files is run.
+    `folder` contains `config.json`, the configuration that it names, `char.dic`,
+    `word.dic`, `token_embedder.pkl` and `encoder.pkl`. Raises `InputError` if a file is
+    missing or invalid. Code in the files is never run.
     """
     folder = Path(folder)
     token, options = _read_config(folder)

@@ -123,8 +123,8 @@ def local_files(model: str) -> list[str]:
 
 def is_bundled(text: str) -> bool:
     """
-    Whether a name is that of the bundled biLM. Raises `InputError` if it is also that
-    of a folder with a model or a run.
+    Whether a name means the bundled biLM. Raises `InputError` if a folder with a model
+    or a run has the same name.
     """
     if text != BUNDLED:
         return False
@@ -227,7 +227,10 @@ def _source_of_folder(folder: Path, given: str) -> str:
 
 
 def is_of_a_run(names: Collection[str]) -> bool:
-    """Whether files with these names are those of a training, which is no model."""
+    """
+    Whether files with these names belong to the folder of a training, which is not a
+    model.
+    """
     others = {BEST, ARCHIVE, META}
     return CONFIG in names and not others.isdisjoint(names)
 
@@ -260,8 +263,8 @@ def parts_of_models(
     names: Collection[str], read_config: Callable[[], Any]
 ) -> dict[str, list[str]]:
     """
-    The files with these names by which a folder is read as a model, by their sources:
-    also those of a model that is not complete.
+    For each source, the files with these names that make a folder one of its models,
+    even if the model is incomplete.
     """
     patterns = {
         BILM: [*NAMES["hdf5"]["options_file"], *NAMES["hdf5"]["weight_file"]],

@@ -151,8 +151,8 @@ def _starts(lengths: Iterable[int]) -> list[int]:
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """
-    What a folder of shards was begun with. Raises `InputError` if there is no manifest,
-    or it is damaged.
+    The manifest of a folder of shards: the settings with which it was started. Raises
+    `InputError` if it is missing or damaged.
     """
     file = folder / MANIFEST
     try:

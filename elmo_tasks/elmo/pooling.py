@@ -46,8 +46,8 @@ def pooled(
     arrays: Sequence[np.ndarray], pooling: str, shape: tuple[int, ...]
 ) -> np.ndarray:
     """
-    A vector for each of N sentences, float32 [N, ...], zero for an empty sentence.
-    `shape` is that of one of them, [D] or [L+1, D].
+    A vector for each of N sentences, float32 [N, D] or [N, L+1, D]; zero for an empty
+    sentence. `shape` is the shape of one vector, [D] or [L+1, D].
     """
     vectors = np.zeros((len(arrays), *shape), np.float32)
     for row, array in zip(vectors, arrays, strict=True):

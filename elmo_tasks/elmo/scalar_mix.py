@@ -38,10 +38,10 @@ def _is_mix(value: object) -> str | None:
 @dataclass(frozen=True, kw_only=True)
 class MixSettings(Settings):
     """
-    How the layers become one vector. `layer_norm` has no gain and bias; with
-    `sentence`, mean and variance are those of each sentence's tokens, with `batch`
-    those of all tokens of the batch, as in the paper's code, so that a vector depends
-    on the other sentences.
+    How the layers become one vector. `layer_norm` has no gain or bias. With `sentence`,
+    mean and variance are computed over the tokens of each sentence; with `batch`, over
+    all tokens of the batch, as in the paper's code, so a vector depends on the other
+    sentences.
     """
 
     mix: Annotated[
@@ -76,8 +76,8 @@ class ScalarMix(nn.Module):
     The parameters are `weights`, the paper's w before the softmax, [L+1], which starts
     at 0, and `gamma`, a scalar, which starts at 1. A mix of one layer has no weights.
 
-    `n_layers` is L+1, with the context-free layer. Raises `InputError` if there is no
-    layer that `settings` name.
+    `n_layers` is L+1, including the context-free layer. Raises `InputError` if
+    `settings` name a layer that does not exist.
     """
 
     def __init__(self, n_layers: int, settings: MixSettings = WEIGHTED_MIX) -> None:

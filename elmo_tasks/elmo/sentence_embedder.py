@@ -61,15 +61,16 @@ class ElmoOutput(NamedTuple):
 
 class Elmo:
     """
-    The frozen layers of a biLM or another source for any number of sentences. A pickle
-    opens the files of a biLM again.
+    Vectors of sentences, from the frozen layers of a biLM or another source. Unpickling
+    opens the biLM's files again.
 
     # Parameters
 
-    - `layers`: with state `reset`; trained mixes and `write` need to know their files.
-    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another
-      one. By default texts have white space between words and punctuation; raw text is
-      reported once.
+    - `layers`: the source, with state `reset`. For trained mixes and `write`, it must
+      have been opened from files.
+    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods can override
+      it. By default texts are split at white space, and a warning says once if a text
+      seems not to be tokenised.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
     """
 
@@ -104,8 +105,8 @@ class Elmo:
         **sizes: Unpack[Sizes],
     ) -> "Elmo":
         """
-        Open the bundled biLM, or a model by its name, as `--model` of the command
-        line: one that `elmo-tasks models` lists, a folder, a ZIP, their URL
+        Open the bundled biLM, or another model by its name, as `--model` does: one that
+        `elmo-tasks models` lists, a folder, a ZIP, their URL
         (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`, or
         `options.json+weights.hdf5`; see `model_names`. The other arguments and the
         errors are those of `from_files`.
@@ -131,8 +132,8 @@ class Elmo:
         **sizes: Unpack[Sizes],
     ) -> "Elmo":
         """
-        Open a biLM from its official files, paths or URLs; without both, the embedded
-        one. Raises `InputError` naming the file and all that is wrong with it.
+        Open a biLM from its official files, paths or URLs; by default the bundled one.
+        Raises `InputError` naming the file and all that is wrong with it.
 
         # Parameters
 
@@ -140,8 +141,8 @@ class Elmo:
         - `device`: such as `cpu` or `cuda:0`, a GPU's number, or `None` for the best
           there is: `cuda`, then `mps`, else `cpu`.
         - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
-        - `cache_limit_gb`: its maximal size in 10^9 bytes; `None`: what is there and
-          nine tenths of the free disk.
+        - `cache_limit_gb`: its largest size in 10^9 bytes; `None`: its present size
+          plus nine tenths of the free disk.
         - `tokenizer`, `sizes`: those of `Elmo`.
         """
         chosen = {
@@ -199,8 +200,8 @@ class Elmo:
         """
         Upload what `save_pretrained` writes to the repository `OWNER/NAME` of the
         Hugging Face hub in one commit, and return the commit's address.
-        `from_pretrained("hf://OWNER/NAME")` reads it. A repository that is not there is
-        made.
+        `from_pretrained("hf://OWNER/NAME")` reads it. The repository is created if it
+        does not exist.
 
         # Parameters
 
@@ -231,7 +232,7 @@ class Elmo:
 
     @property
     def n_layers(self) -> int:
-        """The number of layers, L+1: the lowest knows nothing of the context."""
+        """The number of layers, L+1, including the context-free one."""
         return self.layers.n_layers
 
     @property
@@ -285,13 +286,14 @@ class Elmo:
         tokenizer: Tokenizer | None = None,
     ) -> list[Any]:
         """
-        The vectors of N sentences, lists of words or texts: N arrays, with `tensors` N
-        tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]. For `layers`
-        see `LayerChoice`. `tokenizer` splits texts, by default that of the constructor.
-        `progress` shows a bar.
+        The vectors of N sentences, each a list of words or a text: a list of N float32
+        arrays, or of N tensors with `tensors`. An array has shape [L+1, T, 2P] for all
+        layers, otherwise [T, 2P]. For `layers` see `LayerChoice`. `tokenizer` splits
+        texts into words; by default it is the constructor's. `progress` shows a bar.
 
-        What seems to be a list of the words of one sentence is reported once. Raises
-        `InputError` if a value is invalid, not finite, or memory runs out.
+        A warning says once if `sentences` seems to be the list of words of one
+        sentence. Raises `InputError` if an argument is invalid, a vector is not finite,
+        or memory runs out.
         """
         model = self.vector_model(layers)
         given = checked_sentences(sentences)
@@ -405,9 +407,10 @@ class Elmo:
         tokenizer: Tokenizer | None = None,
     ) -> dict[str, list[np.ndarray]]:
         """
-        For `map(elmo.embed_batch, batched=True)` of Hugging Face datasets: the column
-        `elmo` with the vectors of the sentences in `column`. The pickle holds the
-        files' sha256, so that the fingerprints identify the biLM.
+        A column `elmo` with the vectors of the sentences in `column`, for
+        `map(elmo.embed_batch, batched=True)` of Hugging Face datasets. The pickle of an
+        `Elmo` contains the files' sha256, so the fingerprints of datasets identify the
+        biLM.
         """
         if not isinstance(batch, Mapping):
             raise InputError(f"batch: expected columns by name, got {shown(batch)}")
@@ -451,7 +454,8 @@ class Elmo:
 
     def vector_model(self, layers: LayerChoice, **options: Any) -> VectorModel:
         """
-        The source with a choice of its layers; `options` are others of `VectorModel`.
+        The source with a choice of its layers; `options` are the other arguments of
+        `VectorModel`.
         """
         return self._choices.model(layers, **options)
 

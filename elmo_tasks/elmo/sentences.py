@@ -34,7 +34,10 @@ def checked_sentences(sentences: Sentences) -> list[Any]:
 
 
 def require_several(sentences: Any) -> None:
-    """Raises `InputError` for one sentence, or for what are no sentences."""
+    """
+    Raises `InputError` if the argument is a single sentence, or not a list of
+    sentences.
+    """
     if _parts(sentences) is None:
         raise InputError(
             f"expected a list of sentences, got {shown(sentences)}",

@@ -2,8 +2,8 @@
 The vectors of a corpus in shards: Parquet files that several processes, also on several
 machines, write.
 
-A shard depends on its lines and the settings alone: whoever writes it, and however
-often, writes the same bytes.
+A shard depends only on its lines and the settings, so every process that writes it
+writes the same bytes.
 """
 
 import json
@@ -95,7 +95,7 @@ class ShardJob(Settings):
     threads: Size = 1  # of a worker; values depend on it by rounding
 
     def settings(self) -> dict[str, Any]:
-        """All that shards depend on, but for the text and the type of the CPU."""
+        """Everything that shards depend on, except the text and the type of the CPU."""
         import pyarrow
 
         model = self.elmo.vector_model(self.layers, stored=self.stored)

@@ -44,7 +44,7 @@ class LayerSource(Protocol):
 
     `n_layers` is L+1, `output_dim` the width D, and `dtype` the data type of the
     layers. `state` is `reset` if a sentence's layers do not depend on other sentences,
-    else `carry`. The layer cache keeps those of different `precision` apart.
+    else `carry`. The layer cache stores layers of different `precision` separately.
     """
 
     @property
@@ -142,13 +142,13 @@ def _is_source(name: object) -> str | None:
 @dataclass(frozen=True, kw_only=True)
 class SourceSettings(Settings):
     """
-    Where frozen layers come from, and how they are computed: those of `model`, else of
-    a biLM's two files, else of the bundled biLM. `source` says which kind of model it
-    is, if that is not to be inferred from the model.
+    Where frozen layers come from, and how they are computed. The source is `model`, or
+    else the biLM in `options_file` and `weight_file`, or else the bundled biLM.
+    `source` overrides the kind of model, which is otherwise inferred.
 
-    With `state: carry` each row of a batch starts from the last state of that row of
-    the previous batch; these states are in the checkpoints of trainer `elmo_tasks`, but
-    in no archive.
+    With `state: carry`, each row of a batch starts from the final state of the same row
+    in the previous batch. The trainer `elmo_tasks` saves these states in its
+    checkpoints; archives do not contain them.
     """
 
     source: Annotated[
@@ -190,7 +190,7 @@ class SourceSettings(Settings):
 
     @property
     def kind(self) -> str | None:
-        """The source; `None` if the model is to be opened to know it."""
+        """The kind of source; `None` if only opening the model shows it."""
         if self.source is None and self.model is None:
             return BILM
         return self.source
@@ -232,9 +232,9 @@ class SourceSettings(Settings):
 
     def given(self) -> dict[str, str]:
         """
-        The paths, URLs or names of the source's files, by their keys; the embedded
-        biLM's if there are none. A biLM that is given as a whole model has the model's
-        name for both.
+        The paths, URLs or names of the source's files, by key; by default the bundled
+        biLM's. For a biLM that is given as `model`, both keys have the name of the
+        model.
         """
         if self.kind is None:
             raise ValueError("the source is not inferred yet")
@@ -268,11 +268,15 @@ def register_source(
     name: str, *, files: Mapping[str, str], options: tuple[str, ...] = ()
 ) -> Callable[[_Load], _Load]:
     """
-    Make a class or function the source `name`: `model.elmo.source: NAME` calls it with
-    the paths of its files, of which `files` says what each is, by one or two of the
-    keys `options_file`, `weight_file` and `model`. It gets the keys `options`, some of
-    `state`, `precision` and `pieces`, as keywords. Raises `InputError` if the name is
-    taken, or a key of a file is unknown.
+    Decorate a class or function to register it as the source `name`, which a config
+    selects by `model.elmo.source`.
+
+    It is called with the paths of its files. `files` describes each file, by one or two
+    of the keys `options_file`, `weight_file` and `model`; errors use the description.
+    `options` names the keys of `model.elmo` that it takes as keyword arguments:
+    `state`, `precision` or `pieces`.
+
+    Raises `InputError` if the name is taken or a key of `files` is unknown.
     """
     if name in SOURCES:
         raise InputError(

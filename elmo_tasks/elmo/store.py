@@ -45,7 +45,10 @@ class LayerStore:
         return self._database.execute("SELECT COUNT(*) FROM layers").fetchone()[0]
 
     def read(self, sizes: Mapping[bytes, int]) -> dict[bytes, bytes]:
-        """The undamaged values of keys, of which `sizes` gives the expected bytes."""
+        """
+        The undamaged values by key; `sizes` gives the keys and the expected number of
+        bytes of each value.
+        """
         found = {}
         with LOCK:
             for key, size in sizes.items():

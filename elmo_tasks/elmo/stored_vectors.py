@@ -14,8 +14,8 @@ from elmo_tasks.formats.hdf5 import reading
 
 class StoredVectors(Sequence[np.ndarray]):
     """
-    The vectors of each sentence, read from a file or a folder when they are asked for;
-    `ElmoVectors` says what of.
+    The vectors of each sentence, read from a file or a folder on access; see
+    `ElmoVectors`.
 
     # Parameters
 

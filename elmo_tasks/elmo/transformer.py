@@ -57,13 +57,14 @@ class Transformer(nn.Module):
     the form in which `BiLM` gives its own.
 
     Layer 0 is the output of the embeddings, layer k that of block k: Hugging Face's
-    `hidden_states`. A word's vector is made from those of its pieces. Words without a
-    piece are zeros: with most tokenizers empty words, and words of control characters.
-    Special tokens are read by the model, but have no vectors.
+    `hidden_states`. A word's vector is made from the vectors of its pieces. A word
+    without pieces is a zero vector; with most tokenizers, these are empty words and
+    words of control characters. The model reads special tokens, but their vectors are
+    left out.
 
     A text of more pieces than the model has positions is read in windows that overlap
-    by half. A word is taken from the window in which it has most context, and words of
-    more than half a window are cut there.
+    by half. A word's vector is taken from the window in which the word has the most
+    context. A word longer than half a window is truncated.
 
     # Parameters
 

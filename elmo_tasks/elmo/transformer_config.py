@@ -86,8 +86,8 @@ _MOST_BUFFERS = 2**30
 
 def require_sound_version(version: str) -> None:
     """
-    Raises `InputError` for a version of transformers with a hole that our checks alone
-    should not have to close.
+    Raises `InputError` for a version of transformers with a known security hole, so
+    that safety does not rest on the checks of this module alone.
     """
     numbers = re.findall(r"\d+", version)
     major_and_minor = [int(number) for number in numbers[:2]]

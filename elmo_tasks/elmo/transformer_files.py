@@ -51,9 +51,10 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 def find_model(name: str) -> Path:
     """
-    The absolute path of a folder, of that of a ZIP or published model (see
-    `model_path`), or of that of the hub's model of this name, also with `hf://` before
-    it, downloaded unless `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model.
+    The absolute path of the folder of a model: a folder itself, an unpacked ZIP or
+    published model (see `model_path`), or the downloaded files of a model of the
+    Hugging Face hub, with or without `hf://`. Nothing is downloaded if `HF_HUB_OFFLINE`
+    is set. Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
     if is_hub_model(name):
@@ -101,10 +102,7 @@ def _patterns(folder: Path) -> list[str]:
 
 
 def read_beside(folder: Path) -> list[str]:
-    """
-    The names of all files that would be read with those of a folder if they were there:
-    patterns.
-    """
+    """Patterns of the names of all files that loading a folder would read."""
     if _patterns(folder) == _MANYLANGS:
         return _MANYLANGS
     return _SETTINGS + [_SAFETENSORS, _PICKLES]

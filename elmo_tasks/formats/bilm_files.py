@@ -49,8 +49,8 @@ def written_names(chosen: Format) -> dict[str, str]:
 
 def weight_format(weight_file: str | Path) -> Format:
     """
-    The format of a file of weights, by its content; of one that is not there yet, by
-    the end of its name.
+    The format of a file of weights, from its content, or from the end of its name if
+    the file does not exist yet.
     """
     path = Path(weight_file)
     if path.is_file():

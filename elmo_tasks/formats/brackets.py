@@ -22,9 +22,9 @@ def _by_start(span: Span) -> tuple[int, int, str]:
 
 def place_in_text(mention: Mention) -> tuple[int, bool, int]:
     """
-    Sorts mentions as the scorer of CoNLL-2012 meets them in a column of brackets: by
-    first word, and at the same word those of one word first, then longer ones, which
-    open first.
+    A sort key for mentions in the order in which the scorer of CoNLL-2012 reads them
+    from a column of brackets: by first word; at the same word, mentions of one word
+    first, then the longest first.
     """
     start, end = mention
     return start, end - start > 1, -end

@@ -1,6 +1,6 @@
 """
-The connection to a web server: http and https alone, which is ended where too little
-comes over it.
+The connection to a web server, by http or https only. A connection that is too slow is
+closed.
 """
 
 import base64
@@ -143,9 +143,9 @@ def network(name: str, watch: Watch) -> Iterator[None]:
 
 def open_url(url: str, headers: dict[str, str], watch: Watch, seconds: float) -> Any:
     """
-    The answer of a server, after redirections to http and https alone, and never from
-    https to http. The login of a URL is sent to its own server alone. Raises
-    `HTTPError` for statuses of 400 and more.
+    The answer of a server. Redirections may lead to http and https only, and never from
+    https to http. The login in a URL is sent only to the server that the URL names.
+    Raises `HTTPError` for statuses of 400 and more.
     """
     opener = _opener(watch)
     parts = require_web(url)

@@ -152,9 +152,9 @@ the released biLM and of its training text.
 
 def located(path: str | Path) -> str:
     """
-    The path, where `~` is the home folder; if nothing is there, and it is that of a
-    corpus file below some data root, the official name under which the file exists
-    there. A pattern stays a pattern.
+    The path of a file, with `~` expanded. If nothing is there and the path is that of a
+    corpus file below a data root, the path under the file's official name, if that
+    exists. Patterns are returned unchanged.
     """
     given = os.path.expanduser(path)
     for file in chain.from_iterable(CORPORA.values()):

@@ -106,8 +106,9 @@ class NotFetched(InputError):
 @contextmanager
 def downloads(**settings: Any) -> Iterator[None]:
     """
-    Inside, files are fetched so. A setting that is not given stays as it is outside.
-    Raises `NotAllowed` if something was refused, in place of the error that came of it.
+    A context that sets how files are fetched. Settings that are not given keep their
+    value outside. If a download was refused, raises `NotAllowed` in place of the error
+    that followed.
 
     # Parameters
 
@@ -222,9 +223,7 @@ def _of_repository(address: str, key: str) -> Path:
 
 
 def is_whole_model(given: str | Path) -> bool:
-    """
-    Whether a path, URL or name is that of a whole model instead of one file of it.
-    """
+    """Whether a path, URL or name means a whole model and not one of its files."""
     text = os.fspath(given)
     if published(text) is not None or is_hub_model(text):
         return True
@@ -301,9 +300,9 @@ def local_path(path_or_url: str | Path) -> Path:
 
 def hub_files(address: str) -> set[str]:
     """
-    The names of the files of `hf://owner/name`, without those in folders; of what was
-    downloaded before, where the hub cannot be asked. Raises `InputError` if there is no
-    such model.
+    The names of the files of `hf://owner/name`, without those in subfolders. If the hub
+    cannot be reached, the names of the files that were downloaded before. Raises
+    `InputError` if there is no such model.
     """
     with needs("'huggingface_hub<1.0'"):
         from huggingface_hub import HfApi, snapshot_download

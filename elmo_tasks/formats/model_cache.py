@@ -24,11 +24,11 @@ class CachedFile:
     """
     A file of a published model.
 
-    - `path`: where it is in the cache, or would be.
-    - `n_bytes`: what has come of it so far.
-    - `is_whole`: whether it is there.
+    - `path`: its place in the cache, whether or not it is there.
+    - `n_bytes`: number of bytes downloaded so far.
+    - `is_whole`: true if it is downloaded completely.
     - `sha256`: of its first download, if there was one.
-    - `md5`: as it is published, if it is.
+    - `md5`: the published checksum, if there is one.
     """
 
     url: str

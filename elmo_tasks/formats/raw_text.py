@@ -130,9 +130,9 @@ def sentence_pipeline(language: str) -> "Language":
 def open_tokenizer(chosen: Tokenizer, *, advice: str) -> tuple[Split, str]:
     """
     The function of a tokenizer, and its name for files of vectors. `advice` ends the
-    warning about raw text that is split at white space. Raises `InputError` for what is
-    no tokenizer, and the function if another one returns something else than a list of
-    strings.
+    warning about raw text that is split at white space. Raises `InputError` if `chosen`
+    is not a tokenizer. The returned function raises it if a tokenizer returns something
+    other than a list of strings.
     """
     if isinstance(chosen, JsonLines):
         return chosen, "JSON"
@@ -380,8 +380,8 @@ class JsonLines:
 
 def end_of_text(split: Split) -> None:
     """
-    To be called after the last text, so that the warning about raw text comes for a
-    single sentence, too.
+    Call this after the last text, so the warning about raw text also comes if there was
+    only one sentence.
     """
     if isinstance(split, SplitAtBlanks | JsonLines):
         split.end_of_text()

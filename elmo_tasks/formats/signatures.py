@@ -1,6 +1,6 @@
 """
-Whether a downloaded file is what it must be, by its name and its first bytes: a server
-may end too early without saying so, or answer with a page that asks for a login.
+Check by name and first bytes that a downloaded file is what it should be: a server may
+stop too early without an error, or answer with a login page.
 """
 
 import json

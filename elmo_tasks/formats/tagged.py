@@ -40,12 +40,12 @@ class TaggedSentence(NamedTuple):
 
 def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSentence]:
     """
-    The sentences of a CoNLL-U file, read lazily: of its ten columns FORM and the tag;
-    multiword tokens and empty nodes are skipped. Lines that begin with `#` are
-    comments. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
+    The sentences of a CoNLL-U file, read lazily. Of the ten columns, only FORM and the
+    tag are read. Multiword tokens, empty nodes and comments (lines that begin with `#`)
+    are skipped. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
 
-    Raises `InputError` with the line, if it has another format or a word has no tag; if
-    there is no sentence.
+    Raises `InputError` with the line if it has another format or a word has no tag, and
+    without a line if there is no sentence.
     """
     wanted = expected_tag(tag)
     if wanted is not None:

@@ -129,7 +129,7 @@ def unpack(
 
 
 class DamagedZip(InputError):
-    """A ZIP that ends too early, or of which a checksum is wrong."""
+    """A ZIP that is truncated or has a wrong checksum."""
 
     def __init__(self, problem: str, file: Path) -> None:
         super().__init__(problem, file=file, hint=_AGAIN)

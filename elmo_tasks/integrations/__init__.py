@@ -1,1 +1,1 @@
-"""ELMo in other libraries, each of which is imported by its adapter alone."""
+"""ELMo in other libraries. Only the adapter of a library imports it."""

@@ -17,9 +17,10 @@ with needs("flair"):
 @register_embeddings("elmo_tasks")
 class ElmoEmbeddings(TokenEmbeddings):
     """
-    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_pretrained`, but
-    computed on the CPU by default; all `layers` are concatenated. A saved model holds
-    the name of the ELMo model, not its weights.
+    Frozen ELMo vectors of tokens. Takes the arguments of `Elmo.from_pretrained`, but
+    runs on the CPU by default. With `layers` `all`, the layers are concatenated, so a
+    vector has (L+1) * 2P values. A saved model records the name of the ELMo model, not
+    its weights.
     """
 
     def __init__(

@@ -18,11 +18,18 @@ from elmo_tasks.formats.raw_text import Tokenizer
 
 class ElmoModule(InputModule):
     """
-    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of words.
-    `elmo` is an `Elmo` or what `Elmo.from_pretrained` opens; `layers` are as in
-    `LayerChoice`, but for `all`. `tokenizer` splits the texts, by default that of
-    `elmo`; a saved model has its name, so that only `whitespace`, `basic` and
-    `spacy:...` can be saved.
+    Frozen ELMo vectors of words, as the first of the `modules` of a
+    `SentenceTransformer`.
+
+    # Parameters
+
+    - `elmo`: an `Elmo`, or a model that `Elmo.from_pretrained` opens.
+    - `layers`: as in `LayerChoice`, except `all`.
+    - `tokenizer`: splits the texts into words; by default the tokenizer of `elmo`. A
+      saved model records its name, so only `whitespace`, `basic` and `spacy:...` can be
+      saved.
+
+    Raises `InputError` if `layers` is `all`.
     """
 
     config_file_name = "elmo_module.json"

@@ -25,11 +25,11 @@ with needs("spacy"):
 class TaskComponent:
     """
     A trained model: NER sets `doc.ents`, coreference `doc.spans["coref_clusters_1"]`,
-    ... and `span._.cluster`, SRL `doc._.frames`, SST `doc.cats`. NER and SRL take each
-    sentence, where an earlier component has set sentences.
+    ... and `span._.cluster`, SRL `doc._.frames`, SST `doc.cats`. NER and SRL process
+    one sentence at a time if an earlier component has set sentences.
 
     The `archive` is opened for the first text, and `nlp.to_disk` copies it. Raises
-    `InputError` for another task's.
+    `InputError` if its task has no spaCy annotation.
     """
 
     def __init__(self, archive: str, cuda_device: int = -1) -> None:
@@ -95,8 +95,8 @@ class TaskComponent:
 
 class VectorComponent:
     """
-    Sets `doc.tensor`, float32 [T, 2P], and `token.vector`, its rows. `layers` is not
-    `all`.
+    Sets `doc.tensor`, float32 [T, 2P], and `token.vector`, a row of it. Raises
+    `InputError` if `layers` is `all`.
     """
 
     def __init__(self, elmo: Elmo, layers: str | int) -> None:
@@ -173,8 +173,9 @@ def make_task(
     nlp: Language, name: str, archive: str, cuda_device: int
 ) -> TaskComponent:
     """
+    The component `elmo_tasks`, which predicts with a trained model:
     `nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`. A saved pipeline
-    has a copy of the archive.
+    contains a copy of the archive.
     """
     is_loaded = name in nlp._meta.get("components", ())
     if not is_loaded and not Path(archive).exists():
@@ -194,9 +195,10 @@ def make_vectors(
     settings: dict[str, Any],
 ) -> VectorComponent:
     """
-    `nlp.add_pipe("elmo_tasks_vectors", config={"model": ...})`, with the `model` and
-    the other arguments of `Elmo.from_pretrained`, but on the CPU by default: spaCy's
-    processes cannot share a GPU that their parent has opened.
+    The component `elmo_tasks_vectors`, which sets `doc.tensor`, float32 [T, 2P]:
+    `nlp.add_pipe("elmo_tasks_vectors", config={"model": ...})`. It takes the arguments
+    of `Elmo.from_pretrained`, but runs on the CPU by default: spaCy's processes cannot
+    share a GPU that their parent has opened.
     """
     chosen: dict[str, Any] = {"device": "cpu"} | settings
     return VectorComponent(Elmo.from_pretrained(model, **chosen), layers)

@@ -62,14 +62,15 @@ class ElmoTokenEmbedder(TokenEmbedder):
     ELMo: the layers of a frozen model, and a scalar mix of them for each place where a
     task model uses ELMo vectors.
 
-    Under `model.elmo` the model calls `layers` once and then `input_vectors` and
-    `output_vectors`. As a plain `TokenEmbedder` of type `elmo_tasks`, calling it
-    returns the input vectors; `at` other than `input`, and an `l2`, are rejected there,
-    since nothing would use the output vectors or add the penalty.
+    Under `model.elmo`, the model calls `layers` once and then `input_vectors` and
+    `output_vectors`. As a plain `TokenEmbedder` of type `elmo_tasks`, a call returns
+    the input vectors. There, `at` must be `input` and `l2` must be unset, since nothing
+    would use the output vectors or add the penalty.
 
-    The source moves with the model but is no part of its state, which holds paths and
-    sha256 of the source's files instead; loading a state with other files is an error.
-    Of a source without files, the state holds nothing.
+    The source moves between devices with the model, but its weights are not in the
+    model's state. The state records the paths and sha256 of the source's files, and
+    loading it with other files is an error. A source without files adds nothing to the
+    state.
     """
 
     config_keys: ClassVar[tuple[str, ...]] = tuple(
@@ -104,10 +105,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
         **settings: Any,
     ) -> Self:
         """
-        With a source from its files; by default the bundled biLM. `settings` are the
-        keys of `model.elmo`, see docs/reference-configs.md; errors call them by the
-        dotted path `config_path`. `run_folder` is that of a run or of an unpacked
-        archive, where a trained model's files may be.
+        Open the source from its files, by default the bundled biLM. `settings` are the
+        keys of `model.elmo`, see docs/reference-configs.md; `config_path` is the dotted
+        path that errors put before them. `run_folder` is the folder of a run or an
+        unpacked archive, which may contain a trained model's files.
 
         Raises `InputError` listing all invalid values, or naming a file that is missing
         or not a biLM.
@@ -127,7 +128,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
-        """`open` for a config; only the registry passes a constructor."""
+        """
+        Construct from a config, as `open` does. Only AllenNLP's registry passes a
+        constructor.
+        """
         if not isinstance(params, Params):
             raise InputError(f"elmo: expected an object, got {params!r}")
         path = params.history.removesuffix(".") or "model.elmo"

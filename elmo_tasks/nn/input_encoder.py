@@ -126,9 +126,9 @@ class InputEncoder(nn.Module):
 
     def describe(self) -> dict[str, float]:
         """
-        ELMo's learned weights, as metrics. After an evaluation they are those that
-        computed its last batch: where a trainer evaluates a moving average, the
-        parameters have other values again when it reads the metrics.
+        ELMo's learned weights, as metrics. After an evaluation they are the weights
+        used for its last batch: a trainer that evaluates a moving average has already
+        restored the parameters when it reads the metrics.
         """
         if self.elmo is None:
             return {}
@@ -140,8 +140,8 @@ class InputEncoder(nn.Module):
 
     def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
         """
-        The tensors of a text field, by its keys. Raises `InputError` without character
-        ids for ELMo.
+        Encode the tensors of a text field, by its keys. Raises `InputError` if there
+        are no character ids for ELMo.
         """
         mask = get_text_field_mask(tokens)  # [B, T]
         layers = self._layers(tokens)
@@ -245,9 +245,9 @@ def input_width(
 
 def construct(encoder: LazyEncoder, width: int) -> Seq2SeqEncoder:
     """
-    The encoder, that of a config for vectors of this width, which AllenNLP's encoders
-    call `input_size` or `input_dim`. Raises `InputError` if the width is 0, or the
-    encoder is for another one.
+    The encoder for vectors of this width. An encoder from a config is constructed with
+    it as `input_size` or `input_dim`, as AllenNLP's encoders call it. Raises
+    `InputError` if the width is 0, or the encoder has another one.
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)

@@ -14,8 +14,8 @@ def at_least_float32(tensor: Tensor) -> Tensor:
 
 def product_type(inputs: Tensor) -> torch.dtype:
     """
-    The type of matrix products with these inputs: that of `torch.autocast` if enabled,
-    else the inputs'.
+    The data type of matrix products with these inputs: the type of `torch.autocast` if
+    it is enabled, else the type of the inputs.
     """
     device = inputs.device.type
     if torch.is_autocast_enabled(device):

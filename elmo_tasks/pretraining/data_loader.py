@@ -205,8 +205,9 @@ class LmDataLoader(DataLoader):
 
     In distributed training each process has an equal share of the rows, and all shares
     together are the batches of one process. Each process reads the whole text, to know
-    which sentences the other rows take; but in training on several nodes, each node
-    reads a share of the files if there are enough, and its rows are filled from these.
+    which sentences go to the rows of the others. In training on several nodes, each
+    node reads only its share of the files, if there are enough, and fills its rows from
+    them.
 
     # Parameters
 

@@ -108,7 +108,8 @@ class Perplexity(Metric):
 
     def report(self) -> PerplexityReport:
         """
-        The perplexities of what was counted, at least one token in each direction.
+        The perplexities so far. At least one token must have been counted in each
+        direction.
         """
         forward_mean = self._nll[0] / self._targets[0]
         backward_mean = self._nll[1] / self._targets[1]
@@ -133,8 +134,8 @@ def first_sentences(
     files: Iterable[str | Path], *, max_tokens: int | None = None
 ) -> Iterator[list[str]]:
     """
-    The sentences of the files in order; with `max_tokens`, whole sentences from the
-    start of each file until its share of so many predictions is reached. Raises
+    The sentences of the files in order. `max_tokens` limits the predictions: each file
+    has an equal share, which is filled with whole sentences from its start. Raises
     `InputError` as `read_sentences` does.
     """
     paths = list(files)

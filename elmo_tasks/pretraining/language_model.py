@@ -59,8 +59,8 @@ class BiLanguageModel(nn.Module):
     - `dropout`: at the input of each LSTM layer and on the top output, in training mode
       only.
     - `precision`: type of the matrix products in training mode, `float32` or
-      `bfloat16`; parameters, cells and sums are float32. `float32` gives way to the
-      type of `torch.autocast`. In evaluation mode the biLM's own precision holds.
+      `bfloat16`; parameters, cells and sums are float32. `torch.autocast` overrides
+      `float32`. In evaluation mode, the biLM's own precision is used.
     """
 
     @checked

@@ -41,19 +41,19 @@ class BiLMModel(Model):
     """
     A bidirectional language model: `BiLanguageModel` for AllenNLP's trainer.
 
-    It keeps the states between one batch and the next, those of a training apart from
-    those of an evaluation: a batch starts from the last ones, or from zeros if it is
-    the first of its text. Trainer `elmo_tasks` keeps those of the training in its
-    checkpoints.
+    Each batch starts from the final states of the batch before it, and the first batch
+    of a text from zeros. Training and evaluation have separate states. The trainer
+    `elmo_tasks` saves those of the training in its checkpoints.
 
     Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`,
     `backward_perplexity` and `unknown`, the share of `<UNK>` among the targets. They
-    are weighted by tokens. Evaluation uses the exact softmax, training the training
-    loss, whose perplexity is not comparable if there are `negatives`.
+    are averages over tokens. In evaluation they come from the exact softmax; in
+    training they come from the training loss, so with `negatives` they are not
+    comparable.
 
-    In distributed training each process has a share of the batch's rows and states.
-    Losses are divided by the tokens of the whole batch, and metrics count all of it, so
-    that with dropout 0 the result is that of one process.
+    In distributed training, each process has a share of the batch's rows and states.
+    Losses are divided by the number of tokens of the whole batch, and metrics count the
+    whole batch, so without dropout the result is the same as with one process.
 
     # Parameters
 
@@ -111,8 +111,8 @@ class BiLMModel(Model):
         loss_scale: Positive = 1.0,
     ) -> "BiLMModel":
         """
-        Fine-tunes a biLM on the text of a task (paper, appendix A.1). The softmax of
-        the given model is used for the words that both vocabularies have.
+        Fine-tune a biLM on the text of a task (paper, appendix A.1). Words that are in
+        both vocabularies keep their weights in the softmax.
 
         # Parameters
 

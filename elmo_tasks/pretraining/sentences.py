@@ -53,8 +53,8 @@ def _single_patterns(patterns: str | Sequence[str]) -> list[str]:
 
 def share_of_files(files: Sequence[Path], index: int, count: int) -> list[Path]:
     """
-    The part `index` of `count` parts of about equal sizes in bytes, none of which is
-    empty if there are enough.
+    The files of part `index`, of `count` parts of about equal size in bytes. No part is
+    empty if there are enough files.
     """
     parts: list[list[Path]] = [[] for _ in range(count)]
     sizes = [0] * count

@@ -33,8 +33,8 @@ HeldOut = Annotated[Count, _not_all]
 
 class Written(NamedTuple):
     """
-    What was written to a file of a split: nothing if there are no sentences, and no
-    file then.
+    The counts of what was written to a file of a split. Without sentences, the counts
+    are zero and there is no file.
     """
 
     sentences: int = 0

@@ -272,8 +272,8 @@ def _characters(tokens: list[str]) -> torch.Tensor:
 
 class TrainingStream(LmStream):
     """
-    The endless stream of training batches, which can save and restore its position:
-    that of all rows.
+    The endless stream of training batches. It can save and restore the position of all
+    its rows.
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """
-The folder of a prepared text: what a call writes there, and how another resumes it.
+The folder of a prepared text: what a call writes there, and how a later call resumes
+it.
 """
 
 import json
@@ -91,9 +92,9 @@ class TextFolder:
 
     def finished(self, file: Path, place: int) -> Prepared | None:
         """
-        What an earlier call has made of a file; `None` if it is to be prepared, for the
-        first time or again, since its text is not as it was written. Raises
-        `InputError` if the file has changed.
+        The record of an earlier call that prepared a file. `None` if the file must be
+        prepared, for the first time or again because the text made from it is no longer
+        intact. Raises `InputError` if the file itself has changed.
         """
         record = self._record(place)
         if not record.exists():
@@ -125,7 +126,10 @@ class TextFolder:
         self._remove_records()
 
     def withdraw(self) -> None:
-        """After an error in the input, leave no file if there is no text yet."""
+        """
+        Remove the files of this call after an error in the input, unless some text has
+        already been written.
+        """
         if not self._has_text():
             with suppress(OSError):
                 (self.path / _FINISHED).rmdir()

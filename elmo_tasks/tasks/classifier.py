@@ -15,9 +15,9 @@ from elmo_tasks.training.pass_loss import loss_sums
 
 class Classifier(SoftmaxModel):
     """
-    A subclass sets `labels` in its constructor and defines `score`, which returns
-    `logits` [B, K], from the text fields of a batch. The loss of a batch is the mean
-    cross-entropy.
+    Classifies each instance into one of K labels. A subclass sets `labels` in its
+    constructor and defines `score`, which returns `logits` [B, K] for the text fields
+    of a batch. The loss of a batch is the mean cross-entropy.
     """
 
     shown: tuple[str, ...] = ("words",)

@@ -16,8 +16,8 @@ the reader left out.
 
 class Skipped(Metric):
     """
-    Counts the documents or sentences that a reader left out, for the metrics of a
-    model: scores without their number would look like those of the whole file.
+    Counts the documents or sentences that a reader left out and reports them among a
+    model's metrics, since the scores do not cover the whole file.
     """
 
     supports_distributed = True
@@ -34,8 +34,8 @@ class Skipped(Metric):
     @overrides
     def get_metric(self, reset: bool = False) -> int:
         """
-        The number so far, in a distributed run of all processes, each of which must
-        then call this.
+        The number so far. In a distributed run, it is the sum over all processes, and
+        each of them must call this.
         """
         count = int(dist_reduce_sum(self._count))
         if reset:

@@ -44,24 +44,24 @@ class Page(NamedTuple):
 @dataclass(frozen=True)
 class Task:
     """
-    A task of a package, of which the plugin imports every module. The package's
-    `examples.json` has inputs of its predictor and their gold answers; its
-    `schema.json`, if there is one, is the JSON Schema of the predictor's `input` and
-    `output`.
+    A task. Its package contains the modules that the plugin imports, an `examples.json`
+    with inputs for the predictor and their gold answers, and optionally a
+    `schema.json`, the JSON Schemas of the predictor's `input` and `output`.
 
     # Parameters
 
-    - `package`: such as `elmo_tasks.tasks.squad`.
-    - `name`: of its configs, and after `elmo_tasks_` of its reader, model and
-      predictor.
+    - `package`: name of the package, such as `elmo_tasks.tasks.squad`.
+    - `name`: name of its configs. Its reader, model and predictor are registered as
+      `elmo_tasks_NAME`.
     - `title`, `metric`: the task and its score, as tables name them, the paper's Table 1
       included.
     - `sample`: a file of a few instances below `fixtures/`.
-    - `minutes`: of a training on one CPU core at `mini` and at `small`, each without
-      and with ELMo; the layers are cached.
-    - `has_gold`: whether the gold answers of the examples are those of every model of
-      the task; not if each model has labels of its own.
-    - `spacy`: what the spaCy component predicts at a time, if it can set the output.
+    - `minutes`: duration of a training on one CPU core with cached layers, at `mini`
+      and at `small`, each without and with ELMo.
+    - `has_gold`: true if the examples' gold answers fit every model of the task; false
+      if each model has its own labels.
+    - `spacy`: the unit for which the spaCy component predicts, a sentence or a
+      document; `None` if spaCy has no place for the output.
     """
 
     package: str

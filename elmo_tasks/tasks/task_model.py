@@ -22,9 +22,9 @@ from elmo_tasks.training.inlined import Inlined, construct_inlined
 
 class TaskModel(Model):
     """
-    An AllenNLP model on top of an `InputEncoder`, whose keys stand among the model's
-    own in a config. Subclasses pass the arguments that are not theirs on as `**kwargs`;
-    see AllenNLP's `Model`.
+    An AllenNLP model on top of an `InputEncoder`. In a config, the keys of the input
+    encoder are keys of the model. Subclasses pass arguments that they do not use
+    themselves to this class as `**kwargs`; see AllenNLP's `Model`.
 
     # Parameters
 
@@ -55,7 +55,7 @@ class TaskModel(Model):
     def from_params(
         cls, params: Params, *constructors: Any, **extras: Any
     ) -> "TaskModel":
-        """From a config; constructs the input encoder first."""
+        """Construct the model from a config, its input encoder first."""
         shared = {}
         for name, value in extras.items():
             if not name.startswith("constructor_to_"):

@@ -18,10 +18,12 @@ _MIX = re.compile(r"(training|validation)_elmo_(input|output)_(s\d+|gamma)")
 
 def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     """
-    Writes `curves.png` of the finished epochs in a run's folder: the training and the
-    validation loss, of which the first is a mean over batches, with penalties, and the
-    second one over texts or words; the scores that choose the best epoch, such as
-    `+f1`; with ELMo, the layer weights and gamma of each place (Eq. 1).
+    Draw the finished epochs of a run to `curves.png` in its folder.
+
+    It shows the training loss (the mean over batches, with penalties) and the
+    validation loss (the mean over texts or words), the scores that choose the best
+    epoch, such as `+f1`, and, with ELMo, the layer weights and gamma of each place (Eq.
+    1).
     """
     import matplotlib  # it takes a second
     from matplotlib.figure import Figure

@@ -36,8 +36,8 @@ _MOST_NAMES = 10  # in a message
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
     """
-    Locks a folder, which is made if need be; `InputError` if another process trains in
-    it.
+    Locks a folder, which is created if it does not exist. Raises `InputError` if
+    another process is training in it.
     """
     lock = FileLock(folder / LOCK)
     try:

@@ -59,8 +59,8 @@ class RunFolder:
 
     def has_meta(self) -> bool:
         """
-        Whether `meta.json` is AllenNLP's, which has its version alone; other programs
-        have files of that name.
+        Whether `meta.json` is AllenNLP's, which contains only a version: other programs
+        have files of that name, too.
         """
         meta = _read(self.path / META)
         version = str(meta.get("version"))
@@ -72,16 +72,15 @@ class RunFolder:
 
     def remove_checkpoints(self) -> None:
         """
-        Removes what a finished run needs no longer; the archive and the metrics remain.
+        Removes the checkpoints, which a finished run no longer needs; the archive and
+        the metrics remain.
         """
         for name in _listed(self.path):
             if name == BEST or CHECKPOINT.fullmatch(name):
                 (self.path / name).unlink(missing_ok=True)
 
     def names(self) -> list[str]:
-        """
-        The names in the folder but for a lock and what killed processes have left.
-        """
+        """The names in the folder, except locks and leftovers of killed processes."""
         hidden = {path.name for path in leftovers(self.path)}
         hidden.add(LOCK)
         return [name for name in _listed(self.path) if name not in hidden]

@@ -1,8 +1,8 @@
 """
 A run in an experiment tracker: Weights & Biases, Trackio or MLflow.
 
-Where a tracker keeps its runs, and whose they are, is set by its own environment
-variables, such as `WANDB_MODE`, `TRACKIO_DIR` and `MLFLOW_TRACKING_URI`.
+A tracker's own environment variables say where it stores runs and under which account,
+such as `WANDB_MODE`, `TRACKIO_DIR` and `MLFLOW_TRACKING_URI`.
 """
 
 import json
@@ -69,9 +69,7 @@ class Tracker:
         self._package = import_module(self.name)
 
     def start(self, run: NewRun, known: str | None) -> str:
-        """
-        Begins a run, or continues the one whose id is `known`. Returns the id.
-        """
+        """Begins a run, or continues the one whose id is `known`. Returns the id."""
         raise NotImplementedError
 
     def log(self, metrics: Mapping[str, float], step: int) -> None:

@@ -53,8 +53,8 @@ Part = dict[str, Any]
 
 def describe(models: Mapping[str, Mapping[str, Any]], *, bytes_: int) -> Part:
     """
-    The document for models, by name, with the `task` of each. A body may have so many
-    bytes.
+    The OpenAPI document for these models, by name, with the `task` of each.
+    `bytes_` limits a request's body.
     """
     paths: Part = {
         "/": _get("The page", "text/html", {"type": "string"}),

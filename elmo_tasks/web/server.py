@@ -1,4 +1,7 @@
-"""Loads what the command line names, and answers requests until a signal."""
+"""
+Loads the archives that the command line names, and answers requests until a signal ends
+it.
+"""
 
 import asyncio
 import socket

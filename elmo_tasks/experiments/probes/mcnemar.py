@@ -12,8 +12,8 @@ import numpy as np
 
 class Discordant(NamedTuple):
     """
-    Items that one of two rows alone gets right, and the probability of counts at least
-    as different by chance.
+    The numbers of items that only one of two rows gets right, and the probability p of
+    numbers that differ at least as much by chance.
     """
 
     one: str
@@ -25,9 +25,9 @@ class Discordant(NamedTuple):
 
 def neighbours(right: Mapping[str, np.ndarray]) -> list[Discordant]:
     """
-    Each row compared with the next: by its name, whether each of N items is right, bool
-    [N]. Of the items that one of the two alone gets right, each is as likely the one's
-    as the other's if the rows do not differ: p is the two-sided binomial test of that.
+    Compare each row with the next one. `right` has, by name, whether each of N items is
+    right, bool [N]. If two rows do not differ, an item that only one of them gets right
+    is equally likely to be either's; p is the two-sided binomial test of that.
     """
     from scipy.stats import binomtest
 

@@ -130,9 +130,10 @@ def nearest_occurrences(
     chunk: int = CHUNK,
 ) -> list[Occurrence]:
     """
-    The `top` occurrences of the word nearest to one of them, `source`, by cosine, in
-    order; ties in the order of the corpus. Sentences with the same words as the
-    source's are left out. Memory is that of `chunk` vectors.
+    The `top` occurrences of `word` that are nearest by cosine to its occurrence
+    `source`, the nearest first (Table 4). Ties are in the order of the corpus.
+    Sentences with the same words as that of `source` are left out. Compares `chunk`
+    vectors at a time, which bounds the memory.
     """
     own = index.occurrences(word)
     vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]

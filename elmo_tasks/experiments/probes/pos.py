@@ -58,9 +58,9 @@ def probe_pos(
     frozen: Layers, train_file: str | Path, test_file: str | Path
 ) -> PosReport:
     """
-    Table 6 on these files: for every layer a softmax, trained on one file and scored on
-    the other. Takes `2 (L+1) D + 4 D` bytes of memory per token of the training file.
-    For the files see `read_tagged`.
+    Tag parts of speech with each frozen layer (Table 6): a softmax on the layer,
+    trained on `train_file` and scored on `test_file`, both CoNLL-U. Takes `2 (L+1) D +
+    4 D` bytes of memory per token of the training file.
 
     Raises `InputError` if a file is invalid, both are the same, or the training file
     has only one tag.

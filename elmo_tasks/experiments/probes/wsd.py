@@ -183,9 +183,12 @@ def probe_senses(
     index_sense: str | Path,
 ) -> WsdReport:
     """
-    Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with
-    their keys in the same folders, and WordNet's `index.sense`), all of which are
-    checked before the first is encoded.
+    Disambiguate word senses with each frozen layer (Table 5), from the nearest sense
+    vector of `train_file`, by cosine.
+
+    The files are XML in the format of Raganato et al. (2017), such as `semcor.data.xml`
+    and `senseval2.data.xml`, with their keys in the same folders; `index_sense` is
+    WordNet's `index.sense`. All are checked before the first is encoded.
 
     Raises `InputError` if a file is invalid.
     """

@@ -215,7 +215,7 @@ class Row(Strict):
 
     @property
     def once(self) -> bool:
-        """Whether it has one run, whatever the number of seeds."""
+        """True if the row has only one run, for any number of seeds."""
         return self.finetune or self.ensemble is not None
 
     def seeds(self, count: int) -> range:
@@ -252,7 +252,7 @@ class Increase(Strict):
 
 class Table(Strict):
     """
-    A whole table at a scale; the figure `share` has its scores over the fraction of the
+    A table at one scale. The figure `share` draws its scores over the fraction of the
     training data.
     """
 
@@ -298,10 +298,10 @@ class Table(Strict):
 
 def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     """
-    Read and check a table: a file, or the name of one of ours. A row's `config` is a
-    path from the table's or the current folder, or the name of a config of the scale
-    beside the table or in the package. Raises `InputError` if the file cannot be read
-    or is not a valid table. The message lists all problems.
+    Read and check a table, from a file or by the name of a bundled one. A row's
+    `config` is a path, relative to the table's folder or the current one, or the name
+    of a config of that scale, next to the table or in the package. Raises `InputError`,
+    which lists all problems, if the file cannot be read or is not a valid table.
     """
     path = Path(file)
     if not path.is_file() and not path.suffix:

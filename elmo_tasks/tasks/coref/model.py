@@ -42,7 +42,7 @@ class Document(NamedTuple):
 @Model.register("elmo_tasks_coref")
 class CorefModel(TaskModel):
     """
-    The end-to-end span model for coreference.
+    Coreference (paper, A.6): the end-to-end span model of Lee et al. (2017).
 
     The loss of a document is the sum over its top spans of the negative log-likelihood
     of their gold antecedents; the loss of a batch is the sum over its documents.

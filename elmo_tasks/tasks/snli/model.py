@@ -26,7 +26,7 @@ from elmo_tasks.tasks.snli.reader import LABELS
 @Model.register("elmo_tasks_snli")
 class EntailmentModel(Classifier):
     """
-    Entailment: the sequence model of Chen et al. (2017), section 3:
+    Entailment (paper, A.3): the sequence model of Chen et al. (2017), section 3:
 
         h = input encoder, for premise and hypothesis
         a_i = sum_j softmax_j(h_i . h_j) h_j, over the words j of the other sentence

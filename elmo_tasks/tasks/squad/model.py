@@ -37,7 +37,8 @@ Metadata = list[dict[str, Any]]
 @Model.register("elmo_tasks_squad")
 class SquadModel(SoftmaxModel):
     """
-    Question answering: bidirectional attention flow with residual self-attention.
+    Question answering (paper, A.4): the model of Clark and Gardner (2017),
+    bidirectional attention flow with residual self-attention.
 
     The loss is the sum of the cross-entropies of the first and the last token, averaged
     over questions. All layers have the output size of the lowest encoder, GRUs half of

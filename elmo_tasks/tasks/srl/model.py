@@ -88,9 +88,9 @@ class BioViterbi:
 @Model.register("elmo_tasks_srl")
 class SrlTagger(Tagger, SoftmaxModel):
     """
-    Semantic role labelling: a dense layer with softmax on the encoder's output. The
-    predicate indicator is embedded like the words, under the text field's key
-    `predicate`.
+    Semantic role labelling (paper, A.5): the model of He et al. (2017), a dense layer
+    with softmax on the encoder's output. The predicate indicator is embedded like the
+    words, under the text field's key `predicate`.
 
     The loss of a batch is the mean over its sentences of the gold tags' negative
     log-likelihood. At test time, Viterbi decoding finds the most probable legal BIO
@@ -168,8 +168,8 @@ class SrlTagger(Tagger, SoftmaxModel):
 
     def sums(self, loss: Tensor, tags: Tensor, mask: Tensor) -> dict[str, Tensor]:
         """
-        Those of sentences; the mean over tokens leaves out a sentence without any known
-        tag.
+        The `loss_sums` of a batch, which count sentences. If the loss is the mean over
+        tokens, a sentence without any known tag does not count.
         """
         has_loss = self.known(tags, mask).any(1)  # [B]
         if self._sum_token_losses:

@@ -23,8 +23,9 @@ from elmo_tasks.tasks.sst.layers import Head, MultiPooling, biattend
 @Model.register("elmo_tasks_sst")
 class SentimentClassifier(Classifier):
     """
-    Sentiment: the biattentive classification network of McCann et al. (2017) with the
-    text as both inputs. The loss of a batch is the mean cross-entropy of its texts.
+    Sentiment (paper, A.8): the biattentive classification network of McCann et al.
+    (2017) with the text as both inputs. The loss of a batch is the mean cross-entropy
+    of its texts.
 
     # Parameters
 

@@ -132,7 +132,7 @@ class ColumnTagger(Tagger):
 
 @Model.register("elmo_tasks_ner")
 class NerTagger(ColumnTagger):
-    """The paper's biLSTM-CRF for NER: `elmo_tasks_tagger` with other defaults."""
+    """The paper's biLSTM-CRF for NER (A.7): `elmo_tasks_tagger` with other defaults."""
 
     default_predictor = "elmo_tasks_ner"
 

@@ -24,8 +24,8 @@ VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
 
 def may_be_null(parameter: Parameter, constructor: Any) -> bool:
     """
-    Whether a constructor takes null. AllenNLP passes it on whatever the annotation
-    says; its own classes take it for false, and those of users may do so wherever an
+    Whether null is valid for an argument. AllenNLP passes null on regardless of the
+    annotation. Its own classes treat it as false; a user's class may do so if the
     argument is optional.
     """
     if parameter.default is None or parameter.annotation in (Any, Parameter.empty):

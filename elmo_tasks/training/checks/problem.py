@@ -34,8 +34,8 @@ class Problem(NamedTuple):
 
 def one_for_each_key(*found: Iterable[Problem]) -> list[Problem]:
     """
-    The problems of several checks, without those of a key of which an earlier check has
-    told: an empty path, for instance, is not a missing file, too.
+    The problems of several checks, only the first for each key: an empty path, for
+    instance, is not also reported as a missing file.
     """
     problems: list[Problem] = []
     for of_one_check in found:

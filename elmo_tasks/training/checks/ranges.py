@@ -109,9 +109,8 @@ def group_problems(groups: Any) -> list[Wrong]:
 
 def data_path_problems(value: Any) -> str | list[Wrong] | None:
     """
-    What is expected in place of something else than a path, or several in a list or an
-    object. Numbers in an object are valid: a reader of others may take options with its
-    paths.
+    What is expected if a value is not a path, or a list or an object of paths. Numbers
+    in an object are valid, since a user's reader may take options along with its paths.
     """
     if isinstance(value, str) and value:
         return None
