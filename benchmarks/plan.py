@@ -1,7 +1,7 @@
 """
 Hours, bytes and cost of vectors and of a pre-training for 10^9 and 10^12 tokens:
-`python benchmarks/plan.py` prints the tables of docs/SCALE.md. Measured constants name
-their section of docs/PERFORMANCE.md; assumptions can be given.
+`python benchmarks/plan.py` prints the tables of docs/results/scale.md. Measured constants
+name their section of docs/PERFORMANCE.md; assumptions can be given.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """
 Vectors and the table `demo` on one and two nodes with a core each, by Ray and by local
-processes, as docs/SCALE.md has them. All nodes are on this machine, which has to have
+processes, as docs/results/scale.md has them. All nodes are on this machine, which has to have
 two idle cores.
 
 `PYTHONPATH=. python benchmarks/scale.py TEXT`: a text of about a million tokens, one

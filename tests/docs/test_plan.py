@@ -1,4 +1,4 @@
-"""The tables of docs/SCALE.md are what benchmarks/plan.py prints."""
+"""The tables of docs/results/scale.md are what benchmarks/plan.py prints."""
 
 import subprocess
 import sys
@@ -17,6 +17,6 @@ def test_the_plan_is_what_the_script_prints() -> None:
         text=True,
         check=True,
     )
-    page = (ROOT / "docs/SCALE.md").read_text("utf-8")
+    page = (ROOT / "docs/results/scale.md").read_text("utf-8")
     for table in done.stdout.strip().split("\n\n"):
         assert table in page
