@@ -31,6 +31,7 @@ extensions = [
     "browser_page",
     "docstrings",
     "equations",
+    "key_index",
     "notebooks",
     "references",
     "repository_links",

@@ -74,6 +74,15 @@ def limits(annotation: Any) -> str:
     return ""
 
 
+class Named(str):
+    """A default that is shown without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def plain_signature(
     app: Sphinx,
     what: str,
@@ -83,14 +92,20 @@ def plain_signature(
     text: Any,
     returned: Any,
 ) -> tuple[str, str | None] | None:
-    """The signature of types alone: `Annotated[int, Range(...)]` is `int`."""
-    if text is None or "Annotated" not in text:
+    """
+    The signature of types alone: `Annotated[int, Range(...)]` is `int`. A default that
+    is a function is shown by its name.
+    """
+    if text is None or not re.search("Annotated|<function", text):
         return None
     is_bound = what == "method" and inspect.isfunction(found)
     complete = signature(found, bound_method=is_bound)
     plain = []
     for parameter in complete.parameters.values():
-        plain.append(parameter.replace(annotation=without_parts(parameter.annotation)))
+        parameter = parameter.replace(annotation=without_parts(parameter.annotation))
+        if inspect.isfunction(parameter.default):
+            parameter = parameter.replace(default=Named(parameter.default.__name__))
+        plain.append(parameter)
     complete = complete.replace(parameters=plain)
     complete = complete.replace(return_annotation=inspect.Signature.empty)
     return stringify_signature(complete, unqualified_typehints=True), returned

@@ -57,7 +57,11 @@ def objects_named(target: str, app: Sphinx) -> list[str]:
     if not target[0].isupper():
         return []
     objects = app.env.domains.python_domain.objects
-    return [name for name in objects if name.endswith(f".{target}")]
+    found = []
+    for name, entry in objects.items():
+        if name.endswith(f".{target}") and not entry.aliased:
+            found.append(name)
+    return found
 
 
 def address_of(name: str, app: Sphinx) -> str | None:

@@ -191,6 +191,15 @@ def test_every_page_is_readable_at_three_widths(
     assert failures == []
 
 
+def test_search_finds_a_key(server: str, window: Any) -> None:
+    page = window.new_page()
+    page.goto(f"{server}latest/search/?q=model.elmo.l2")
+    links = page.locator("#search-results li a")
+    links.first.wait_for()
+    addresses = links.evaluate_all("all => all.map(a => a.href)")
+    assert addresses[0].endswith("/latest/reference-configs/#key-model-elmo-l2")
+
+
 def test_search_finds_a_page(server: str, window: Any) -> None:
     page = window.new_page()
     failures = problems_of(page, window, server)
