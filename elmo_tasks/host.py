@@ -1,6 +1,6 @@
 """
 Makes AllenNLP 2.10.1 importable on today's Python, for everything here that imports it.
-Two things that it imports may be missing. Others take their place, in this process
+What it imports may be missing or have changed. Others take its place, in this process
 alone and only while AllenNLP is imported, so that no other package sees them.
 
 - torchvision, which AllenNLP uses on images alone. PyPI's raises an error beside a CPU
@@ -8,10 +8,19 @@ alone and only while AllenNLP is imported, so that no other package sees them.
 - `transformers.AdamW`, of which AllenNLP makes the optimizer `huggingface_adamw`.
   Transformers 4.50 has removed it. AllenNLP gets a class that says so when it is
   constructed.
+- `transformers.AutoTokenizer`, to which AllenNLP passes `add_special_tokens`. Newer
+  tokenizers reject the argument, which they had always ignored. AllenNLP's are made
+  without it.
+- `pkg_resources`, which setuptools 81 has removed. The package rouge, which
+  allennlp-models imports, asks it for the path of a file of its own. It gets a module
+  that knows such paths and nothing else.
 """
 
 import atexit
 import importlib
+import importlib.resources
+import importlib.util
+import logging
 import os
 import sys
 import tempfile
@@ -22,10 +31,24 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from elmo_tasks.errors import ALLENNLP, InputError, needs
+from elmo_tasks.errors import ALLENNLP, MODELS, InputError, needs
+
+logger = logging.getLogger(__name__)
 
 _IMPORTING = ("allennlp.commands", "allennlp.modules.vision")
 """What imports torchvision. AllenNLP imports the second when it looks for plugins."""
+
+_TOKENIZING = "allennlp.common.cached_transformers"
+"""What makes the tokenizers of transformers for all of AllenNLP."""
+
+_SCRIPTS = ("allennlp_models.rc.tools",)
+"""
+What is not imported with AllenNLP's plugins: the scripts of allennlp-models, one of which
+downloads data of nltk when it is imported. What models need of it, they import.
+"""
+
+_NOT_IMPORTED = ("allennlp.sanity_checks", "allennlp.tools")
+"""Modules of AllenNLP that it does not import with all the others, either."""
 
 _EMPTY = ("torchvision", "torchvision.ops", "torchvision.ops.boxes")
 """What AllenNLP imports."""
@@ -45,8 +68,12 @@ def load_allennlp() -> None:
             # the empty one.
             transformers = importlib.import_module("transformers")
             with _torchvision(), _adamw(transformers):
+                importlib.import_module("allennlp.common")
+                with _tokenizers(transformers):
+                    importlib.import_module(_TOKENIZING)
                 for name in _IMPORTING:
                     importlib.import_module(name)
+            _import_rouge()
         except ModuleNotFoundError:
             raise
         except (ImportError, AttributeError) as error:
@@ -61,13 +88,37 @@ def register_classes(packages: Sequence[str] = ()) -> None:
     and of `packages`. Raises `InputError` as `load_allennlp` does.
     """
     load_allennlp()
-    from allennlp.common.plugins import import_plugins
     from allennlp.common.util import import_module_and_submodules
 
     importlib.import_module("elmo_tasks.plugin")
-    import_plugins()
+    _import_plugins()
     for package in packages:
-        import_module_and_submodules(package)
+        import_module_and_submodules(package, exclude=set(_SCRIPTS))
+
+
+def _import_plugins() -> None:
+    """AllenNLP's `import_plugins`, without the scripts of allennlp-models."""
+    from allennlp.common.plugins import DEFAULT_PLUGINS, discover_plugins
+    from allennlp.common.util import import_module_and_submodules
+
+    import_module_and_submodules("allennlp", exclude=set(_NOT_IMPORTED))
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)
+    for name in DEFAULT_PLUGINS:
+        try:
+            import_module_and_submodules(name, exclude=set(_SCRIPTS))
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                hint = ""
+                if name == "allennlp_models":
+                    hint = f" (pip install {MODELS})"
+                logger.error("plugin %s could not be loaded: %s%s", name, error, hint)
+    for name in discover_plugins():
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            logger.error("plugin %s could not be loaded: %s", name, error)
 
 
 def _set_cache_folder() -> None:
@@ -128,6 +179,40 @@ def _adamw(transformers: ModuleType) -> Iterator[None]:
         del kind.AdamW
 
 
+@contextmanager
+def _tokenizers(transformers: ModuleType) -> Iterator[None]:
+    """
+    Puts a module in the place of transformers whose `AutoTokenizer` takes AllenNLP's
+    arguments, and everything else of which is that of transformers; removes it at the
+    end.
+    """
+    name = transformers.__name__
+    before = sys.modules[name]
+    sys.modules[name] = _Transformers(transformers)
+    try:
+        yield
+    finally:
+        sys.modules[name] = before
+
+
+def _import_rouge() -> None:
+    """
+    Imports rouge, if allennlp-models is installed, with a module in the place of
+    `pkg_resources`, which is removed at the end.
+    """
+    for needed in ("allennlp_models", "rouge"):
+        if importlib.util.find_spec(needed) is None:
+            return
+    if "pkg_resources" in sys.modules:
+        importlib.import_module("rouge")
+        return
+    sys.modules["pkg_resources"] = _PackageFiles("pkg_resources")
+    try:
+        importlib.import_module("rouge")
+    finally:
+        del sys.modules["pkg_resources"]
+
+
 def _no_adamw() -> type:
     """
     An optimizer that cannot be constructed. Torch is imported here, since not every
@@ -143,6 +228,46 @@ def _no_adamw() -> type:
             )
 
     return NoAdamW
+
+
+class _Transformers(ModuleType):
+    """Transformers as AllenNLP's tokenizers see it."""
+
+    def __init__(self, original: ModuleType) -> None:
+        super().__init__(original.__name__)
+        self.__spec__ = original.__spec__
+        self.__path__ = original.__path__
+        self._original = original
+        self.AutoTokenizer = _AutoTokenizer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+
+class _AutoTokenizer:
+    """Makes tokenizers with AllenNLP's arguments."""
+
+    @staticmethod
+    def from_pretrained(
+        name: str, *, add_special_tokens: bool = True, **options: Any
+    ) -> Any:
+        """
+        A tokenizer. `add_special_tokens` has no effect: AllenNLP gives it again with
+        each text.
+        """
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(name, **options)
+
+
+class _PackageFiles(ModuleType):
+    """What rouge uses of `pkg_resources`."""
+
+    @staticmethod
+    def resource_filename(module: str, name: str) -> str:
+        """The path of a file next to a module."""
+        package = module.rpartition(".")[0]
+        return str(importlib.resources.files(package) / name)
 
 
 class _Empty(ModuleType):
