@@ -147,12 +147,13 @@ class BiLM(nn.Module):
         weight_file: PathLike,
         *,
         mantissa_bits: int | None = None,
+        compress: bool = True,
     ) -> None:
         """
         Write the official format, which AllenNLP and bilm-tf load, or safetensors if
         `weight_file` ends in `.safetensors`, each file atomically. With `mantissa_bits`
         (0 to 23), values are rounded to that many bits after the leading one, so the
-        official files, which are compressed, become smaller.
+        official files, which are compressed unless `compress` is false, become smaller.
         """
         chosen = named_format(weight_file)
         unpacked = self
@@ -161,7 +162,12 @@ class BiLM(nn.Module):
         if chosen == "safetensors":
             save_tensors(unpacked, weight_file, mantissa_bits=mantissa_bits)
         else:
-            save_weights(unpacked._parts(), weight_file, mantissa_bits=mantissa_bits)
+            save_weights(
+                unpacked._parts(),
+                weight_file,
+                mantissa_bits=mantissa_bits,
+                compress=compress,
+            )
         save_options(self.options, options_file, chosen=chosen)
 
     @property

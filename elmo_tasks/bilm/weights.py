@@ -159,17 +159,21 @@ def load_weights(
 
 
 def save_weights(
-    parts: Parts, weight_file: str | Path, *, mantissa_bits: int | None = None
+    parts: Parts,
+    weight_file: str | Path,
+    *,
+    mantissa_bits: int | None = None,
+    compress: bool = True,
 ) -> None:
     """
-    Write an unpacked biLM as an official `weights.hdf5`, float32, compressed without
-    loss after any rounding.
+    Write an unpacked biLM as an official `weights.hdf5`, float32, by default
+    compressed without loss after any rounding.
     """
     arrays = {}
     for _, datasets in _layers(parts):
         for dataset in datasets:
             arrays[dataset.name] = dataset.get()
-    write_hdf5(arrays, weight_file, mantissa_bits=mantissa_bits)
+    write_hdf5(arrays, weight_file, mantissa_bits=mantissa_bits, compress=compress)
 
 
 def save_options(

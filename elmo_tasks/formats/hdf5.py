@@ -36,16 +36,21 @@ _LINKS = (h5py.SoftLink, h5py.ExternalLink)
 
 
 def write_hdf5(
-    arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None
+    arrays: dict[str, np.ndarray],
+    path: str | Path,
+    *,
+    mantissa_bits: int | None = None,
+    compress: bool = True,
 ) -> None:
     """Writes float32 arrays atomically, optionally rounded to `mantissa_bits`."""
+    how: dict[str, Any] = {}
+    if compress:
+        how = {"shuffle": True, "compression": "gzip", "compression_opts": 9}
     image = io.BytesIO()  # HDF5 crashes the process on a full disk
     with h5py.File(image, "w") as file:
         for name, array in arrays.items():
             values = round_mantissa(array, mantissa_bits)
-            file.create_dataset(
-                name, data=values, shuffle=True, compression="gzip", compression_opts=9
-            )
+            file.create_dataset(name, data=values, **how)
     with atomic_write(path) as aside:
         # Not getbuffer(): a view in a traceback crashes Python 3.12.
         aside.write_bytes(image.getvalue())
