@@ -1,6 +1,6 @@
 """
-`elmo-tasks info`: versions, processor, GPUs and data, for bug reports. Needs no
-AllenNLP.
+`elmo-tasks info`: versions, processor, GPUs and data, for bug reports; or what an archive
+contains and needs. Only the second needs AllenNLP.
 """
 
 import argparse
@@ -9,7 +9,9 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from elmo_tasks import __version__
+from elmo_tasks.cli.arguments import add_local, location
 from elmo_tasks.errors import InputError, portable
+from elmo_tasks.host import register_classes
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 
 PACKAGES = (
@@ -26,17 +28,28 @@ PACKAGES = (
 
 DESCRIPTION = (
     "Print versions, the processor, GPUs and the data root. Include the output in bug"
-    " reports."
+    " reports. With ARCHIVE, print what a trained model contains and needs."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `elmo-tasks info`."""
+    """The arguments of `elmo-tasks info [ARCHIVE]`."""
+    parser.add_argument(
+        "archive_file",
+        type=location,
+        metavar="ARCHIVE",
+        nargs="?",
+        help="describe this model.tar.gz instead, and say what it needs; builds no model",
+    )
+    add_local(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each."""
+    if args.archive_file:
+        _describe(args.archive_file, dict(args.local))
+        return
     import torch
 
     from elmo_tasks.elmo.shards import cpu_type
@@ -60,6 +73,14 @@ def run(args: argparse.Namespace) -> None:
         if root is not None:
             shown = portable(str(root))
         print(f"data: {shown}")
+
+
+def _describe(file: str, local: dict[str, str]) -> None:
+    register_classes()
+    from elmo_tasks.training.archive_info import describe
+
+    for line in describe(file, local):
+        print(line)
 
 
 def _version(name: str) -> str:

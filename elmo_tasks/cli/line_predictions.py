@@ -18,6 +18,7 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.text_files import lines_of, open_binary
+from elmo_tasks.training.archives import readable_by_nltk
 
 
 @dataclass
@@ -71,7 +72,8 @@ class LinePredictions(allennlp_predict._PredictManager):
     def _run(self) -> int:
         """The number of invalid lines."""
         if self._dataset_reader is not None:
-            super().run()
+            with readable_by_nltk(self._input_file):
+                super().run()
             return 0
         errors = 0
         lines = tqdm(

@@ -45,12 +45,11 @@ def predict(args: argparse.Namespace) -> None:
     Predict line by line. Raises `InputError` for invalid options before the model is
     loaded.
     """
-    from allennlp.predictors import Predictor
-
     from elmo_tasks.cli.line_predictions import LinePredictions
-    from elmo_tasks.formats.fetch import downloads
     from elmo_tasks.formats.text_files import open_binary
+    from elmo_tasks.training.archive_predictors import default_predictor, predictor_of
     from elmo_tasks.training.archives import explained, load_archive
+    from elmo_tasks.training.blank_spacy import require_tags
     from elmo_tasks.training.checks.files import require_device
 
     if args.silent and not args.output_file:
@@ -68,15 +67,17 @@ def predict(args: argparse.Namespace) -> None:
         overrides=args.overrides,
         weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,
+        local=dict(args.local),
+        fast_elmo=args.fast_elmo,
     )
-    _require_predictor(
-        args.predictor, archive.model.default_predictor, args.use_dataset_reader
-    )
-    with (
-        explained(args.archive_file),
-        downloads(allowed=args.allow_downloads),
-    ):
-        predictor = Predictor.from_archive(archive, args.predictor)
+    default = default_predictor(archive)
+    _require_predictor(args.predictor, default, args.use_dataset_reader)
+    with explained(args.archive_file):
+        predictor = predictor_of(
+            archive, args.predictor, allow_downloads=args.allow_downloads
+        )
+    if not args.use_dataset_reader:
+        require_tags(predictor)
     LinePredictions(
         predictor,
         file,

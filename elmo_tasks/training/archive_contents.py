@@ -183,9 +183,11 @@ def _names_code(key: str, value: Any, registered: set[str]) -> bool:
         return False
     if key == "type":
         return "." in value or value == "from_archive"
-    if "." not in value or "/" in value:  # AllenNLP imports no other name
+    package = value.partition(".")[0]
+    # AllenNLP imports no other name. A regular expression can begin with a dot.
+    if "." not in value or "/" in value or not package:
         return False
     try:
-        return importlib.util.find_spec(value.partition(".")[0]) is not None
+        return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError, AttributeError):
         return True

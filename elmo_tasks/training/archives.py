@@ -3,11 +3,14 @@ Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is exe
 each fault is one error.
 """
 
+import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -15,18 +18,22 @@ from allennlp.common import Params
 from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
-from allennlp.models import archival
+from allennlp.models import Model, archival
 from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.elmo.source_files import sources_in
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import MODELS, InputError
 from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.formats.tensor_files import check_tensor_file, is_zip
 from elmo_tasks.formats.unpacking import require_regular
-from elmo_tasks.run_names import WEIGHTS
+from elmo_tasks.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archive_contents import HINT, unpacked
+from elmo_tasks.training.archive_needs import PARTS, Needs
+from elmo_tasks.training.blank_spacy import spacy_for
 from elmo_tasks.training.checks.schema import evaluation_problems
+from elmo_tasks.training.fast_elmo import use_fast_elmo
+from elmo_tasks.training.old_weights import without_constants, write_state
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.vocabulary import require_namespaces
 
@@ -45,6 +52,8 @@ UNFIT = (
 DAMAGED = (*UNFIT, OSError, EOFError)
 """Errors of PyTorch while it reads a damaged file."""
 
+_MAY_BE_MISSING = "position_ids"  # a constant, as AllenNLP's embedder has it
+
 _SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
 
 
@@ -55,12 +64,20 @@ def load_archive(
     overrides: str = "",
     weights_file: str | None = None,
     allow_downloads: bool = False,
+    local: Mapping[str, str] = MappingProxyType({}),
+    fast_elmo: bool = False,
 ) -> Archive:
     """
     AllenNLP's `load_archive`, which also constructs any class that a config names,
     executes its Jsonnet, and unpacks to any path. What the config names is fetched with
     `allow_downloads` alone; what was fetched before is used. Raises `InputError` if the
     archive is damaged or unsafe, needs a download, or the overrides do not fit.
+
+    # Parameters
+
+    - `local`: paths of this machine, by the names and URLs in the config that stand for
+      them.
+    - `fast_elmo`: whether AllenNLP's ELMo computes with our biLM; see `use_fast_elmo`.
     """
     if weights_file:
         require_regular(weights_file)
@@ -72,9 +89,87 @@ def load_archive(
     ):
         require_namespaces(Path(folder), file)
         weights = Path(weights_file or archival.get_weights_path(folder))
-        size, count = _require_state(weights, file)
-        with parameters_of_at_most(2 * size + _SMALL_MODEL, 4 * count + 1000):
-            return archival.load_archive(folder, cuda_device, overrides, weights_file)
+        state = required_state(weights, file)
+        size = weights.stat().st_size
+        config = Params.from_file(folder / CONFIG, overrides)
+        require_registered(config, file)
+        needs = Needs(local, state, folder)
+        bounds = 2 * size + _SMALL_MODEL, 4 * len(state) + 1000
+        with parameters_of_at_most(*bounds):
+            resolved = needs.resolved(config.as_dict(quiet=True))
+        needs.require_all(file)
+        (folder / CONFIG).write_text(json.dumps(resolved), "utf-8")
+        kept = without_constants(state)
+        if len(kept) < len(state):
+            weights = folder / WEIGHTS
+            write_state(kept, weights)
+        with (
+            parameters_of_at_most(*bounds),
+            spacy_for(config, allow_downloads=allow_downloads),
+            _quiet_transformers(),
+        ):
+            loaded = archival.load_archive(folder, cuda_device, "", weights)
+        _require_all_weights(loaded.model, kept, file)
+        if fast_elmo:
+            use_fast_elmo(loaded.model)
+        return loaded._replace(config=config)
+
+
+def _require_all_weights(
+    model: Model, state: Mapping[str, Any], file: str | Path
+) -> None:
+    """
+    Raises `InputError` if the state of the archive `file` lacks a tensor of the model.
+    AllenNLP does not notice that in a model with a transformer: one of its modules says
+    which of its own may be missing, and AllenNLP then forgets those of all the others.
+    """
+    names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
+    for prefix, module in model.named_modules(remove_duplicate=False):
+        for name, _ in module.named_buffers(recurse=False):
+            if name not in module._non_persistent_buffers_set:
+                names.append(f"{prefix}.{name}".removeprefix("."))
+    missing = []
+    for name in names:
+        if name not in state and not name.endswith(_MAY_BE_MISSING):
+            missing.append(name)
+    if missing:
+        problem = f"the weights do not fit the configuration: Missing keys: {missing}"
+        raise InputError(problem, file=file, hint=HINT)
+
+
+def require_registered(config: Params, file: str | Path) -> None:
+    """
+    Raises `InputError` if the class of the model or of a reader is not registered, as
+    those of allennlp-models where that is not installed.
+    """
+    for key, kind in PARTS.items():
+        part = config.get(key)
+        name = part.get("type") if isinstance(part, Params) else None
+        if isinstance(name, str) and name not in kind.list_available():
+            if "." in name:  # of the user's overrides
+                continue
+            problem = f"{key}.type: {name!r} is not registered"
+            hint = (
+                f"if it is of allennlp-models, pip install {MODELS}; "
+                "--include-package registers classes of other packages"
+            )
+            raise InputError(problem, file=file, hint=hint)
+
+
+@contextmanager
+def readable_by_nltk(file: str | Path) -> Iterator[None]:
+    """
+    Inside, nltk, with which allennlp-models reads trees, may read from the folder of a
+    file that the user has named.
+    """
+    from nltk import data
+
+    folder = str(Path(file).absolute().parent)
+    data.path.append(folder)
+    try:
+        yield
+    finally:
+        data.path.remove(folder)
 
 
 def data_loader(
@@ -136,9 +231,9 @@ def score(
     if isinstance(options, str):
         options = Params({"type": options})
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
-    loader = data_loader(archive, file, batch_size=batch_size)
     evaluator = Evaluator.from_params(options)
-    with loss_of_pass(archive.model) as losses:
+    with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
+        loader = data_loader(archive, file, batch_size=batch_size)
         found = evaluator(archive.model, loader, predictions_output_file=predictions)
     scores = dict(found)
     if losses.is_known:
@@ -146,6 +241,21 @@ def score(
     if losses.count:  # else nothing has a loss, such as gold tags that are all unknown
         scores["loss"] = losses.mean
     return scores
+
+
+@contextmanager
+def _quiet_transformers() -> Iterator[None]:
+    """
+    Inside, transformers does not warn of weights that are missing in a transformer's
+    files: the archive has them.
+    """
+    logger = logging.getLogger("transformers.modeling_utils")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 @contextmanager
@@ -165,17 +275,17 @@ def _no_standard_input() -> Iterator[None]:
         os.close(saved)
 
 
-def _require_state(weights: Path, file: str | Path) -> tuple[int, int]:
+def required_state(weights: Path, file: str | Path) -> Mapping[str, Any]:
     """
-    The size of the weights of the archive `file`, and the number of their tensors.
-    Raises `InputError` unless they are a state dictionary.
+    The weights of the archive `file`. Raises `InputError` unless they are a state
+    dictionary.
     """
     name = f"the archive's {weights.name}"
     try:
         state = _read_state(weights)
         if Path(file).is_file():
             _require_bounded_sources(state, Path(file).stat().st_size)
-        return weights.stat().st_size, len(state)
+        return state
     except InputError as error:
         raise InputError(f"{name}: {error}", file=file) from None
     except FileNotFoundError:
@@ -225,6 +335,12 @@ def explained(file: str | Path) -> Iterator[None]:
         yield
     except (InputError, torch.OutOfMemoryError):
         raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        reason = str(error).strip().split("\n")[0]  # transformers' are long
+        problem = f"no model can be built from the archive: {reason}"
+        raise InputError(problem, file=file) from error
     except UNFIT as error:
         lines = [line.strip() for line in str(error).split("\n")]
         kind = type(error).__name__

@@ -294,3 +294,22 @@ def test_an_archive_fetches_what_it_is_allowed_to(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="HTTP Error 404"):
             load_archive(tmp_path / "a", allow_downloads=True)
         assert server.requests
+
+
+def test_a_regular_expression_is_no_code() -> None:
+    """Configs of AllenNLP often begin one with a dot."""
+    regexes = [[".*linear.*weight", {"type": "xavier_normal"}], ["_rnn.*", "zero"]]
+    config = {"model": {"type": "simple_tagger", "initializer": {"regexes": regexes}}}
+    text = json.dumps(config).encode()
+    assert json.loads(archived_config(text, "model.tar.gz")) == config
+    config["model"]["initializer"] = {"regexes": [["os.system", "zero"]]}
+    with pytest.raises(InputError, match="names code to run, .*: 'os.system'"):
+        archived_config(json.dumps(config).encode(), "model.tar.gz")
+
+
+def test_a_model_of_a_package_that_is_not_installed(tmp_path: Path) -> None:
+    config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": "no_tagger"}}
+    archive = tmp_path / "model.tar.gz"
+    archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
+    with pytest.raises(InputError, match="'no_tagger' is not registered .*--no-deps "):
+        load_archive(archive)

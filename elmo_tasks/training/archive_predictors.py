@@ -1,0 +1,54 @@
+"""The predictors of archives, and what AllenNLP's own say of a bad input."""
+
+from typing import Any
+
+from allennlp.models.archival import Archive
+from allennlp.predictors import Predictor
+
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.fetch import downloads
+from elmo_tasks.training.blank_spacy import spacy_for
+
+OF_MODELS = {"bcn": "text_classifier"}
+"""
+By the registered name of a model: the predictor of models that state none, as the model
+cards of allennlp-models have it.
+"""
+
+
+def default_predictor(archive: Archive) -> str | None:
+    """The registered name of the predictor that an archive's model has by default."""
+    stated = archive.model.default_predictor
+    if stated is not None:
+        return str(stated)
+    return OF_MODELS.get(str(archive.config["model"].get("type")))
+
+
+def predictor_of(
+    archive: Archive, name: str | None = None, *, allow_downloads: bool = False
+) -> Predictor:
+    """
+    The archive's default predictor, or the one of this registered name. Where spaCy's
+    model is not installed and must not be downloaded, spaCy's rules split texts.
+    """
+    with (
+        downloads(allowed=allow_downloads),
+        spacy_for(archive.config, allow_downloads=allow_downloads),
+    ):
+        return Predictor.from_archive(archive, name or default_predictor(archive))
+
+
+def predicted(predictor: Predictor, data: Any) -> dict[str, Any]:
+    """
+    The output of a predictor of AllenNLP for an input. Raises `InputError` if the input
+    is no object, or lacks a key that the predictor reads.
+    """
+    if not isinstance(data, dict):
+        raise InputError(f"expected an object, got {shown(data)}")
+    try:
+        outputs: dict[str, Any] = predictor.predict_json(data)
+    except KeyError as error:
+        if error.args and error.args[0] not in data and isinstance(error.args[0], str):
+            raise InputError(f"expected the key {error.args[0]!r}") from error
+        raise
+    return outputs

@@ -1,0 +1,142 @@
+"""
+spaCy's rules in the place of its models, which the readers and predictors of archives
+ask for, where a model is not installed.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import product
+from typing import Any
+
+from allennlp.common import Params
+from allennlp.common.util import LOADED_SPACY_MODELS
+from allennlp.predictors import Predictor
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import is_package
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.raw_text import blank_pipeline
+from elmo_tasks.training.checks.problem import items
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_MODEL = "en_core_web_sm"
+"""The model that AllenNLP's tokenizer and predictors ask for."""
+
+NEED_TAGS = (
+    "biaffine_dependency_parser",
+    "constituency_parser",
+    "open_information_extraction",
+    "semantic_role_labeling",
+)
+"""Predictors that need the parts of speech of raw text."""
+
+SPLITTING = ("coreference_resolution", "dialog_qa", "sentence_tagger")
+"""Predictors that only split raw text, into words or sentences."""
+
+_WARNING = "elmo_tasks_no_model"
+_MODEL = "model"
+
+
+@contextmanager
+def spacy_for(config: Params, *, allow_downloads: bool) -> Iterator[None]:
+    """
+    Inside, `rules_for_missing` for the models that a config names; with downloads
+    allowed, AllenNLP downloads them.
+    """
+    if allow_downloads:
+        yield
+        return
+    with rules_for_missing(_languages(config.as_dict(quiet=True))):
+        yield
+
+
+def _languages(value: Any) -> Iterator[str]:
+    """What a config calls the language of a tokenizer."""
+    for key, part in items(value):
+        if key == "language" and isinstance(part, str):
+            yield part
+        else:
+            yield from _languages(part)
+
+
+@contextmanager
+def rules_for_missing(models: Iterable[str] = ()) -> Iterator[None]:
+    """
+    Inside, AllenNLP gets spaCy's rules for the language of each of the models, and of
+    `en_core_web_sm`, that is not installed. They split texts into words as the model
+    does, and into sentences at punctuation, and know no parts of speech. At the first
+    text, one warning says so.
+    """
+    added = []
+    for name in sorted({DEFAULT_MODEL, *models}):
+        if not _is_missing(name):
+            continue
+        for options in product((True, False), repeat=3):
+            if (name, *options) not in LOADED_SPACY_MODELS:
+                LOADED_SPACY_MODELS[name, *options] = _rules(name)
+                added.append((name, *options))
+    try:
+        yield
+    finally:
+        for key in added:
+            LOADED_SPACY_MODELS.pop(key, None)
+
+
+def require_tags(predictor: Predictor) -> None:
+    """
+    Raises `InputError` for a predictor that needs parts of speech and has only rules.
+    """
+    pipeline = getattr(getattr(predictor, "_tokenizer", None), "spacy", None)
+    if not isinstance(pipeline, Language) or not pipeline.has_pipe(_WARNING):
+        return
+    for name in NEED_TAGS:
+        if name in Predictor.list_available() and isinstance(
+            predictor, Predictor.by_name(name)
+        ):
+            model = pipeline.meta[_MODEL]
+            raise InputError(
+                f"the predictor {name} needs parts of speech, for which spaCy's model "
+                f"{model} is not installed",
+                hint=f"python -m spacy download {model}; --use-dataset-reader reads a "
+                "file with parts of speech",
+            )
+
+
+def _is_missing(name: str) -> bool:
+    """Whether a name is that of a model of spaCy that is not installed."""
+    language, *parts = name.split("_")
+    return len(parts) == 3 and language.isalpha() and not is_package(name)
+
+
+def _rules(name: str) -> Language:
+    pipeline = blank_pipeline(name.partition("_")[0])
+    pipeline.meta[_MODEL] = name
+    pipeline.add_pipe("sentencizer")
+    pipeline.add_pipe(_WARNING, config={"model": name})
+    return pipeline
+
+
+@Language.factory(_WARNING, default_config={"model": DEFAULT_MODEL})
+def _warning(nlp: Language, name: str, model: str) -> Any:
+    """A part of a pipeline that changes nothing."""
+
+    def warn(document: Doc) -> Doc:
+        _warn(model)
+        return document
+
+    return warn
+
+
+@cache
+def _warn(model: str) -> None:
+    """Warns once."""
+    logger.warning(
+        "spaCy's model %s is not installed: its rules split texts into words, and there "
+        "are no parts of speech; python -m spacy download %s installs it",
+        model,
+        model,
+    )
