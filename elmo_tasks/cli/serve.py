@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Annotated
 
-from elmo_tasks.cli.arguments import add_allow_downloads, location
+from elmo_tasks.cli.arguments import add_loading, location
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import Range, number
 from elmo_tasks.web.worker import Opening
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="port, or 0 for any free one (default: %(default)s)",
     )
-    add_allow_downloads(parser)
+    add_loading(parser)
     add(
         "--timeout",
         type=number(Seconds),
@@ -72,6 +72,8 @@ def serve(args: argparse.Namespace) -> None:
         packages=args.include_package,
         allow_downloads=args.allow_downloads,
         download_limit=args.download_limit,
+        local=dict(args.local),
+        fast_elmo=args.fast_elmo,
     )
 
     def ready(url: str) -> None:

@@ -20,6 +20,7 @@ from elmo_tasks.tasks import TASKS, Task
 from elmo_tasks.web import openapi
 from elmo_tasks.web.metrics import OTHER, Metrics
 from elmo_tasks.web.models import Refused, ServedModel
+from elmo_tasks.web.other_models import OTHERS, OtherModels
 
 MAX_BYTES = 20_000
 """Of a request's body; the limits of a task's page bound what it costs."""
@@ -65,7 +66,7 @@ class Service:
         timeout: float,
     ) -> None:
         about = {
-            "tasks": {name: _tab(task) for name, task in TASKS.items()},
+            "tasks": {name: _tab(one) for name, one in (TASKS | OTHERS).items()},
             "models": [{"name": name} | dict(one) for name, one in described.items()],
             "limits": {"bytes": MAX_BYTES, "seconds": timeout},
         }
@@ -191,7 +192,7 @@ class Service:
             raise late from None
 
 
-def _tab(task: Task) -> dict[str, Any]:
+def _tab(task: Task | OtherModels) -> dict[str, Any]:
     """What the page shows of a task."""
     examples = [example._asdict() for example in task.examples]
     return task.page._asdict() | {"examples": examples}

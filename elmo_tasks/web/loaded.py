@@ -5,17 +5,25 @@ AllenNLP.
 
 import contextlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
+from elmo_tasks.tasks.task import Task
+from elmo_tasks.training.archive_predictors import (
+    default_predictor,
+    predicted,
+    predictor_of,
+)
 from elmo_tasks.training.archives import load_archive
+from elmo_tasks.training.blank_spacy import require_tags
+from elmo_tasks.web.other_models import OTHERS
 
 MAX_ANSWER = 2_000_000
 """Bytes of an answer."""
@@ -23,31 +31,47 @@ MAX_ANSWER = 2_000_000
 
 class LoadedModel:
     """
-    An archive's predictor. Raises `InputError` if the file is damaged, or of another
-    task.
+    An archive's predictor: one of this package's tasks, or one that `OTHERS` has. Raises
+    `InputError` if the file is damaged, or of another task. For the parameters see
+    `load_archive`.
     """
 
-    def __init__(self, archive: Path, *, allow_downloads: bool = False) -> None:
-        loaded = load_archive(archive, allow_downloads=allow_downloads)
-        task = None
+    def __init__(
+        self,
+        archive: Path,
+        *,
+        allow_downloads: bool = False,
+        local: Mapping[str, str] = MappingProxyType({}),
+        fast_elmo: bool = False,
+    ) -> None:
+        loaded = load_archive(
+            archive, allow_downloads=allow_downloads, local=local, fast_elmo=fast_elmo
+        )
+        name = default_predictor(loaded)
+        self.task: Task | None = None
         # a model without a predictor, or with one that is not registered
-        with (
-            contextlib.suppress(ValueError, ConfigurationError),
-            downloads(allowed=allow_downloads),
-        ):
-            self.predictor: Any = Predictor.from_archive(loaded)
-            task = task_of(self.predictor)
-        if task is None:
+        with contextlib.suppress(ValueError, ConfigurationError):
+            self.predictor: Any = predictor_of(loaded, allow_downloads=allow_downloads)
+            self.task = task_of(self.predictor)
+        if self.task is None and (name not in OTHERS or not hasattr(self, "predictor")):
             found = loaded.config["model"]["type"]
             raise InputError(
                 f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive
             )
-        self.task = task
+        self.name = str(name)
+        if self.task is None:
+            require_tags(self.predictor)
+            return
+        self.name = self.task.name
         with contextlib.suppress(InputError):  # said when it is asked for
-            self.predictor.predict_json(task.examples[0].input)
+            self.predictor.predict_json(self.task.examples[0].input)
 
     def describe(self) -> dict[str, Any]:
-        """`task` and `mix` (for each place of ELMo)."""
+        """
+        `task` and `mix` (for each place of ELMo; `None` for a model of another package).
+        """
+        if self.task is None:
+            return {"task": self.name, "mix": None}
         mixes: list[tuple[str, Any]] = []
         for module in self.predictor._model.modules():
             if isinstance(module, ElmoTokenEmbedder):
@@ -59,7 +83,7 @@ class LoadedModel:
                 gamma = mix.gamma.item()
             weights = mix.layer_weights().tolist()
             described.append({"at": at, "weights": weights, "gamma": gamma})
-        return {"task": self.task.name, "mix": described}
+        return {"task": self.name, "mix": described}
 
     def answer(self, data: Any) -> bytes:
         """
@@ -67,17 +91,24 @@ class LoadedModel:
         words that the page draws. Raises `InputError` if the input or the answer
         exceeds a limit, and what the predictor does.
         """
-        for what, size in self.predictor.sizes(data).items():
-            most = self.task.page.limits.get(what)
-            if most is not None and size > most:
-                raise InputError(f"expected at most {most:,} {what}, got {size:,}")
-        outputs = self.predictor.predict_json(data)
-        drawn = self.task.page.attention
-        for key in outputs:
-            if key.endswith("_attention"):
-                outputs[key] = [weights[:drawn] for weights in outputs[key][:drawn]]
+        if self.task is None:
+            outputs = predicted(self.predictor, data)
+        else:
+            outputs = self._outputs(self.task, data)
         line = json.dumps(outputs, allow_nan=False) + "\n"
         if len(line) > MAX_ANSWER:
             problem = f"expected an input whose answer has at most {MAX_ANSWER:,} bytes"
             raise InputError(f"{problem}, got {len(line):,}")
         return line.encode()
+
+    def _outputs(self, task: Task, data: Any) -> Any:
+        for what, size in self.predictor.sizes(data).items():
+            most = task.page.limits.get(what)
+            if most is not None and size > most:
+                raise InputError(f"expected at most {most:,} {what}, got {size:,}")
+        outputs = self.predictor.predict_json(data)
+        drawn = task.page.attention
+        for key in outputs:
+            if key.endswith("_attention"):
+                outputs[key] = [weights[:drawn] for weights in outputs[key][:drawn]]
+        return outputs

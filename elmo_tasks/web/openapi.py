@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import elmo_tasks
 from elmo_tasks.tasks import TASKS
+from elmo_tasks.web.other_models import OTHERS, record_of
 
 ERRORS = {
     400: "The request names another host, or its client closed the connection.",
@@ -80,8 +81,8 @@ def describe(models: Mapping[str, Mapping[str, Any]], *, bytes_: int) -> Part:
     schemas: Part = {"Text": TEXT, "Words": WORDS, "Error": ERROR}
     for name, model in models.items():
         task = model["task"]
-        schemas[f"{task}.input"] = TASKS[task].schema["input"]
-        schemas[f"{task}.output"] = TASKS[task].schema["output"]
+        schemas[f"{task}.input"] = record_of(task).schema["input"]
+        schemas[f"{task}.output"] = record_of(task).schema["output"]
         path = f"/api/predict/{quote(name, safe='')}"
         paths[path] = _prediction(name, task, bytes_)
     return {
@@ -117,7 +118,7 @@ def _without_content(answers: Part) -> Part:
 
 
 def _prediction(name: str, task: str, bytes_: int) -> Part:
-    record = TASKS[task]
+    record = record_of(task)
     limits = {"bytes": bytes_} | record.page.limits
     most = ", ".join([f"{count:,} {what}" for what, count in limits.items()])
     examples = {}
@@ -172,11 +173,12 @@ def _models() -> Part:
         "type": "object",
         "properties": {
             "name": {"type": "string"},
-            "task": {"enum": list(TASKS)},
+            "task": {"enum": [*TASKS, *OTHERS]},
             "mix": {
-                "type": "array",
+                "type": ["array", "null"],
                 "items": mix,
-                "description": "For each place of ELMo; empty without ELMo.",
+                "description": "For each place of ELMo; empty without ELMo; null for"
+                " a model of another package.",
             },
         },
         "required": ["name", "task", "mix"],

@@ -10,8 +10,8 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -52,13 +52,15 @@ length.
 @dataclass(frozen=True)
 class Opening:
     """
-    How archives are loaded: packages that register more classes, and the options for
-    downloads.
+    How archives are loaded: packages that register more classes, the options for
+    downloads, and those of `load_archive` that have the same names.
     """
 
     packages: Sequence[str] = ()
     allow_downloads: bool = False
     download_limit: float | None = None  # in 10^9 bytes
+    local: Mapping[str, str] = field(default_factory=dict)
+    fast_elmo: bool = False
 
 
 def work(archive: Path, opening: Opening, channel: socket.socket) -> None:
@@ -115,7 +117,12 @@ def _load(archive: Path, opening: Opening) -> Any:
     from elmo_tasks.web.loaded import LoadedModel
 
     with downloads(limit_gb=opening.download_limit):
-        return LoadedModel(archive, allow_downloads=opening.allow_downloads)
+        return LoadedModel(
+            archive,
+            allow_downloads=opening.allow_downloads,
+            local=opening.local,
+            fast_elmo=opening.fast_elmo,
+        )
 
 
 def _limit_memory() -> float:

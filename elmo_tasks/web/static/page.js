@@ -161,6 +161,8 @@ const DRAWINGS = {
   attention: { draw: drawAttention, gold: goldLabel, said: best },
   verdict: { draw: verdict, gold: goldLabel, said: best },
   tags: { draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
+  json: { draw: (output) => h("pre", { tabindex: 0, "data-fact": `${JSON.stringify(output)}\nthis answer` },
+    JSON.stringify(output, null, 1)), said: () => "an answer" },
   score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score), judged: false },
 };
 /**
@@ -189,7 +191,7 @@ function sources({ path, body, text }) {
     return h("details", { ontoggle: () => { shown.textContent = content; } }, h("summary", name), shown);
   });
 }
-const mixOf = ({ mix }) => h("aside.mix", mix.length ? [h("h3", "ELMo mix"), mix.map(({ at, gamma, weights }) =>
+const mixOf = ({ mix }) => mix && h("aside.mix", mix.length ? [h("h3", "ELMo mix"), mix.map(({ at, gamma, weights }) =>
   bars(`at the ${at}, γ ${number(gamma)}`, weights.map((value, k) => ({ name: `layer ${k}`, value, hue: 28 }))))]
   : h("p.soft", "This model has no ELMo."));
 
@@ -353,7 +355,10 @@ async function showExamples() {
     });
     if (differ && $("form").hidden) openWith(input);
   }
-  if ($("form").hidden) openWith(rows[0]?.input ?? {});
+  if (!$("form").hidden) return;
+  if (rows.length) return openWith(rows[0].input);
+  build(["text", "words"].find((kind) => fieldsOf(kind).length), {});
+  $("form").hidden = false;
   totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? saidCounts(sum(scores[place])) : ""));
 }
 
@@ -370,12 +375,14 @@ const READ = {
   text: (text) => text,
   words: (text) => pieces(text, /[ \t\n]+/),
   lines: (text) => pieces(text, "\n").map(READ.words),
+  texts: (text) => pieces(text, "\n"),
   numbers: (text) => text.trim() ? pieces(text, /[ ,\t\n]+/).map(Number) : undefined,
 };
 const WRITE = {
   text: (value) => value,
   words: (value) => value?.join(" "),
   lines: (value) => value?.map(WRITE.words).join("\n"),
+  texts: (value) => value?.join("\n"),
   numbers: (value) => value?.join(" "),
 };
 /** The fields of a form: key, name, rows and kind of each. */
@@ -412,7 +419,7 @@ function fits(kind, input) {
 
 /** Shows an input as text or words if these can express all of it, else as JSON. */
 function fill(input) {
-  if (fits("text", input) || (fieldsOf("words").length && fits("words", input))) return;
+  for (const kind of ["text", "words"]) if (fieldsOf(kind).length && fits(kind, input)) return;
   build("JSON", { JSON: typeof input === "string" ? input : JSON.stringify(input) });
 }
 
