@@ -22,6 +22,7 @@ LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 
 TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
 TRACKERS := --no-warn-conflicts 'wandb>=0.16' 'trackio>=0.20,<0.21' 'huggingface_hub<1.0' 'mlflow-skinny>=3' sqlalchemy alembic 'optuna>=4'
+OLD_MODELS := --no-deps --constraint $(CONSTRAINTS) allennlp-models==2.10.1 conllu ftfy py-rouge word2number
 TRACKERS_TESTS := tests/integrations/test_trackers.py tests/integrations/test_search.py
 SITE := import sysconfig; print(sysconfig.get_path("purelib"))
 CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
@@ -57,7 +58,7 @@ SEED := 1
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-lowest test-core dist test-wheel tutorials reference docs bench soak mutants worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-models test-lowest test-core dist test-wheel tutorials reference docs bench soak mutants worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,7 +111,7 @@ test-python%: install
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
 	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pytest,$(LIGHT_TESTS))
 
-test-adapters: test-flair test-transformers5 test-trackers ## libraries that .venv lacks, or has in other versions
+test-adapters: test-flair test-transformers5 test-trackers test-models ## libraries that .venv lacks, or has in other versions
 
 test-flair: install
 	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
@@ -124,6 +125,13 @@ test-trackers: install
 	@test -x build/trackers/bin/pip || $(BIN)/python -m venv build/trackers
 	@$(BIN)/python -c '$(SITE)' > $$(build/trackers/bin/python -c '$(SITE)')/venv.pth
 	@$(call beside,trackers,$(BIN)/python,$(TRACKERS),$(TRACKERS_TESTS))
+
+# With the packages of .venv, and AllenNLP among them.
+test-models: NOCONFTEST :=
+test-models: install ## archives of all families of allennlp-models, which .venv lacks
+	@test -x build/models/bin/pip || $(BIN)/python -m venv build/models
+	@$(BIN)/python -c '$(SITE)' > $$(build/models/bin/python -c '$(SITE)')/venv.pth
+	@$(call beside,models,$(BIN)/python,$(OLD_MODELS),tests/old_archives)
 
 test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 	@$(PYTHON) -m venv build/lowest

@@ -1,0 +1,135 @@
+"""
+Archives of all families of allennlp-models: the commands give what the trained model
+gave.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.training.archive_info import describe
+from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.web.loaded import LoadedModel
+from tests.old_archives.conftest import Trained
+from tests.old_archives.families import FAMILIES
+from tests.old_archives.helpers import assert_alike, given, options, write_lines
+from tests.test_flow import elmo_tasks
+from tests.tiny import ROOT
+
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+Train = Callable[[str], Trained]
+NINE = {
+    "classification",
+    "coref",
+    "generation",
+    "lm",
+    "mc",
+    "pair_classification",
+    "rc",
+    "structured_prediction",
+    "tagging",
+}
+
+pytestmark = pytest.mark.usefixtures("with_spacy_model")
+
+
+def test_there_is_an_archive_of_each_family() -> None:
+    assert {name.partition(",")[0] for name in FAMILIES} == NINE
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_predict(name: str, trained: Train, place: Path, tmp_path: Path) -> None:
+    run = trained(name)
+    lines = write_lines(name, tmp_path / "in.jsonl")
+    out = tmp_path / "out.jsonl"
+    elmo_tasks(
+        "predict", run.archive, lines, "--output-file", out, *options(name, place)
+    )
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert_alike(found, json.loads(json.dumps(run.predictions)))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_evaluate(name: str, trained: Train, place: Path) -> None:
+    run = trained(name)
+    archive = load_archive(run.archive, local=given(name, place))
+    found = score(archive, run.corpus)
+    found.pop("loss", None)  # ours is the mean over instances, AllenNLP's over batches
+    expected = dict(run.scores)
+    expected.pop("loss", None)
+    assert_alike(found, expected)
+
+
+def test_evaluate_from_the_command_line(
+    trained: Train, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = trained("tagging")
+    elmo_tasks("evaluate", run.archive, run.corpus)
+    found = json.loads(capsys.readouterr().out)
+    assert found["f1-measure-overall"] == pytest.approx(
+        run.scores["f1-measure-overall"]
+    )
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_serve(name: str, trained: Train, place: Path) -> None:
+    run = trained(name)
+    model = LoadedModel(run.archive, local=given(name, place))
+    assert model.describe()["mix"] is None
+    line = FAMILIES[name].lines[0]
+    assert_alike(
+        json.loads(model.answer(line)), json.loads(json.dumps(run.predictions[0]))
+    )
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_info(name: str, trained: Train, place: Path) -> None:
+    run = trained(name)
+    shown = list(describe(run.archive, given(name, place)))
+    kind = FAMILIES[name].config["model"]["type"]
+    assert shown[0].startswith(f"model: {kind}, ")
+    assert "trained with: AllenNLP 2.10.1" in shown
+    assert not [line for line in shown if "NOT" in line]
+    for transformer, folder in given(name, place).items():
+        assert f"needs: {transformer}, found: {folder}" in shown
+
+
+def test_info_from_the_command_line(
+    trained: Train, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elmo_tasks("info", trained("tagging").archive)
+    shown = capsys.readouterr().out
+    assert "predictor: sentence_tagger\n" in shown
+    assert re.search(r"^vocabulary: labels \d+, tokens \d+$", shown, re.MULTILINE)
+    assert "needs: spaCy's en_core_web_sm, installed\n" in shown
+
+
+ALLENNLP = ("tagging", "coref", "mc")
+"""One with ELMo, one with spaCy's model, one with a transformer."""
+
+
+@pytest.mark.parametrize("name", ALLENNLP)
+def test_allennlp_itself_gives_the_same(
+    name: str, trained: Train, place: Path, spacy_package: Path, tmp_path: Path
+) -> None:
+    """With `python -m elmo_tasks.host`, which is `allennlp` on today's Python."""
+    run = trained(name)
+    lines = write_lines(name, tmp_path / "in.jsonl")
+    out = tmp_path / "out.jsonl"
+    subprocess.run(
+        [sys.executable, "-m", "elmo_tasks.host", "predict", run.archive, lines]
+        + ["--output-file", out, "--silent"],
+        cwd=place,
+        env=os.environ | {"PYTHONPATH": f"{spacy_package}:{ROOT}"},
+        check=True,
+        capture_output=True,
+    )
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert_alike(found, json.loads(json.dumps(run.predictions)))

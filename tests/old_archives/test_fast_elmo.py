@@ -1,0 +1,52 @@
+"""AllenNLP's ELMo computed by our biLM: the same predictions, states included."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.training.archive_predictors import predictor_of
+from elmo_tasks.training.archives import load_archive, score
+from tests.old_archives.conftest import Trained
+from tests.old_archives.families import FAMILIES, OF_ELMO
+from tests.old_archives.helpers import assert_alike, write_lines
+from tests.test_flow import elmo_tasks
+
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+Train = Callable[[str], Trained]
+
+
+@pytest.mark.parametrize("name", OF_ELMO)
+def test_predictions(name: str, trained: Train) -> None:
+    """Each is made from the states that the previous ones left."""
+    run = trained(name)
+    outputs = []
+    for fast in (False, True):
+        loaded = load_archive(run.archive, fast_elmo=fast)
+        predictor = predictor_of(loaded)
+        lines = FAMILIES[name].lines
+        found = [predictor.predict_json(line) for line in lines]
+        found += predictor.predict_batch_json([*lines, *lines])
+        found.append(predictor.predict_json(lines[0]))  # a smaller batch than before
+        outputs.append(found)
+    plain, fast_ones = outputs
+    assert_alike(fast_ones, plain)
+    assert plain[0] != plain[-1]  # states matter
+
+
+@pytest.mark.parametrize("name", OF_ELMO)
+def test_scores(name: str, trained: Train) -> None:
+    run = trained(name)
+    found = score(load_archive(run.archive, fast_elmo=True), run.corpus)
+    assert_alike(found, score(load_archive(run.archive), run.corpus))
+
+
+def test_without_elmo(trained: Train, tmp_path: Path) -> None:
+    run = trained("coref")
+    lines = write_lines("coref", tmp_path / "in.jsonl")
+    with pytest.raises(
+        InputError, match="--fast-elmo: expected a model with AllenNLP's"
+    ):
+        elmo_tasks("predict", run.archive, lines, "--fast-elmo")

@@ -1,0 +1,305 @@
+"""What an archive does not contain: named in one line, given by path, never fetched."""
+
+import contextlib
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common.util import LOADED_SPACY_MODELS
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.training import blank_spacy
+from elmo_tasks.training.archive_info import describe
+from elmo_tasks.training.archive_predictors import predictor_of
+from elmo_tasks.training.archives import load_archive
+from tests.fuzz.subjects import with_member
+from tests.old_archives.conftest import Trained
+from tests.old_archives.families import BERT, FAMILIES, ROBERTA
+from tests.old_archives.helpers import assert_alike, changed, given, write_lines
+from tests.test_flow import elmo_tasks
+
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+Train = Callable[[str], Trained]
+ELMO = "https://allennlp.s3.amazonaws.com/models/elmo/2x4096_512_2048cnn_2xhighway/"
+PUBLISHED = "elmo_2x4096_512_2048cnn_2xhighway"
+
+
+@contextlib.contextmanager
+def heard(name: str) -> Iterator[list[str]]:
+    """The warnings of a logger."""
+    said: list[str] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+
+    handler = Handler(logging.WARNING)
+    logging.getLogger(name).addHandler(handler)
+    try:
+        yield said
+    finally:
+        logging.getLogger(name).removeHandler(handler)
+
+
+def test_a_transformer_is_named(trained: Train, tmp_path: Path) -> None:
+    archive = trained("mc").archive
+    lines = write_lines("mc", tmp_path / "in.jsonl")
+    with pytest.raises(InputError) as got:
+        elmo_tasks("predict", archive, lines)
+    assert str(got.value) == (
+        f"{archive}: the archive needs what is not on this machine: the transformer "
+        f"{ROBERTA} (--local {ROBERTA}=PATH says where it is, --allow-downloads "
+        "fetches it)"
+    )
+    assert f"needs: the transformer {ROBERTA}, NOT FOUND" in "\n".join(
+        describe(archive, {})
+    )
+
+
+def test_a_transformer_that_the_config_leaves_out_is_named(
+    trained: Train, tmp_path: Path
+) -> None:
+    def without_name(text: str) -> str:
+        config = json.loads(text)
+        del config["model"]["transformer_model"]
+        return json.dumps(config)
+
+    archive = changed(trained("mc").archive, without_name, tmp_path / "model.tar.gz")
+    with pytest.raises(InputError, match=f"{ROBERTA}, the transformer roberta-large "):
+        load_archive(archive)
+
+
+def test_a_path_that_is_not_there(trained: Train) -> None:
+    archive = trained("mc").archive
+    with pytest.raises(InputError, match="^/nowhere: --local: no such file or folder"):
+        load_archive(archive, local={ROBERTA: "/nowhere"})
+
+
+def test_a_name_that_the_config_does_not_have(trained: Train, tmp_path: Path) -> None:
+    message = rf"got bert-base-cased \(it names {ROBERTA}\)"
+    with pytest.raises(InputError, match=message):
+        load_archive(trained("mc").archive, local={"bert-base-cased": str(tmp_path)})
+
+
+def test_the_folder_of_a_transformer_lacks_files(
+    trained: Train, place: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "some"
+    folder.mkdir()
+    with pytest.raises(
+        InputError, match="no model can be built from the archive: "
+    ) as got:
+        load_archive(trained("mc").archive, local={ROBERTA: str(folder)})
+    assert "\n" not in str(got.value)
+
+
+def test_the_name_of_a_transformer_matters_not_that_of_its_folder(
+    trained: Train, place: Path, tmp_path: Path
+) -> None:
+    """The reader of SRL makes words lower-case if the name has `uncased`."""
+    run = trained("structured_prediction, transformer")
+    folder = tmp_path / "my-uncased-copy"
+    shutil.copytree(place / BERT, folder)
+    loaded = load_archive(run.archive, local={BERT: str(folder)})
+    assert loaded.dataset_reader.lowercase_input is False
+    to_uncased = changed(
+        run.archive,
+        lambda text: text.replace(BERT, "bert-tiny-uncased"),
+        tmp_path / "model.tar.gz",
+    )
+    shutil.copytree(place / BERT, tmp_path / "plain")
+    local = {"bert-tiny-uncased": str(tmp_path / "plain")}
+    assert load_archive(to_uncased, local=local).dataset_reader.lowercase_input is True
+
+
+def test_a_transformer_needs_no_weights_where_the_archive_has_them(
+    trained: Train, place: Path, tmp_path: Path
+) -> None:
+    name = "classification, transformer"
+    run = trained(name)
+    folder = tmp_path / ROBERTA
+    shutil.copytree(
+        place / ROBERTA, folder, ignore=shutil.ignore_patterns("*.safetensors")
+    )
+    loaded = load_archive(run.archive, local={ROBERTA: str(folder)})
+    found = predictor_of(loaded).predict_json(FAMILIES[name].lines[0])
+    assert_alike(found, run.predictions[0])
+
+
+CACHED = "owner/roberta-cached"
+
+
+def test_a_transformer_in_the_cache_of_the_hub(
+    trained: Train, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found without a connection, which would be refused."""
+    from huggingface_hub import constants
+
+    commit = "0" * 40
+    repository = tmp_path / "hub" / "models--owner--roberta-cached"
+    shutil.copytree(place / ROBERTA, repository / "snapshots" / commit)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    run = trained("mc")
+    archive = changed(
+        run.archive, lambda text: text.replace(ROBERTA, CACHED), tmp_path / "a.tar.gz"
+    )
+    loaded = load_archive(archive)
+    found = predictor_of(loaded).predict_json(FAMILIES["mc"].lines[0])
+    assert_alike(found, run.predictions[0])
+    assert loaded.config["model"]["transformer_model"] == CACHED
+
+
+def without_elmo_files(text: str) -> str:
+    config = json.loads(text)
+    elmo = config["model"]["text_field_embedder"]["token_embedders"]["elmo"]
+    elmo["options_file"] = "/gone/options.json"
+    elmo["weight_file"] = "/gone/weights.hdf5"
+    return json.dumps(config)
+
+
+def test_the_weights_of_elmo_are_the_archive_s(
+    trained: Train, place: Path, tmp_path: Path
+) -> None:
+    run = trained("pair_classification")
+    archive = changed(run.archive, without_elmo_files, tmp_path / "model.tar.gz")
+    with pytest.raises(
+        InputError, match="the file of ELMo's options /gone/options.json"
+    ):
+        load_archive(archive)
+    local = {"/gone/options.json": str(place / "bilm" / "options.json")}
+    predictor = predictor_of(load_archive(archive, local=local))
+    found = predictor.predict_json(FAMILIES["pair_classification"].lines[0])
+    assert_alike(found, run.predictions[0])
+
+
+def published(text: str) -> str:
+    config = json.loads(text)
+    elmo = config["model"]["text_field_embedder"]["token_embedders"]["elmo"]
+    elmo["options_file"] = f"{ELMO}{PUBLISHED}_options.json"
+    elmo["weight_file"] = f"{ELMO}{PUBLISHED}_weights.hdf5"
+    return json.dumps(config)
+
+
+def test_a_published_elmo_needs_no_files(trained: Train, tmp_path: Path) -> None:
+    run = trained("pair_classification")
+    archive = changed(run.archive, published, tmp_path / "model.tar.gz")
+    predictor = predictor_of(load_archive(archive))
+    found = predictor.predict_json(FAMILIES["pair_classification"].lines[0])
+    assert_alike(found, run.predictions[0])
+    assert "NOT" not in "\n".join(describe(archive, {}))
+
+
+@pytest.fixture
+def no_spacy_model() -> Iterator[None]:
+    LOADED_SPACY_MODELS.clear()
+    blank_spacy._warn.cache_clear()
+    yield
+    assert not LOADED_SPACY_MODELS
+
+
+@pytest.mark.usefixtures("no_spacy_model")
+@pytest.mark.parametrize("name", ["tagging", "coref", "rc"])
+def test_one_warning_without_spacys_model(
+    name: str, trained: Train, tmp_path: Path
+) -> None:
+    run = trained(name)
+    lines = write_lines(name, tmp_path / "in.jsonl")
+    out = tmp_path / "out.jsonl"
+    with heard("elmo_tasks.training.blank_spacy") as said:
+        elmo_tasks("predict", run.archive, lines, "--output-file", out)
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert_alike(found, json.loads(json.dumps(run.predictions)))
+    assert len(said) == 1
+    assert "python -m spacy download en_core_web_sm" in said[0]
+
+
+TAGGED = [name for name, family in FAMILIES.items() if family.needs_tags]
+
+
+@pytest.mark.usefixtures("no_spacy_model")
+@pytest.mark.parametrize("name", TAGGED)
+def test_parts_of_speech_need_the_model(
+    name: str, trained: Train, place: Path, tmp_path: Path
+) -> None:
+    """A parser would take every word for an unknown part of speech."""
+    run = trained(name)
+    lines = write_lines(name, tmp_path / "in.jsonl")
+    options: list[Any] = []
+    for key, value in given(name, place).items():
+        options += ["--local", f"{key}={value}"]
+    with pytest.raises(InputError, match="needs parts of speech, .* en_core_web_sm"):
+        elmo_tasks("predict", run.archive, lines, *options)
+    out = tmp_path / "corpus.jsonl"
+    options += ["--use-dataset-reader", "--output-file", out, "--silent"]
+    elmo_tasks("predict", run.archive, run.corpus, *options)
+    assert out.read_text().count("\n") > 1
+
+
+def state_of(run: Trained) -> dict[str, torch.Tensor]:
+    return dict(torch.load(run.folder / "best.th", weights_only=True))
+
+
+def with_state(run: Trained, state: dict[str, torch.Tensor], target: Path) -> Path:
+    """The run's archive with other weights."""
+    torch.save(state, target.with_suffix(".th"))
+    content = target.with_suffix(".th").read_bytes()
+    target.write_bytes(with_member("weights.th", content, run.archive))
+    return target
+
+
+@pytest.mark.parametrize(
+    ("name", "constants"),
+    [
+        (
+            "mc",
+            {"embeddings.position_ids": torch.arange(98)[None]},
+        ),
+        (
+            "lm, next token",
+            {
+                "h.0.attn.bias": torch.ones(1, 1, 96, 96, dtype=torch.uint8).tril(),
+                "h.0.attn.masked_bias": torch.tensor(-1e4),
+            },
+        ),
+    ],
+)
+def test_constants_of_older_transformers(
+    name: str,
+    constants: dict[str, torch.Tensor],
+    trained: Train,
+    place: Path,
+    tmp_path: Path,
+) -> None:
+    run = trained(name)
+    state = state_of(run)
+    first = next(key for key in state if ".transformer_model." in key)
+    prefix = first.partition(".transformer_model.")[0] + ".transformer_model."
+    added = {f"{prefix}{key}": value for key, value in constants.items()}
+    archive = with_state(run, state | added, tmp_path / "model.tar.gz")
+    loaded = load_archive(archive, local=given(name, place))
+    found = predictor_of(loaded).predict_json(FAMILIES[name].lines[0])
+    assert_alike(found, json.loads(json.dumps(run.predictions[0])))
+    others = {key: value + 1 for key, value in added.items()}
+    archive = with_state(run, state | others, tmp_path / "other.tar.gz")
+    with pytest.raises(InputError, match="the weights do not fit .* keys: "):
+        load_archive(archive, local=given(name, place))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_all_weights_must_be_there(
+    name: str, trained: Train, place: Path, tmp_path: Path
+) -> None:
+    run = trained(name)
+    state = state_of(run)
+    state.pop(list(state)[-1])
+    archive = with_state(run, state, tmp_path / "model.tar.gz")
+    with pytest.raises(InputError, match="the weights do not fit the configuration: "):
+        load_archive(archive, local=given(name, place))
