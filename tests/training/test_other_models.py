@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer
 from allennlp.models import Model, SimpleTagger
 
 from elmo_tasks.errors import InputError
+from tests.elmo.transformer_samples import write_transformer
 from tests.test_flow import elmo_tasks
 from tests.tiny import ELMO_DIM, SAMPLES, bilm_files
 
@@ -108,3 +110,11 @@ def test_predict_without_a_default_predictor(
         tmp_path / "tags.jsonl",
     )
     assert "tags" in json.loads((tmp_path / "tags.jsonl").read_text().splitlines()[0])
+
+
+def test_allennlps_tokenizer_of_a_transformer(tmp_path: Path) -> None:
+    """It passes an argument that newer tokenizers reject."""
+    folder = write_transformer(tmp_path / "roberta", "Roberta")
+    tokenizer = PretrainedTransformerTokenizer(folder)
+    tokens = [token.text for token in tokenizer.tokenize("The harbour froze .")]
+    assert tokens[0] == "<s>" and tokens[-1] == "</s>" and len(tokens) > 3
