@@ -124,7 +124,8 @@ print("allennlp_models.rc.tools.narrativeqa" in sys.modules)
 print("pkg_resources" in sys.modules)
 
 import rouge
-print(rouge.Rouge(metrics=["rouge-l"]).get_scores("a b", "a b")["rouge-l"]["f"])
+rouge.Rouge()  # reads the file whose path it asks for
+print(len(rouge.Rouge.WORDNET_KEY_VALUE) > 0)
 """
 
 REFUSE = """
@@ -145,5 +146,5 @@ def test_importing_the_families_fetches_nothing(tmp_path: Path) -> None:
         "['bidaf', 'crf_tagger', 'srl', 't5']",
         "False",
         "False",
-        "1.0",
+        "True",
     ]
