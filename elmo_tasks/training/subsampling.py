@@ -1,20 +1,35 @@
 """
-Training on a fraction of the data (Figure 1 of the paper): seeded samples, each a
-subset of all larger ones.
+Training on some of the data: on seeded samples, each a subset of all larger ones
+(Figure 1 of the paper), or on one part of the data, so that another is held out.
 """
 
 import copy
 import random
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Optional
+from typing import Annotated, Any, Optional
 
 from allennlp.data import DataLoader, DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Count, Positive, Seed, Size, checked
+from elmo_tasks.settings import Check, Count, Positive, Seed, Share, Size, checked
+
+SHARE_LOADER = "elmo_tasks_share"
+"""The type of `ShareDataLoader` in a config."""
+
+Part = tuple[float, float]
+"""Where a part of the data starts and ends: 0 is the first unit, 1 the end."""
+
+WHOLE: Part = (0.0, 1.0)
+
+
+@Check
+def _ascends(part: Any) -> str | None:
+    if part[0] < part[1]:
+        return None
+    return "a start below the end"
 
 
 def sample_indices(count: int, *, share: float, seed: int) -> list[int]:
@@ -35,28 +50,79 @@ def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
     return islice(unsharded._read(file_path), reader.max_instances)
 
 
+def kept_and_aside(aside: float) -> tuple[Part, Part]:
+    """
+    The part of the data to train on, and the rest at their end, a fraction `aside` of
+    all, as values of `part`. They have no unit in common, and together have all.
+    """
+    edge = 1.0 - aside
+    return (0.0, edge), (edge, 1.0)
+
+
+def unit_indices(count: int, part: Part) -> range:
+    """The indices of the units in a part of `count` units."""
+    start, end = part
+    return range(round(start * count), round(end * count))
+
+
 class SubsamplingReader(DatasetReader):
     """
-    A sample of the instances of another reader, up to its `max_instances`; `share` is
-    above 0 and at most 1. Every process reads all of them and returns its part of the
-    sample.
+    A part of the instances of another reader, up to its `max_instances`, or a sample of
+    a part; `share` is above 0 and at most 1. Every process reads all of them and
+    returns its own of those that are chosen.
+
+    A part has whole units. Instances with the same `unit_of(instance)`, if the reader
+    has this method, belong to one unit; otherwise each instance is one. The units are
+    in the order in which they are read, or as `units(file_path)` lists them, for a
+    reader that does not make instances of every unit.
     """
 
-    def __init__(self, reader: DatasetReader, *, share: float, seed: int) -> None:
+    def __init__(
+        self,
+        reader: DatasetReader,
+        *,
+        share: float = 1.0,
+        seed: int = 0,
+        part: Part = WHOLE,
+    ) -> None:
         super().__init__(
             manual_distributed_sharding=True, manual_multiprocess_sharding=True
         )
         self._reader = reader
         self._share = share
         self._seed = seed
+        self._part = part
 
     @overrides
     def _read(self, file_path: Any) -> Iterator[Instance]:
         instances = list(every_instance(self._reader, file_path))
         if not instances:
             raise InputError("expected instances, got none", file=str(file_path))
+        if self._part != WHOLE:
+            instances = self._in_part(instances, file_path)
         sample = sample_indices(len(instances), share=self._share, seed=self._seed)
         yield from self.shard_iterable([instances[index] for index in sample])
+
+    def _in_part(self, instances: list[Instance], file_path: Any) -> list[Instance]:
+        """The instances of the units in the part."""
+        if hasattr(self._reader, "unit_of"):
+            of_instances = [self._reader.unit_of(one) for one in instances]
+        else:
+            of_instances = list(range(len(instances)))
+        units = list(dict.fromkeys(of_instances))
+        if hasattr(self._reader, "units"):
+            units = list(self._reader.units(file_path))
+        chosen = {units[index] for index in unit_indices(len(units), self._part)}
+        found = []
+        for instance, unit in zip(instances, of_instances, strict=True):
+            if unit in chosen:
+                found.append(instance)
+        if not found:
+            start, end = self._part
+            problem = f"expected instances in the part {start:g} to {end:g}, got none"
+            hint = f"the data have {len(units)} units, which are not divided"
+            raise InputError(problem, file=str(file_path), hint=hint)
+        return found
 
     @overrides
     def text_to_instance(self, *inputs: Any, **named: Any) -> Instance:
@@ -67,15 +133,21 @@ class SubsamplingReader(DatasetReader):
         self._reader.apply_token_indexers(instance)
 
 
-@DataLoader.register("elmo_tasks_share")
+@DataLoader.register(SHARE_LOADER)
 class ShareDataLoader(MultiProcessDataLoader):
     """
     AllenNLP's data loader on a fraction of the data: `"data_loader": {"type":
-    "elmo_tasks_share", "share": 0.01}`. The validation data are not affected.
+    "elmo_tasks_share", "share": 0.01}`, or on a part, such as the first nine tenths,
+    `"part": [0, 0.9]`. The validation data are not affected.
 
     # Parameters
 
-    - `share`: the fraction of the instances; 1 or more: all of them.
+    - `share`: the fraction of the instances in the part, drawn at random; 1 or more:
+      all of them.
+    - `part`: start and end of the part that is read, in file order, as fractions of the
+      units. Units are not divided: documents (coreference, SRL), articles (SQuAD; if
+      there is only one, its paragraphs), pairs with the same premise (SNLI), sentences
+      with their phrases.
     - `share_seed`: seed of the sample. Samples with the same seed are nested.
     - `batch_size`: instances in a batch, if there is no `batch_sampler`.
     - `drop_last`: if true, drop a last batch with fewer than `batch_size` instances.
@@ -96,7 +168,8 @@ class ShareDataLoader(MultiProcessDataLoader):
         reader: DatasetReader,
         data_path: Any,
         *,
-        share: Positive,
+        share: Positive = 1.0,
+        part: Annotated[tuple[Share, Share], _ascends] = WHOLE,
         share_seed: Seed = 0,
         batch_size: Optional[Size] = None,
         batches_per_epoch: Optional[Size] = None,
@@ -105,7 +178,9 @@ class ShareDataLoader(MultiProcessDataLoader):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            SubsamplingReader(reader, share=share, seed=share_seed),
+            SubsamplingReader(
+                reader, share=share, seed=share_seed, part=(part[0], part[1])
+            ),
             data_path,
             batch_size=batch_size,
             batches_per_epoch=batches_per_epoch,

@@ -1,16 +1,22 @@
 import json
-from functools import partial
+from collections.abc import Callable, Hashable
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 from allennlp.common import Params
-from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
 
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.tasks.snli.reader import SnliReader
-from elmo_tasks.training.subsampling import SubsamplingReader
+from elmo_tasks.training.config import read_config
+from elmo_tasks.training.subsampling import SubsamplingReader, kept_and_aside
 from tests.distributed import in_processes
+from tests.models import metadata
+from tests.tiny import FIXTURES, ROOT
 
 COUNT = 50
 NAMES = [f"a{number}" for number in range(COUNT)]
@@ -66,3 +72,157 @@ def test_data_loader(file: Path) -> None:
     assert names(other.iter_instances()) == sample(file, 0.2, seed=3)
     workers = loader(file, share=0.2, num_workers=2)
     assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))
+
+
+def test_a_part_is_in_file_order_and_a_sample_is_of_the_part(file: Path) -> None:
+    kept, aside = kept_and_aside(0.1)
+    assert part(SnliReader(), file, kept) == NAMES[:45]
+    assert part(SnliReader(), file, aside) == NAMES[45:]
+    reader = SubsamplingReader(SnliReader(), share=0.2, seed=0, part=kept)
+    sampled = names(reader.read(file))
+    assert len(sampled) == 9 and set(sampled) < set(NAMES[:45])
+
+
+def part(reader: DatasetReader, file: Path, part: tuple[float, float]) -> list[str]:
+    return names(SubsamplingReader(reader, part=part).read(file))
+
+
+def test_pairs_with_the_same_premise_stay_together(file: Path) -> None:
+    """Also where other pairs are between them."""
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(lines + lines[:7]) + "\n")
+    kept, aside = kept_and_aside(0.1)
+    assert part(SnliReader(), file, kept) == NAMES[:45] + NAMES[:7]
+    assert part(SnliReader(), file, aside) == NAMES[45:]
+
+
+@pytest.mark.parametrize("aside", [0.1, 0.15, 1 / 3, 0.07, 0.5])
+def test_parts_have_no_unit_in_common_and_together_all(
+    aside: float, file: Path
+) -> None:
+    lines = file.read_text().splitlines()
+    for count in (15, 37, COUNT):
+        file.write_text("\n".join(lines[:count]) + "\n")
+        first, last = kept_and_aside(aside)
+        found = part(SnliReader(), file, first) + part(SnliReader(), file, last)
+        assert found == NAMES[:count]
+
+
+def test_a_part_without_a_unit_is_an_error(file: Path) -> None:
+    file.write_text("\n".join(file.read_text().splitlines()[:3]) + "\n")
+    with pytest.raises(InputError, match=r"part 0\.9 to 1, got none.*3 units"):
+        part(SnliReader(), file, (0.9, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([0.9, 0.1], "part: expected a start below the end"),
+        ([0, 1.5], r"part.1: expected a number from 0 to 1, got 1\.5"),
+        ([0.9], "part: expected a list of 2 values"),
+    ],
+)
+def test_invalid_parts(value: list[float], message: str, file: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        loader(file, part=value)
+
+
+def test_the_part_of_a_data_loader(file: Path) -> None:
+    built = loader(file, part=[0.9, 1.0])
+    assert names(built.iter_instances()) == NAMES[45:]
+    assert [len(batch["metadata"]) for batch in built] == [4, 1]
+
+
+MINI = FIXTURES / "miniworld"
+
+
+@cache
+def articles() -> dict[str, int]:
+    """The article of each passage."""
+    found = {}
+    data = json.loads((MINI / "squad/train-v1.1.json").read_text())["data"]
+    for number, article in enumerate(data):
+        for paragraph in article["paragraphs"]:
+            found[paragraph["context"]] = number
+    return found
+
+
+@cache
+def documents_of_lines() -> dict[tuple[str, int], str]:
+    """The document of each sentence, by its file and line."""
+    found = {}
+    for document in read_documents(MINI / "srl/train"):
+        for sentence in document.sentences:
+            found[sentence.file, sentence.line] = document.key
+    return found
+
+
+UNITS: dict[str, Callable[[dict[str, Any]], Hashable]] = {
+    "ner": lambda known: known["line"],
+    "sst": lambda known: known["line"],
+    "snli": lambda known: " ".join(known["premise"]),
+    "squad": lambda known: articles()[known["passage"]],
+    "srl": lambda known: documents_of_lines()[known["file"], known["line"]],
+    "coref": lambda known: known["key"],
+}
+"""What must not be divided, told from what a task's instances say of themselves."""
+
+
+@pytest.mark.parametrize("task", UNITS)
+def test_no_task_divides_a_document_an_article_or_a_sentence(task: str) -> None:
+    """
+    What is trained on is read by the reader of the training data, what is aside by that
+    of the validation data.
+    """
+    config = read_config(ROOT / f"training_config/mini/{task}.jsonnet").as_dict()
+    train = DatasetReader.from_params(Params(config["dataset_reader"]))
+    scoring = train
+    if "validation_dataset_reader" in config:
+        scoring = DatasetReader.from_params(Params(config["validation_dataset_reader"]))
+    data = config["train_data_path"]
+    kept, aside = kept_and_aside(0.1)
+
+    def units(reader: DatasetReader, chosen: tuple[float, float]) -> list[Hashable]:
+        instances: list[Instance] = list(
+            SubsamplingReader(reader, part=chosen).read(data)
+        )
+        return [UNITS[task](metadata(one)) for one in instances]
+
+    every = list(dict.fromkeys(units(scoring, (0.0, 1.0))))
+    trained = set(units(train, kept))
+    scored = set(units(scoring, aside))
+    assert trained.isdisjoint(scored)
+    assert trained | scored == set(every)
+    assert scored == set(every[round(0.9 * len(every)) :])
+
+
+def test_trees_without_a_long_phrase_count_in_both_parts(tmp_path: Path) -> None:
+    """Else the part that is scored would begin with trees that are trained on."""
+    file = tmp_path / "train.txt"
+    file.write_text(
+        "(2 (2 Yes) (2 .))\n" * 10 + "(3 (2 It) (3 (3 works) (2 .)))\n" * 10
+    )
+    kept, aside = kept_and_aside(0.1)
+    lines = {}
+    for chosen, length in ((kept, 3), (aside, None)):
+        options = {"type": "elmo_tasks_sst", "min_phrase_length": length}
+        reader = DatasetReader.from_params(Params(options))
+        found = SubsamplingReader(reader, part=chosen).read(file)
+        lines[chosen] = {metadata(one)["line"] for one in found}
+    assert lines == {kept: set(range(11, 19)), aside: {19, 20}}
+
+
+def test_a_file_with_one_article_is_divided_between_paragraphs(tmp_path: Path) -> None:
+    paragraphs = []
+    for number in range(10):
+        asked = []
+        for question in ("a", "b"):
+            answer = {"text": "here", "answer_start": 0}
+            known = {"id": f"{number}{question}", "question": "Where ?"}
+            asked.append(known | {"answers": [answer]})
+        paragraphs.append({"context": f"here {number}", "qas": asked})
+    file = tmp_path / "train.json"
+    file.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}))
+    reader = DatasetReader.from_params(Params({"type": "elmo_tasks_squad"}))
+    found = SubsamplingReader(reader, part=(0.9, 1.0)).read(file)
+    assert [metadata(one)["id"] for one in found] == ["9a", "9b"]

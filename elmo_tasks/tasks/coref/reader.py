@@ -3,7 +3,7 @@ Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, 
 A.6).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import torch
 from allennlp.data import DatasetReader, Field, Instance, Vocabulary
@@ -106,6 +106,10 @@ class CorefReader(DocumentReader):
                 line=document.sentences[0].line,
                 skipped=left_out,
             )
+
+    def unit_of(self, instance: Instance) -> Hashable:
+        """The document, with all its parts."""
+        return instance["metadata"]["key"]
 
     @overrides(check_signature=False)
     def text_to_instance(

@@ -1,6 +1,6 @@
 """SNLI reader: pairs in the official JSON lines -> instances (paper, appendix A.3)."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from sys import intern
 from typing import Any, Literal, Optional, get_args
 
@@ -80,6 +80,10 @@ class SnliReader(TaskReader):
             yield self.text_to_instance(
                 premise, hypothesis, pair.get("gold_label"), file=file, line=line
             )
+
+    def unit_of(self, instance: Instance) -> Hashable:
+        """The premise, which several pairs have."""
+        return tuple(instance["metadata"]["premise"])
 
     @overrides(check_signature=False)
     def text_to_instance(

@@ -35,6 +35,9 @@ class Question(NamedTuple):
     answers: tuple[GoldAnswer, ...]
     """One or more, possibly equal; none if the question has no answer."""
 
+    unit: int | None = None
+    """The number of its article; of its paragraph in a file with a single article."""
+
 
 class _Answer(BaseModel):
     text: Text
@@ -74,23 +77,27 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
         text.write(f"{line}\n")
     content = parse_json(text.getvalue(), file=file)
-    for article in validate(_FILE, content, "the file", file=file).data:
-        for paragraph in article.paragraphs:
+    articles = validate(_FILE, content, "the file", file=file).data
+    for article_number, article in enumerate(articles):
+        for paragraph_number, paragraph in enumerate(article.paragraphs):
+            unit = article_number
+            if len(articles) == 1:
+                unit = paragraph_number
             for asked in paragraph.qas:
                 if asked.id in seen:
                     problem = f"question {shown(asked.id)}: duplicate id"
                     raise InputError(problem, file=file)
                 seen.add(asked.id)
-                yield _question(asked, paragraph.context)
+                yield _question(asked, paragraph.context, unit)
     if not seen:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
 
 
-def _question(asked: _Question, context: str) -> Question:
+def _question(asked: _Question, context: str, unit: int) -> Question:
     answers = []
     for answer in asked.answers:
         answers.append(GoldAnswer(answer.text, answer.answer_start))
-    return Question(asked.id, asked.question, context, tuple(answers))
+    return Question(asked.id, asked.question, context, tuple(answers), unit)
 
 
 def best_text(spans: list[dict[str, Any]]) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -80,7 +80,12 @@ class SquadReader(TaskReader):
                         hint=hint,
                     )
                 instance = self.text_to_instance(
-                    one.text, context, one.answers, id=one.id, passage_field=passage
+                    one.text,
+                    context,
+                    one.answers,
+                    id=one.id,
+                    unit=one.unit,
+                    passage_field=passage,
                 )
                 read += 1
                 if instance.fields["span_start"].sequence_index == NO_SPAN:
@@ -98,6 +103,10 @@ class SquadReader(TaskReader):
             )
             logger.warning(text, file, len(lost), read, lost[0])
 
+    def unit_of(self, instance: Instance) -> Hashable:
+        """The article, or the paragraph in a file with a single article."""
+        return instance["metadata"]["unit"]
+
     @overrides(check_signature=False)
     def text_to_instance(
         self,
@@ -106,14 +115,15 @@ class SquadReader(TaskReader):
         answers: Sequence[GoldAnswer] | None = None,
         *,
         id: str | None = None,
+        unit: int | None = None,
         passage_field: Passage | None = None,
     ) -> Instance:
         """
         An instance with the fields `passage` (T tokens), `question`, `metadata` and, if
         there are answers, `span_start` and `span_end`: the first and last token of the
         answer, both `NO_SPAN` if it does not align. The metadata is a dictionary of
-        `id`, `passage` and `question` (raw texts), `offsets` (see `offsets_of`) and
-        `answers` (the gold texts, or None). `passage_field` has the passage's tokens,
+        `id`, `unit` (see `Question`), `passage` and `question` (raw texts), `offsets`
+        (see `offsets_of`) and `answers` (the gold texts, or None). `passage_field` has the passage's tokens,
         by default they are computed. Raises `InputError` if one of the texts has no
         token.
         """
@@ -124,6 +134,7 @@ class SquadReader(TaskReader):
             golds = [answer.text for answer in answers]
         metadata = {
             "id": id,
+            "unit": unit,
             "passage": passage,
             "question": question,
             "answers": golds,

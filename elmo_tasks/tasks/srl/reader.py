@@ -3,7 +3,7 @@ SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked pred
 (paper, appendix A.5).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabulary
@@ -98,7 +98,7 @@ class SrlReader(DocumentReader):
         Raises `InputError` with file and line, if a file is invalid or no sentence has
         a predicate.
         """
-        for sentence, frame, skipped in self.shard_iterable(
+        for document, sentence, frame, skipped in self.shard_iterable(
             self._frames(str(file_path))
         ):
             yield self.text_to_instance(
@@ -106,15 +106,16 @@ class SrlReader(DocumentReader):
                 frame.predicate,
                 bio_tags(frame.arguments, length=len(sentence.words)),
                 lemma=frame.lemma,
+                document=document,
                 file=sentence.file,
                 line=sentence.line,
                 skipped=skipped,
             )
 
-    def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame, int]]:
+    def _frames(self, path: str) -> list[tuple[str, OntonotesSentence, Frame, int]]:
         """
-        The predicates of a file, each with the number of sentences that it counts as
-        left out.
+        The predicates of a file, each with the key of its document and the number of
+        sentences that it counts as left out.
         """
         found = []
         skipped = []
@@ -128,7 +129,7 @@ class SrlReader(DocumentReader):
                 for frame in frames:
                     is_verb = sentence.pos[frame.predicate].startswith("V")
                     if is_verb or not self._verbs_only:
-                        found.append((sentence, frame))
+                        found.append((document.key, sentence, frame))
         report_skipped(skipped, "sentences", path=path, kept=len(found))
         if not found:
             problem = "expected predicates, got none"
@@ -138,9 +139,13 @@ class SrlReader(DocumentReader):
             raise InputError(problem, file=path, hint=hint)
         counted = counted_first(len(skipped), len(found))
         predicates = []
-        for (sentence, frame), count in zip(found, counted, strict=True):
-            predicates.append((sentence, frame, count))
+        for (document_key, sentence, frame), count in zip(found, counted, strict=True):
+            predicates.append((document_key, sentence, frame, count))
         return predicates
+
+    def unit_of(self, instance: Instance) -> Hashable:
+        """The document."""
+        return instance["metadata"]["document"]
 
     @overrides(check_signature=False)
     def text_to_instance(
@@ -150,6 +155,7 @@ class SrlReader(DocumentReader):
         tags: Sequence[str] | None = None,
         *,
         lemma: str | None = None,
+        document: str | None = None,
         file: str | None = None,
         line: int | None = None,
         skipped: int = 0,
@@ -158,8 +164,9 @@ class SrlReader(DocumentReader):
         An instance with the fields `tokens` (T tokens), `tags` (T labels in BIO, if
         given; they need not be in the vocabulary), and `metadata`, a dictionary of
         `words`, `predicate` (its index), `lemma` (by default its word in lower case),
-        `tags`, `file` and `line` of the sentence, None where unknown, and `skipped`,
-        the number of sentences of the file that were left out and are counted here.
+        `tags`, `document` (its key), `file` and `line` of the sentence, None where
+        unknown, and `skipped`, the number of sentences of the file that were left out
+        and are counted here.
 
         Raises `InputError` if there is no token, `predicate` is out of range, or there
         is not one tag for each token.
@@ -172,6 +179,7 @@ class SrlReader(DocumentReader):
             "words": words,
             "predicate": predicate,
             "lemma": lemma or words[predicate].lower(),
+            "document": document,
             SKIPPED: skipped,
         }
         marked = []

@@ -1,6 +1,6 @@
 """SST reader: trees -> labelled phrases or sentences (paper, appendix A.8)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from allennlp.data import DatasetReader, Field, Instance
@@ -60,6 +60,17 @@ class SstReader(TaskReader):
             for phrase in tree.phrases:
                 if phrase.length >= self._min_phrase_length:
                     yield tree, phrase
+
+    def units(self, file: str) -> list[Hashable]:
+        """
+        The lines of all trees, also of those without a phrase that is long enough: a
+        part of the data has the same trees for training and for scoring.
+        """
+        return [tree.line for tree in read_trees(file)]
+
+    def unit_of(self, instance: Instance) -> Hashable:
+        """The tree, which has all its phrases."""
+        return instance["metadata"]["line"]
 
     @overrides(check_signature=False)
     def text_to_instance(

@@ -51,6 +51,7 @@ NOT_IN_LOADER = (
     "drop_last",
     "max_instances_in_memory",
     "num_workers",
+    "part",  # of a few instances, may be empty
 )
 
 GIVEN_BY_TRAINING: dict[str, Any] = {"serialization_dir": None, "local_rank": 0}
