@@ -19,6 +19,7 @@ from allennlp.data import Vocabulary
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import ensemble, execute, run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run
+from elmo_tasks.experiments.tables.table import read_table
 from tests.tables.tables import planner, row, write_table
 from tests.tiny import write_data_root
 
@@ -142,6 +143,76 @@ def test_the_archive_is_evaluated_on_test_data(
         expected["accuracy"],
         run.plan["file"],
     )
+
+
+def test_what_is_aside_is_scored_with_the_best_epoch_on_dev(
+    planned: Planner, tmp_path: Path
+) -> None:
+    """
+    With the weights after epoch 1, where it is the best: the scores are those of a run
+    with this epoch alone, and others than those after epoch 3.
+    """
+    root = planned.home.parent / "data"
+    keys = {"config": str(root / "training_config/snli.jsonnet"), "aside": 0.4}
+
+    def changes(epochs: int, metric: str) -> dict[str, Any]:
+        return SMALLER | {
+            "trainer.num_epochs": epochs,
+            "trainer.validation_metric": metric,
+            "trainer.optimizer.lr": 0.05,
+        }
+
+    table = [
+        row("first", metric="aside_loss", changes=changes(1, "+loss"), **keys),
+        row("of-three", metric="aside_loss", changes=changes(3, "+loss"), **keys),
+        row("third", metric="aside_loss", changes=changes(3, "-loss"), **keys),
+    ]
+    found = {}
+    for run in planner(tmp_path, table).runs(
+        read_table(tmp_path / "table.jsonnet").rows, 1
+    ):
+        run.prepare()
+        execute.execute(run.folder)
+        found[run.row.name] = record(run)["scores"]
+    best = {name: scores["best_epoch"] for name, scores in found.items()}
+    assert best == {"first": 1, "of-three": 1, "third": 3}
+    assert found["of-three"]["aside_loss"] == found["first"]["aside_loss"]
+    assert found["third"]["aside_loss"] != found["first"]["aside_loss"]
+    for scores in found.values():
+        assert 0 <= scores["aside_accuracy"] <= 1
+        assert scores["aside_loss"] != scores["loss"]
+
+
+def test_what_is_aside_is_the_rest_of_the_training_data(
+    planned: Planner, tmp_path: Path
+) -> None:
+    """And nothing of it is in the vocabulary, or in a batch."""
+    root = planned.home.parent / "data"
+    pairs = []
+    for number in range(10):
+        label = ("entailment", "neutral")[number % 2]
+        pair = {"sentence1": f"word{number} runs", "sentence2": f"it is word{number}"}
+        pairs.append(json.dumps(pair | {"gold_label": label}))
+    data = tmp_path / "pairs.jsonl"
+    data.write_text("\n".join(pairs))
+    changes = SMALLER | {"train_data_path": str(data), "trainer.num_epochs": 1}
+    config = str(root / "training_config/snli.jsonnet")
+    one = row("a", config=config, metric="aside_accuracy", changes=changes, aside=0.2)
+    (run,) = planner(tmp_path, [one]).runs(
+        read_table(tmp_path / "table.jsonnet").rows, 1
+    )
+    run.prepare()
+    execute.execute(run.folder)
+    model = run.folder / "model"
+    words = (model / "vocabulary" / "tokens.txt").read_text().split()
+    assert {f"word{number}" for number in range(8)} < set(words)
+    assert not {"word8", "word9"} & set(words)
+    rest = tmp_path / "rest.jsonl"
+    rest.write_text("\n".join(pairs[8:]))
+    expected = evaluate_from_archive(model / "model.tar.gz", str(rest))
+    scores = record(run)["scores"]
+    assert scores["aside_accuracy"] == expected["accuracy"]
+    assert scores["aside_loss"] == pytest.approx(expected["loss"])
 
 
 def test_a_moved_training_is_resumed_with_its_new_paths(

@@ -30,7 +30,8 @@ def data_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tables_resolve(name: str, scale: str, tmp_path: Path) -> None:
     planned = planned_table(name, tmp_path, scale)
     runs = planned.runs(planned.table.rows, 1)
-    assert len(runs) >= sum(not row.missing for row in planned.table.rows) > 1
+    own = {planned.run(row, 1).digest for row in planned.table.rows if not row.missing}
+    assert {run.digest for run in runs} >= own and len(own) > 1
     assert all(scale == "paper" or run.row.split == "dev" for run in runs)
     assert planned.table.about.rstrip().endswith(".")
 
@@ -51,6 +52,21 @@ def test_the_demo_is_a_part_of_table1(tmp_path: Path) -> None:
     for one in rows:
         assert one.cells == table1.row(one.name).cells
         assert one.cells[0].paper is not None
+
+
+def test_both_scores_of_table_aside_are_of_the_same_runs(tmp_path: Path) -> None:
+    planned = planned_table("aside", tmp_path)
+    rows = planned.table.rows
+    assert len(rows) == 24 and len(planned.runs(rows, 3)) == 36
+    for one in rows:
+        loader = planned.run(one, 1).plan["config"]["data_loader"]
+        assert (loader["type"], loader["part"]) == ("elmo_tasks_share", [0.0, 0.9])
+        is_aside = one.row_label.endswith(", aside")
+        (cell,) = one.cells
+        assert is_aside == cell.metric.startswith("aside_") and cell.percent
+    unchanged = planned_table("table1", tmp_path)
+    for one in unchanged.runs(unchanged.table.rows, 1):
+        assert "aside" not in one.plan
 
 
 def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
@@ -96,6 +112,8 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
             {},
             "row b: ensemble: members: expected an integer of at least 2, got 1",
         ),
+        ([row("a", aside=1)], {}, "row a: aside: expected a number .*, got 1"),
+        ([row("a", aside=0.1, finetune=True)], {}, "row a: aside needs a row that"),
         ([row("a", seed_keys=[])], {}, "row a: seed_keys: expected at least one value"),
         ([], {}, "rows: expected at least one value"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),

@@ -22,6 +22,7 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, runnable
+from elmo_tasks.experiments.tables.table import ASIDE
 from elmo_tasks.processes import exit_with_parent
 from elmo_tasks.run_names import (
     ARCHIVE,
@@ -34,6 +35,7 @@ from elmo_tasks.run_names import (
 from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
+from elmo_tasks.training.subsampling import SHARE_LOADER, kept_and_aside
 
 PACKAGES = ("torch", "allennlp", "numpy")
 _DESCRIBE = ("describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+")
@@ -113,9 +115,10 @@ def _train(
     metrics = json.loads((model / METRICS).read_text("utf-8"))
     scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
-        device = 0 if torch.cuda.is_available() else -1
-        archive = load_archive(model / ARCHIVE, cuda_device=device)
+        archive = load_archive(model / ARCHIVE, cuda_device=_device_number())
         scores = run_dir.numbers(score(archive, plan["file"]))
+    if plan.get("aside"):
+        scores |= _score_aside(plan, model / ARCHIVE)
     scores |= run_dir.read_json(model / PERPLEXITIES) or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve = run_dir.curve(path)
@@ -128,6 +131,33 @@ def _train(
         "epochs": len(curve),
         "seconds": trained.total_seconds(),
     }
+
+
+def _score_aside(plan: dict[str, Any], archive_file: Path) -> dict[str, float]:
+    """
+    The scores of the best epoch on the part of the training data that was put aside,
+    read as the validation data are.
+    """
+    config = plan["config"]
+    key = "validation_data_loader"
+    if not config.get(key):
+        key = "data_loader"
+    _, aside = kept_and_aside(plan["aside"])
+    changes = {
+        f"{key}.type": SHARE_LOADER,
+        f"{key}.part": list(aside),
+        f"{key}.share": 1.0,
+    }
+    archive = load_archive(
+        archive_file, cuda_device=_device_number(), overrides=json.dumps(changes)
+    )
+    found = run_dir.numbers(score(archive, config["train_data_path"]))
+    return {f"{ASIDE}{name}": value for name, value in found.items()}
+
+
+def _device_number() -> int:
+    """The first GPU; -1 for the CPU if there is none."""
+    return 0 if torch.cuda.is_available() else -1
 
 
 def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:

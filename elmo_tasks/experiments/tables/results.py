@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run
-from elmo_tasks.experiments.tables.table import PASSES, PERCENT, Cell, Paper, Row, Table
+from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Cell, Paper, Row, Table
 
 MAX_SEEDS = 16
 """Results of earlier calls with more seeds are shown too, up to this seed."""
@@ -129,7 +129,7 @@ class Summary:
                 values.append(value)
         return CellResult(
             values,
-            percent=cell.metric in PERCENT,
+            percent=cell.percent,
             paper=cell.paper,
             remarks=list(self._remarks(row, cell, values)),
             failed=bool(self.failures[row.name]),
@@ -195,7 +195,7 @@ def score(record: Record, cell: Cell) -> float | None:
     value = record["scores"].get(cell.metric)
     if value is None:
         return None
-    return 100 * float(value) if cell.metric in PERCENT else float(value)
+    return 100 * float(value) if cell.percent else float(value)
 
 
 def gain(high: float | None, low: float | None) -> Gain | None:
@@ -212,8 +212,8 @@ def gain(high: float | None, low: float | None) -> Gain | None:
 def curve_metric(table: Table, row: Row) -> str:
     """The metric of a row's learning curve: the first that is in percent."""
     for cell in row.cells:
-        if cell.metric in PERCENT:
-            return cell.metric
+        if cell.percent:
+            return cell.metric.removeprefix(ASIDE)  # curves are of dev data
     return table.rows[0].cells[0].metric
 
 

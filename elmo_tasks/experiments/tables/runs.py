@@ -14,6 +14,7 @@ from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
+from allennlp.data import DataLoader
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
@@ -24,6 +25,7 @@ from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
+from elmo_tasks.training.subsampling import SHARE_LOADER, kept_and_aside
 
 HASH_DIGITS = 12
 
@@ -34,6 +36,7 @@ class Run:
     A row with a seed, and its plan, which is everything that decides the result:
     `config`, resolved and seeded; `cached`, whether the biLM's layers are cached on
     disk (rounded to float16); `file`, evaluated instead of the validation data;
+    `aside`, the fraction of the training data that is evaluated, too, if any;
     `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with
     `members` and `how`. `home` contains its folder; `packages` are imported before it
     is executed.
@@ -193,7 +196,8 @@ class Planner:
         if row.config not in self._configs:
             self._configs[row.config] = read_config(row.config)
         base = self._configs[row.config]
-        config = _spread(with_overrides(base, row.changes))
+        changes = row.changes | _changes_of_aside(row, base)
+        config = _spread(with_overrides(base, changes))
         self.bases[row.name] = _spread(base)
         self.resolved[row.name] = config
         if row.bilm_of and elmo_of(config) is None:
@@ -223,6 +227,8 @@ class Planner:
             "bilm_of": None,
             "ensemble": None,
         }
+        if row.aside is not None:  # else the hash is that of earlier versions
+            plan["aside"] = row.aside
         if row.bilm_of:
             plan["bilm_of"] = self._digest(row.bilm_of, 1)
         if row.ensemble is not None:
@@ -235,6 +241,18 @@ class Planner:
     def _digest(self, name: str, seed: int) -> str:
         """The hash of a run of the row with this name."""
         return digest_of(self._plan(self.table.row(name), seed))
+
+
+def _changes_of_aside(row: Row, base: dict[str, Any]) -> dict[str, Any]:
+    """What a row with `aside` changes in its config, so that it trains on the rest."""
+    if row.aside is None:
+        return {}
+    loader = base.get("data_loader") or {}
+    kind = row.changes.get("data_loader.type", loader.get("type", SHARE_LOADER))
+    if kind not in (SHARE_LOADER, DataLoader.default_implementation):
+        raise InputError(f"aside needs AllenNLP's own data loader, got {kind}")
+    kept, _ = kept_and_aside(row.aside)
+    return {"data_loader.type": SHARE_LOADER, "data_loader.part": list(kept)}
 
 
 def _require_no_new_problems(base: dict[str, Any], config: dict[str, Any]) -> None:

@@ -33,6 +33,11 @@ epoch of another row.
 PERCENT = ("f1", "accuracy", "em")
 """Metrics between 0 and 1 that tables show in percent."""
 
+ASIDE = "aside_"
+"""
+How the names of metrics begin that are scores of training data that were put aside.
+"""
+
 Split = Literal["dev", "test"]
 
 
@@ -100,8 +105,9 @@ class Cell(Strict):
     metric: Annotated[
         str,
         "the score that it shows, such as `f1`; `f1`, `accuracy` and `em` are shown in"
-        " percent. `passes` shows the first epoch in which the row is better than the"
-        " best epoch of the row `over`",
+        " percent. `aside_f1` is that on the data put aside, see the row's `aside`."
+        " `passes` shows the first epoch in which the row is better than the best epoch of"
+        " the row `over`",
     ]
     paper: Annotated[Paper | None, "the published result, which the table compares"] = (
         None
@@ -117,6 +123,11 @@ class Cell(Strict):
                 f"expected the key over, the other row, with the metric {PASSES!r} and only there"
             )
         return self
+
+    @property
+    def percent(self) -> bool:
+        """Whether its metric is shown in percent."""
+        return self.metric.removeprefix(ASIDE) in PERCENT
 
 
 @Check
@@ -165,6 +176,13 @@ class Row(Strict):
         Positive | None,
         "duration of a run on one CPU core, for estimates; null: not measured",
     ] = None
+    aside: Annotated[
+        Annotated[float, Range(above=0, below=1)] | None,
+        "fraction of the training data, at the end, that is put aside: the row is not"
+        " trained on it. The best epoch is chosen on dev as always, and then scored on"
+        " this part, too; the metrics are `aside_f1` and so on. Documents, articles and"
+        " sentences are not divided: see `part` of the data loader `elmo_tasks_share`",
+    ] = None
     fraction: Annotated[
         Positive | None, "fraction of the training data, for the figure `share`"
     ] = None
@@ -203,6 +221,12 @@ class Row(Strict):
     def _check_split(self) -> "Row":
         if self.split == "test" and self.file is None:
             raise ValueError("split test needs the key file, the data to evaluate")
+        return self
+
+    @model_validator(mode="after")
+    def _check_aside(self) -> "Row":
+        if self.aside is not None and self.once:
+            raise ValueError("aside needs a row that trains the model of a task")
         return self
 
     @property
