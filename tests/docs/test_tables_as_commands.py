@@ -79,6 +79,12 @@ ENTRIES = [
         "`small`, three tasks",
         of_results("Encoders", "encoders"),
     ),
+    Entry(
+        "tokens",
+        "not in the paper",
+        "not run yet",
+        "[Tables](TABLES.md#your-own-table)",
+    ),
 ]
 
 

@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allennlp.common import Params
 
 from elmo_tasks import resources
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables.runs import Planner
+from elmo_tasks.experiments.tables.runs import Planner, runnable
 from elmo_tasks.experiments.tables.table import read_table
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.tables.tables import CONFIGS, row, write_table
-from tests.tiny import FIXTURES
+from tests.tiny import FIXTURES, bilm_files
 
 TABLES = sorted(path.stem for path in (CONFIGS / "tables").glob("*.jsonnet"))
 CASES = [(name, "mini") for name in TABLES]
@@ -67,6 +69,31 @@ def test_both_scores_of_table_aside_are_of_the_same_runs(tmp_path: Path) -> None
     unchanged = planned_table("table1", tmp_path)
     for one in unchanged.runs(unchanged.table.rows, 1):
         assert "aside" not in one.plan
+
+
+def test_table_tokens_takes_exported_bilms_in_the_given_order(tmp_path: Path) -> None:
+    """The model of a row reads the files of its folder, not those of the config."""
+    folder = tmp_path / "exported"
+    bilm_files(folder)
+    table = tmp_path / "mine.jsonnet"
+    exports = [["9 M", str(folder)], ["10 M", str(tmp_path / "none")]]
+    table.write_text(
+        f"(import '{CONFIGS}/tables/tokens.jsonnet') {{ exports:: {exports} }}"
+    )
+    planned = Planner(read_table(table), tmp_path)
+    assert planned.table.columns == ["baseline", "9 M", "10 M"]
+    missing = [row.name for row in planned.table.rows if row.missing]
+    assert missing == ["ner-10M", "sst-10M", "snli-10M"]
+    runs = planned.runs(planned.table.rows, 1)
+    assert len(runs) == 6
+    for run in runs:
+        config = runnable(run.plan, tmp_path)["model"].get("elmo")
+        if run.row.name.endswith("-9M"):
+            elmo = ElmoTokenEmbedder.from_params(Params(config))
+            assert elmo.files is not None
+            assert Path(elmo.files.weight_file.path).parent == folder
+        else:
+            assert config is None
 
 
 def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
