@@ -15,6 +15,7 @@ from elmo_tasks.cli.arguments import location, path
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.figures import save_figures
+from elmo_tasks.experiments.tables.needs import Needs
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.experiments.tables.text import duration, terminal
@@ -120,6 +121,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="only show the rows, their changes and the estimated time",
     )
+    add(
+        "--resources",
+        action="store_true",
+        help="with --dry-run: also the disk that the layer cache will take, and the memory of"
+        " each row; reads all data and trains each row for a step, which takes minutes",
+    )
     parser.set_defaults(func=ablate)
 
 
@@ -132,8 +139,14 @@ def ablate(args: argparse.Namespace) -> None:
         raise InputError("--address needs --executor ray")
     if args.figures is not None:
         check_output_path(args.figures / "any")
+    if args.resources and not args.dry_run:
+        raise InputError("expected --dry-run with --resources")
     if args.dry_run:
-        print(dry_run(_session(args, Processes(args.workers or 1))))
+        print(
+            dry_run(
+                _session(args, Processes(args.workers or 1)), resources=args.resources
+            )
+        )
         return
     with _open_workers(args) as workers:
         session = _session(args, workers)
@@ -241,8 +254,12 @@ def status(session: Session, epochs: int, seconds: float) -> str:
     return f"running: {running}; {count} {runs} left, {left}"
 
 
-def dry_run(session: Session) -> str:
-    """The changes of each row, and the estimated time."""
+def dry_run(session: Session, *, resources: bool = False) -> str:
+    """
+    The changes of each row, and the estimated time; with `resources`, what the rows
+    take of disk and memory, too.
+    """
+    needs = Needs(session, report=_tell) if resources else None
     lines = [session.table.title]
     for row in session.rows:
         if row.missing:
@@ -256,10 +273,19 @@ def dry_run(session: Session) -> str:
             lines.append(f"{row.name}: {row.config.name}; {_left_of(row, session)}")
             for change in session.planner.differences(row):
                 lines.append(f"    {change}")
+            if needs is not None:
+                lines += [f"    {line}" for line in needs.of(row)]
+    if needs is not None:
+        lines += needs.together()
     lines.append(
         f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
     )
     return "\n".join(lines)
+
+
+def _tell(line: str) -> None:
+    """What is counted or measured, which can take minutes."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _left_of(row: Row, session: Session) -> str:

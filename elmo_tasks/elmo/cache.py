@@ -143,6 +143,10 @@ class LayerCache:
             self._write(description, _compute(source, ids, missing, layers))
         return LayerOutput(layers, mask)
 
+    def place(self, source: LayerSource) -> Path:
+        """The file with the layers of a source that was loaded from the files."""
+        return self._store(self._describe(source))
+
     def _limit(self, limit_gb: float | None) -> int:
         """The maximal size in bytes."""
         if limit_gb is not None:
@@ -171,7 +175,7 @@ class LayerCache:
             "state": source.state,
             "precision": source.precision,
             "dtype": str(STORED).removeprefix("torch."),
-            "token_bytes": source.n_layers * source.output_dim * STORED.itemsize,
+            "token_bytes": token_bytes(source),
             "options_file": self._files.options_file.public,
             "weight_file": self._files.weight_file.public,
             "format": FORMAT,
@@ -241,6 +245,20 @@ class LayerCache:
                 effect,
                 error,
             )
+
+
+def token_bytes(source: LayerSource) -> int:
+    """The bytes of a token's layers on disk."""
+    return source.n_layers * source.output_dim * STORED.itemsize
+
+
+def cached_sentences(ids: Tensor) -> dict[bytes, int]:
+    """
+    What a cache stores of the character ids [B, T, C]: each distinct sentence, by its
+    key, with its number of tokens.
+    """
+    sentences = _sentences(ids.to(torch.int16), token_mask(ids))
+    return {key: sentence.length for key, sentence in sentences.items()}
 
 
 def _compute(

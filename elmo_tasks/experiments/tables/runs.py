@@ -331,6 +331,11 @@ def is_cacheable(config: dict[str, Any]) -> bool:
     )
 
 
+def cache_folder(home: Path) -> Path:
+    """The folder of the layer cache of the runs in a folder."""
+    return home / "layers"
+
+
 def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
     """
     A plan's config with the paths of the layer cache and of the tuned biLM, which are
@@ -338,7 +343,7 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
     """
     paths = {}
     if plan["cached"]:
-        paths["cache_dir"] = str(home / "layers")
+        paths["cache_dir"] = str(cache_folder(home))
     if plan["bilm_of"]:
         folder = find_folder(home, plan["bilm_of"])
         if folder is None:
