@@ -20,9 +20,9 @@ from elmo_tasks.bilm.characters import (
     tokens_to_ids,
 )
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.elmo.state_dicts import read_state_dict
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.formats.tensor_files import check_tensor_file
 from elmo_tasks.formats.text_files import open_text
 
 WEIGHTS = "token_embedder.pkl"
@@ -231,17 +231,7 @@ def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
     The weights of a file, read without running code. Errors inside the block are that
     they do not match the configuration.
     """
-    if not file.is_file():
-        raise InputError(f"no such file: {_WHAT}", file=file)
-    try:
-        check_tensor_file(file)
-        found = torch.load(file, map_location="cpu", weights_only=True)
-        tensors = {str(name): tensor.float() for name, tensor in found.items()}
-    except Exception:  # damaged files raise errors of any kind
-        problem = (
-            "is damaged, or holds more than tensors, such as code, which is not run"
-        )
-        raise InputError(f"cannot read {_WHAT}: it {problem}", file=file) from None
+    tensors = read_state_dict(file, _WHAT)
     try:
         yield tensors
     except (IndexError, KeyError, RuntimeError, TypeError) as error:
