@@ -9,6 +9,7 @@ The one name of a model -> its source and files: `--model`, `model.elmo.model` a
 | a folder, or a ZIP, also of a URL | `my_bilm`, `162.zip` | by its files |
 | a model of the Hugging Face hub | `hf://owner/name`, `hf://owner/name@v1` | by its files |
 | the two files of a biLM, paths or URLs | `options.json+weights.hdf5` | biLM |
+| the word vectors and weights of CoVe | `glove.txt+weights.pth` | CoVe |
 
 Only files are looked at, and none of them is run. A source that another package has
 registered, whose code would run, is never inferred.
@@ -25,6 +26,8 @@ from elmo_tasks.elmo.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.source_files import recorded_source
 from elmo_tasks.elmo.source_types import (
     BILM,
+    COVE,
+    FILE_KEYS,
     MANYLANGS,
     MODEL_FORMS,
     SOURCES,
@@ -59,14 +62,22 @@ _ONE_FILE = re.compile(r"\.(json|hdf5|h5|safetensors)$", re.IGNORECASE)
 _WEIGHTS = r"\.(hdf5|h5|safetensors)$"
 """The end of the name of a biLM's weights."""
 
+_COVE_VECTORS = r"\.(txt|vec|bin)$"
+_COVE_WEIGHTS = r"\.(pth|pt)$"
+"""The ends of the names of CoVe's word vectors and weights."""
+
+_COVE_FORM = "VECTORS.txt+WEIGHTS.pth"
+"""What the name of a CoVe is."""
+
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def settings_of(model: str | Path) -> dict[str, str]:
     """
-    The keys of `SourceSettings` that a name means: `source`, and `model` or a biLM's
-    two files; of the bundled biLM, `source` alone. Raises `InputError` if it names no
-    model, more than one, or only a part of one, or if something cannot be fetched.
+    The keys of `SourceSettings` that a name means: `source`, and `model` or two files
+    of a biLM or of CoVe; of the bundled biLM, `source` alone. Raises `InputError` if it
+    names no model, more than one, or only a part of one, or if something cannot be
+    fetched.
     """
     text = os.fspath(model)
     if is_bundled(text):
@@ -77,6 +88,14 @@ def settings_of(model: str | Path) -> dict[str, str]:
         return {
             "source": BILM,
             "options_file": options_file,
+            "weight_file": weight_file,
+        }
+    pair = cove_files(text)
+    if pair is not None:
+        vectors_file, weight_file = pair
+        return {
+            "source": COVE,
+            "vectors_file": vectors_file,
             "weight_file": weight_file,
         }
     return {"source": _source_of(text), "model": text}
@@ -97,11 +116,19 @@ def with_source(
         source = recorded_source(text, run_folder)
         if source is not None:
             return replace(settings, source=source)
-    is_in_parts = is_bundled(text) or two_files(text) is not None
-    if settings.source is not None and not (settings.source == BILM and is_in_parts):
+    is_bilm = is_bundled(text) or two_files(text) is not None
+    is_cove = cove_files(text) is not None
+    is_in_parts = is_bilm or is_cove
+    if settings.source == COVE and not is_cove:
+        raise InputError(f"expected {_COVE_FORM} for CoVe", file=text)
+    if settings.source == BILM and is_cove:
+        raise InputError("expected a biLM, got CoVe", file=text)
+    if settings.source not in (None, BILM, COVE):
+        return settings
+    if settings.source is not None and not is_in_parts:
         return settings
     # The model replaces the two files.
-    others = dict.fromkeys(("model", "options_file", "weight_file"))
+    others = dict.fromkeys(FILE_KEYS)
     found: dict[str, Any] = {**others, **settings_of(text)}
     return replace(settings, **found)
 
@@ -110,7 +137,7 @@ def local_files(model: str) -> list[str]:
     """The files on this machine that a name means, as far as they are given by paths."""
     if is_bundled(model):
         return [str(path) for path in embedded_bilm()]
-    pair = two_files(model)
+    pair = two_files(model) or cove_files(model)
     if pair is not None:
         return list(pair)
     if not model:
@@ -137,16 +164,31 @@ def two_files(text: str) -> tuple[str, str] | None:
     The two parts of `OPTIONS.json+WEIGHTS.hdf5`; `None` for another text. Raises
     `InputError` if several `+` could be the one between them.
     """
+    return _pair(text, r"\.json$", _WEIGHTS, "the options and the weights")
+
+
+def cove_files(text: str) -> tuple[str, str] | None:
+    """
+    The two parts of `VECTORS.txt+WEIGHTS.pth`; `None` for another text. Raises
+    `InputError` as `two_files` does.
+    """
+    return _pair(text, _COVE_VECTORS, _COVE_WEIGHTS, "the vectors and the weights")
+
+
+def _pair(
+    text: str, first_end: str, second_end: str, what: str
+) -> tuple[str, str] | None:
+    """The two parts of a text, whose addresses end so."""
     found = []
     for place in re.finditer(r"\+", text):
-        options_file = text[: place.start()]
-        weight_file = text[place.end() :]
-        is_options = _address(options_file).lower().endswith(".json")
-        if is_options and re.search(_WEIGHTS, _address(weight_file), re.I):
-            found.append((options_file, weight_file))
+        first = text[: place.start()]
+        second = text[place.end() :]
+        is_first = re.search(first_end, _address(first), re.I)
+        if is_first and re.search(second_end, _address(second), re.I):
+            found.append((first, second))
     if len(found) > 1:
         raise InputError(
-            "expected one + between the options and the weights, got several",
+            f"expected one + between {what}, got several",
             file=text,
             hint="write a + that is part of an address as %2B",
         )

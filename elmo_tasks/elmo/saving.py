@@ -7,7 +7,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import CardSettings, card_text, is_own_card
-from elmo_tasks.elmo.source_types import BILM
+from elmo_tasks.elmo.source_types import BILM, COVE
 from elmo_tasks.elmo.sources import copied_names, copy_files, local_files
 from elmo_tasks.elmo.transformer_files import read_beside
 from elmo_tasks.errors import InputError, shown
@@ -85,6 +85,8 @@ def _format_of(layers: Layers, chosen: Format | None) -> Format | None:
     if chosen is not None and chosen not in FORMATS:
         expected = f"one of {', '.join(FORMATS)}"
         raise InputError(f"format: expected {expected}, got {shown(chosen)}")
+    if layers.files is not None and layers.files.name == COVE:
+        raise InputError("expected a model in one folder, got CoVe")
     is_copied = layers.files is not None and layers.files.name != BILM
     if isinstance(layers.source, BiLM) and not is_copied:
         return chosen or _opened_format(layers) or "hdf5"

@@ -1,6 +1,6 @@
 """
-The sources of layers: the biLM, transformers, ELMoForManyLangs, and those that other
-packages register.
+The sources of layers: the biLM, transformers, ELMoForManyLangs, CoVe, and those that
+other packages register.
 """
 
 import os
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
+from elmo_tasks.elmo.cove import CoVe
 from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
@@ -23,6 +24,7 @@ from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 BILM = "bilm"
 TRANSFORMER = "transformer"
 MANYLANGS = "manylangs"
+COVE = "cove"
 
 EMBEDDED = "embedded:"
 """
@@ -30,7 +32,7 @@ Begins the names of the bundled biLM's files, which are at another path in anoth
 installation.
 """
 
-FILE_KEYS = ("options_file", "weight_file", "model")
+FILE_KEYS = ("options_file", "vectors_file", "weight_file", "model")
 """The keys of a source's files in the config."""
 
 _OPTIONS = ("state", "precision", "pieces")
@@ -120,6 +122,11 @@ SOURCES: dict[str, SourceType] = {
     MANYLANGS: SourceType(
         "ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, open_manylangs
     ),
+    COVE: SourceType(
+        "CoVe",
+        {"vectors_file": "CoVe's word vectors", "weight_file": "CoVe's weights"},
+        CoVe.from_files,
+    ),
 }
 
 
@@ -153,21 +160,25 @@ class SourceSettings(Settings):
 
     source: Annotated[
         Optional[Annotated[str, _is_source]],
-        "kind of model: `bilm`, `transformer`, `manylangs`, or a source that you have"
-        " registered; null: inferred from the model",
+        "kind of model: `bilm`, `transformer`, `manylangs`, `cove`, or a source that you"
+        " have registered; null: inferred from the model",
     ] = None
     model: Annotated[
         Optional[PathLike],
         "a biLM, a transformer or ELMoForManyLangs: name, folder, ZIP, URL,"
-        " `hf://OWNER/NAME` or `OPTIONS.json+WEIGHTS.hdf5`; overrides `options_file`"
-        " and `weight_file`; null with neither of them: the bundled biLM",
+        " `hf://OWNER/NAME` or `OPTIONS.json+WEIGHTS.hdf5`; or CoVe:"
+        " `VECTORS.txt+WEIGHTS.pth`; overrides `options_file`, `vectors_file` and"
+        " `weight_file`; null with none of them: the bundled biLM",
     ] = None
     options_file: Annotated[Optional[PathLike], "path or URL of the biLM's options"] = (
         None
     )
-    weight_file: Annotated[Optional[PathLike], "path or URL of the biLM's weights"] = (
-        None
-    )
+    weight_file: Annotated[
+        Optional[PathLike], "path or URL of the biLM's weights, or of CoVe's"
+    ] = None
+    vectors_file: Annotated[
+        Optional[PathLike], "path of CoVe's word vectors: GloVe 840B, not compressed"
+    ] = None
     pieces: Annotated[
         Literal["mean", "first", "last"],
         "the vector of a word that a transformer splits into pieces: their mean, the"
@@ -209,9 +220,14 @@ class SourceSettings(Settings):
             yield Wrong("precision", f"float32 or bfloat16 {of_source}", "int8")
         yield from self._wrong_files(self.kind)
         # A biLM's files, which all configs have, are ignored.
-        takes_model = self.kind == BILM or "model" in source.files
+        takes_model = self.kind in (BILM, COVE) or "model" in source.files
         if not takes_model and self.model is not None:
             yield Wrong("model", f"null {of_source}", self.model)
+        if "vectors_file" not in source.files and self.vectors_file is not None:
+            yield Wrong("vectors_file", f"null {of_source}", self.vectors_file)
+        if self.kind == COVE and self.archive:
+            too_large = f"false {of_source}, whose word vectors are too large"
+            yield Wrong("archive", too_large, True)
 
     def _wrong_files(self, kind: str) -> Iterator[Wrong]:
         """The source's files that are missing, or are a whole model."""
@@ -226,6 +242,8 @@ class SourceSettings(Settings):
                     expected = "one file (for a whole model, set model)"
                     yield Wrong(key, expected, path)
                     return
+        if kind == COVE and self.model is not None:
+            return
         for key in SOURCES[kind].files:
             if getattr(self, key) is None:
                 yield Wrong(key, _WANTED[key], None)
@@ -257,6 +275,7 @@ _WANTED = {
     "model": "a folder or the name of a model",
     "options_file": "a path or URL",
     "weight_file": "a path or URL",
+    "vectors_file": "a path or URL",
 }
 """What a missing file should be."""
 
@@ -272,7 +291,8 @@ def register_source(
     selects by `model.elmo.source`.
 
     It is called with the paths of its files. `files` describes each file, by one or two
-    of the keys `options_file`, `weight_file` and `model`; errors use the description.
+    of the keys `options_file`, `vectors_file`, `weight_file` and `model`; errors use
+    the description.
     `options` names the keys of `model.elmo` that it takes as keyword arguments:
     `state`, `precision` or `pieces`.
 

@@ -26,7 +26,7 @@ _LEGACY_PICKLES = 5  # magic number, version, system, objects, names of the tens
 _GLOBALS = re.compile(
     r"collections OrderedDict"
     r"|torch\._utils _rebuild_(tensor|tensor_v2|parameter)"
-    r"|torch(\.storage)? \w+Storage"
+    r"|torch(\.storage|\.cuda)? \w+Storage"
 )
 """
 What the pickles of tensors name. Torch allows more, such as `bytearray`, which

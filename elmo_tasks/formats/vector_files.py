@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -260,6 +260,16 @@ class VectorFile:
             starts = array("Q")
             for number, word, _ in _entries(self._lines(opened, starts), width, file):
                 self._places.setdefault(word.encode(), starts[number - 1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the cache of vectors, which cannot be pickled."""
+        state = dict(self.__dict__)
+        del state["_read"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._read = lru_cache(_CACHED)(self._read_at)
 
     def __len__(self) -> int:
         return len(self._places)
