@@ -15,12 +15,22 @@ TABLE_5_ROWS = {
     "first sense": "WordNet 1st Sense Baseline",
     "biLM 1": "biLM, First Layer",
     "biLM 2": "biLM, Second Layer",
+    "CoVe 1": "CoVe, First Layer",
+    "CoVe 2": "CoVe, Second Layer",
 }
 """The paper's rows of the first sense and of a source's layers."""
 
 TABLE_6_DATA = "Penn Treebank, WSJ"
-TABLE_6_ROWS = {"biLM 1": "biLM, First Layer", "biLM 2": "biLM, Second Layer"}
+TABLE_6_ROWS = {
+    "biLM 1": "biLM, First Layer",
+    "biLM 2": "biLM, Second Layer",
+    "CoVe 1": "CoVe, First Layer",
+    "CoVe 2": "CoVe, Second Layer",
+}
 """The paper's rows of a source's layers."""
+
+_COVE_ROWS = ("CoVe 1", "CoVe 2")
+_COVE_NEEDED = "CoVe: needs its two files: --model GLOVE.txt+WEIGHTS.pth"
 
 
 def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
@@ -64,12 +74,17 @@ def wsd_table(report: WsdReport) -> str:
         over_all = row.scores[last]
         paper = _published("Table 5", TABLE_5_ROWS, row.name, "F1")
         rows.append([row.name] + scores + [over_all.precision, over_all.recall, paper])
+    for name in _not_run(report.rows):
+        paper = _published("Table 5", TABLE_5_ROWS, name, "F1")
+        rows.append([name] + [None] * (len(sets) + 2) + [paper])
     lines = [
         table(["F1"] + sets + ["P", "R", _PAPER], rows),
         f"P and R: {last}. *over {TABLE_5_DATA}{_released(report.rows)}: other data",
         f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
         f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
     ]
+    if _not_run(report.rows):
+        lines.append(_COVE_NEEDED)
     return "\n".join(lines + _discordant(report.discordant))
 
 
@@ -91,6 +106,14 @@ def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
     return ""
 
 
+def _not_run(rows: Sequence[WsdRow] | Sequence[PosRow]) -> Sequence[str]:
+    """The paper's rows of CoVe, if the table has the layers of another source."""
+    for row in rows:
+        if row.name.startswith("CoVe"):
+            return ()
+    return _COVE_ROWS
+
+
 def _discordant(pairs: Sequence[Discordant]) -> list[str]:
     """Lines with McNemar's exact test of each row and the next."""
     return [
@@ -109,11 +132,16 @@ def pos_table(report: PosReport) -> str:
         paper = _published("Table 6", TABLE_6_ROWS, row.name, "accuracy")
         scores = [row.accuracy, row.seen, row.unseen]
         rows.append([row.name] + scores + [paper, _steps(row.steps)])
+    for name in _not_run(report.rows):
+        paper = _published("Table 6", TABLE_6_ROWS, name, "accuracy")
+        rows.append([name, None, None, None, paper, None])
     lines = [
         table(header, rows),
         f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]
+    if _not_run(report.rows):
+        lines.append(_COVE_NEEDED)
     return "\n".join(lines + _discordant(report.discordant))
 
 

@@ -16,6 +16,8 @@ from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
 
 STANFORD = "https://nlp.stanford.edu"
 ELMO_MODELS = "https://allennlp.s3.amazonaws.com/models/elmo"
+_COVE_FROM = "https://s3.amazonaws.com/research.metamind.io/cove"
+_COVE = "wmtlstm-8f474287.pth"
 _BENCHMARK = "1-billion-word-language-modeling-benchmark-r13output"
 _RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
 _ONTONOTES = "conll-formatted-ontonotes-5.0"
@@ -134,6 +136,7 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
         ),
     ),
     "bilm": (_released(OPTIONS_FILE), _released(WEIGHT_FILE)),
+    "cove": (DataFile(f"cove/{_COVE}", (_COVE,), f"{_COVE_FROM}/{_COVE}"),),
     "lm": (
         _language_model(
             "lm/train.*.txt*", "training", "news.en-000[0-9][0-9]-of-00100"
@@ -146,7 +149,7 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
 }
 """
 By task: train, dev and, if it is public, test; and the files of the word vectors, of
-the released biLM and of its training text.
+the released biLM and of its training text, and of CoVe.
 """
 
 

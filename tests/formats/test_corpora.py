@@ -19,6 +19,7 @@ FILES = {
     "vectors": "vectors/glove.6B.50d.txt vectors/glove.6B.100d.txt"
     " vectors/glove.840B.300d.txt vectors/turian.50d.txt",
     "bilm": "bilm/options.json bilm/weights.hdf5",
+    "cove": "cove/wmtlstm-8f474287.pth",
     "lm": "lm/train.*.txt* lm/heldout.*.txt* lm/vocab-2016-09-10.txt",
 }
 """By task, as the configs name them."""

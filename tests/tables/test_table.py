@@ -96,6 +96,33 @@ def test_table_tokens_takes_exported_bilms_in_the_given_order(tmp_path: Path) ->
             assert config is None
 
 
+@pytest.mark.parametrize("scale", ["mini", "small", "paper"])
+def test_rows_of_cove(tmp_path: Path, scale: str) -> None:
+    """
+    They run for who has its two files; else they say what they need beside the paper's
+    scores.
+    """
+    table = planned_table("table2", tmp_path, scale).table
+    found = {}
+    for name in ("snli-cove-last", "snli-cove-lambda-1", "srl-cove-last"):
+        row = table.row(name)
+        elmo = "model.elmo."
+        assert row.changes[f"{elmo}source"] == "cove"
+        files = [row.changes[f"{elmo}{key}_file"] for key in ("vectors", "weight")]
+        assert row.needs == row.missing == files
+        assert row.bilm_of is None
+        (cell,) = row.cells
+        assert cell.paper is not None
+        found[row.row_label, cell.column] = cell.paper.mean
+    assert found == {
+        ("SNLI, CoVe", "last only"): 88.2,
+        ("SNLI, CoVe", "all, λ=1"): 88.7,
+        ("SRL, CoVe", "last only"): 82.1,
+    }
+    encoders = planned_table("encoders", tmp_path, scale).table
+    assert encoders.row("squad-cove-last").needs == files
+
+
 def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
     found: dict[str, dict[str, set[str]]] = {"squad": {}, "snli": {}}
     for name in (
@@ -115,6 +142,7 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
                 task in found
                 and run.seed == 1
                 and run.plan["config"]["model"].get("elmo")
+                and "-cove-" not in run.row.name
             ):
                 assert run.row.bilm_of == f"{task}-lm", (name, run.row.name)
                 found[task].setdefault(run.row.name, set()).add(run.digest)

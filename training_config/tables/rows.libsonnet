@@ -98,6 +98,16 @@ local cap(config) =
     [if scale == 'paper' then 'model.elmo.layer_norm']: false,
   },
 
+  // CoVe in place of the biLM, for who has its two files: McCann et al.'s encoder and its word vectors.
+  cove:: {
+    local files = {
+      'model.elmo.vectors_file': data + '/vectors/glove.840B.300d.txt',
+      'model.elmo.weight_file': data + '/cove/wmtlstm-8f474287.pth',
+    },
+    changes: files { 'model.elmo.source': 'cove' },
+    needs: std.objectValues(files),
+  },
+
   // The scale in words, for the table's header.
   caps: choose({
     mini: 'Scale mini: the synthetic corpus, small models, both rows of a pair with the same cap in epochs.',
