@@ -23,6 +23,8 @@ PRECISIONS = {
 }
 """Data types of matrix products by their names in configs."""
 
+InferencePrecision = Literal["float32", "bfloat16", "int8"]
+
 INFERENCE_PRECISIONS = {**PRECISIONS, "int8": torch.int8}
 """The same for weights that are not trained; `int8` is for a CPU alone."""
 

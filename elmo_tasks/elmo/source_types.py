@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
+from elmo_tasks.bilm.packed_linear import InferencePrecision
 from elmo_tasks.elmo.cove import CoVe
 from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.elmo.transformer import Transformer
@@ -190,7 +191,7 @@ class SourceSettings(Settings):
         " the previous batch, as in bilm-tf (`carry`)",
     ] = "reset"
     precision: Annotated[
-        Literal["float32", "bfloat16", "int8"],
+        InferencePrecision,
         "data type of the biLM's matrix products, or of the whole transformer, which has"
         " no `int8`",
     ] = "float32"

@@ -19,7 +19,7 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import Precision
+from elmo_tasks.bilm.packed_linear import InferencePrecision
 from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
@@ -238,7 +238,7 @@ def load_trained(model: Optional[PathLike] = None) -> TrainedModel:
 
 
 def packed(
-    trained: TrainedModel, precision: Precision, device: torch.device
+    trained: TrainedModel, precision: InferencePrecision, device: torch.device
 ) -> TrainedModel:
     """
     The same language model for measuring only, on a device: products of its biLM are in

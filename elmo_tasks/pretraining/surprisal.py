@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.packed_linear import Precision
+from elmo_tasks.bilm.packed_linear import InferencePrecision
 from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.sentences import (
     Sentences,
@@ -101,7 +101,7 @@ class WordSurprisal:
         *,
         device: str | int | torch.device | None = None,
         tokenizer: Tokenizer = WHITESPACE,
-        precision: Precision = "float32",
+        precision: InferencePrecision = "float32",
     ) -> "WordSurprisal":
         """
         Open the bundled language model, or one that `load_trained` opens: an exported
