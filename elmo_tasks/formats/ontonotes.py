@@ -226,7 +226,7 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
             sentences = tuple([sentence for _, sentence in pairs])
             yield OntonotesDocument(key, part, sentences)
     if repeated:
-        logger.warning("%s: %d documents are read twice", path, repeated)
+        logger.warning("%s: documents that are read twice: %d", path, repeated)
 
 
 class _Header(NamedTuple):

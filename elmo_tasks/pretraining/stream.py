@@ -199,6 +199,7 @@ class LmStream:
         return self._batch([forward or nothing, backward or nothing])
 
     @classmethod
+    @checked
     def of_sentences(
         cls,
         sentences: Sequence[list[str]],

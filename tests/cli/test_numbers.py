@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from elmo_tasks.cli.arguments import location, path
+from elmo_tasks.cli.arguments import location, path, replacement
 from elmo_tasks.cli.main import COMMANDS, run
 
 LEAST = {
@@ -18,6 +18,8 @@ LEAST = {
     "bilm perplexity --max-tokens": 1,
     "bilm prepare --heldout": 0,
     "bilm prepare --workers": 1,
+    "bilm score --cuda-device": -1,
+    "bilm surprisal --cuda-device": -1,
     "elmo --batch-size": 1,
     "elmo --cuda-device": -1,
     "elmo --max-length": 1,
@@ -72,7 +74,7 @@ def options(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
         if isinstance(action, argparse._SubParsersAction):
             for part, nested in action.choices.items():
                 yield from options(f"{name} {part}", nested)
-        elif action.type not in (None, location, path):
+        elif action.type not in (None, location, path, replacement):
             yield f"{name} {action.option_strings[-1]}"
 
 

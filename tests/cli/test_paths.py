@@ -10,7 +10,16 @@ import pytest
 from elmo_tasks.cli.main import COMMANDS, run
 
 OTHERS = {
-    *("--address", "--column", "--host", "--language", "--layers", "--license"),
+    *(
+        "--address",
+        "--column",
+        "--group",
+        "--host",
+        "--language",
+        "--local",
+        "--layers",
+        "--license",
+    ),
     *("--overrides", "--pieces", "--predictor", "--rows", "--text", "--text-field"),
     *("--tokenizer", "text", "word", "--download", "--remove", "tasks"),
 }
@@ -62,11 +71,8 @@ PATHS = list(paths())
 def test_the_paths_of_the_command_line() -> None:
     names = [" ".join(words[:2]) for _, words in PATHS]
     assert len(names) >= 30
-    assert {words[0] for _, words in PATHS} == set(COMMANDS) - {
-        "data",
-        "info",
-        "models",
-    }
+    commands = {words[0] for _, words in PATHS}
+    assert commands == set(COMMANDS) - {"data", "models"}
 
 
 @pytest.mark.parametrize(("name", "words"), PATHS, ids=lambda part: str(part))
@@ -84,3 +90,15 @@ def test_an_empty_path_is_one_line(
     (line,) = capsys.readouterr().err.splitlines()
     assert "expected a path that is not empty, got ''" in line
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["info", "evaluate x x", "predict x x", "serve x"])
+@pytest.mark.parametrize("given", ["", "x", "=x", "x="])
+def test_a_name_and_its_path(
+    command: str, given: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        run([*command.split(), "--local", given])
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"argument --local: expected NAME=PATH, got '{given}'" in line

@@ -228,7 +228,7 @@ def test_a_read_only_folder_is_read(
                 )
             assert [len(ids) for ids in seen] == [3, 3]
             (warning,) = warnings(caplog)
-            assert "nothing more is written, the run continues: " in warning
+            assert "no longer written, the run continues: " in warning
 
         wait_for(fork(read))
         for path in (Path(name), *Path(name).rglob("*")):
@@ -262,7 +262,7 @@ def test_a_full_disk_costs_one_warning_and_no_entry(
         output.layers, rounded(plain.layers(IDS)), atol=2e-3, rtol=1e-3
     )
     (warning,) = warnings(caplog)
-    assert "nothing more is written, the run continues: " in warning
+    assert "no longer written, the run continues: " in warning
     again = cached()
     seen = passes(again.source)
     assert torch.equal(again.layers(IDS[:1]).layers, expected) and seen == []

@@ -75,7 +75,9 @@ def test_what_is_in_the_folder(elmo: Elmo, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "config.json").write_text('{"model": {"type": "elmo_tasks_bilm"}}')
-    with pytest.raises(InputError, match="run: expected a folder without config.json"):
+    with pytest.raises(
+        InputError, match="run: expected a folder without a config.json that"
+    ):
         elmo.save_pretrained(run, format="safetensors")
     assert names(run) == ["config.json"]
 

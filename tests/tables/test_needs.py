@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.data import Vocabulary
+from allennlp.common import Params
+from allennlp.data import DataLoader, Vocabulary
 
 from elmo_tasks.cli.ablate import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import execute, run_dir
 from elmo_tasks.experiments.tables.disk import DiskCounter
-from elmo_tasks.experiments.tables.largest_batch import LargestBatchLoader
 from elmo_tasks.experiments.tables.memory import measure
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import read_table
 from elmo_tasks.tasks.snli.reader import SnliReader
+from elmo_tasks.training.largest_batch import LARGEST_BATCH
 from tests.elmo.samples import options
 from tests.tables.tables import LAST, planner, row, write_table
 from tests.test_flow import elmo_tasks
@@ -162,7 +163,8 @@ def test_the_largest_batch(
 ) -> None:
     """By the tokens with padding: four of at most two words, not one of nine."""
     file = lines(tmp_path / "pairs.jsonl", [1, 9, 2, 7, 1, 8, 2])
-    made = LargestBatchLoader(SnliReader(), str(file), loader=loader)
+    config = Params({"type": LARGEST_BATCH, "loader": loader})
+    made = DataLoader.from_params(config, reader=SnliReader(), data_path=str(file))
     made.index_with(Vocabulary.from_instances(made.iter_instances()))
     (batch,) = made
     found = [len(one["premise"]) for one in batch["metadata"]]

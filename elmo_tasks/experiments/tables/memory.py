@@ -16,12 +16,7 @@ from typing import Any
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.process import COMMAND
 from elmo_tasks.experiments.tables.runs import Run, digest_of
-
-LARGEST_BATCH = "elmo_tasks_largest_batch"
-"""The type of the data loader in the config of a run that measures."""
-
-REGISTERS_IT = "elmo_tasks.experiments.tables.register_largest_batch"
-"""Imported by such a run, as a package of the call is."""
+from elmo_tasks.training.largest_batch import LARGEST_BATCH
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ def _plan_of_step(run: Run) -> dict[str, Any]:
     return {
         "row": run.row.name,
         "seed": run.seed,
-        "packages": [*run.packages, REGISTERS_IT],
+        "packages": list(run.packages),
         "config": config,
         "cached": False,
         "file": None,

@@ -1,13 +1,12 @@
 """
 A data loader that gives only the largest batch, for the memory that a training takes.
-Only runs that measure register it, see `memory`.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from allennlp.common import Params
+from allennlp.common import Lazy
 from allennlp.data import DataLoader, DatasetReader, Field, Instance, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import ListField, TextField
@@ -16,23 +15,31 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 
+LARGEST_BATCH = "elmo_tasks_largest_batch"
+"""The registered name."""
 
+
+@DataLoader.register(LARGEST_BATCH)
 class LargestBatchLoader(DataLoader):
     """
+    For the memory of a training: `elmo-tasks ablate --dry-run --resources` uses it.
+
     Reads all instances as the data loader with the options `loader` does, and keeps
     them in memory like it. It has one batch: of those that its sampler makes, the one
     with the most tokens, padding included; without a sampler, the instances with the
     most tokens. Raises `InputError` for another data loader than AllenNLP's own.
+
+    # Parameters
+
+    - `loader`: the config of the data loader whose largest batch it has.
     """
 
     def __init__(
-        self, reader: DatasetReader, data_path: Any, *, loader: dict[str, Any]
+        self, reader: DatasetReader, data_path: Any, *, loader: Lazy[DataLoader]
     ) -> None:
-        made = DataLoader.from_params(
-            Params(dict(loader)), reader=reader, data_path=data_path
-        )
+        made = loader.construct(reader=reader, data_path=data_path)
         if not isinstance(made, MultiProcessDataLoader):
-            kind = loader.get("type")
+            kind = type(made).__name__
             raise InputError(f"the batches of the data loader {kind} are not known")
         self._loader = made
         self._device: torch.device | None = None
