@@ -73,6 +73,23 @@ def test_the_counted_layers_are_those_that_a_run_stores(
         assert length == cached.token_bytes * cached.sentences[key]
 
 
+def test_validation_data_count_and_data_put_aside_do_not(
+    configs: Path, tmp_path: Path
+) -> None:
+    for name, lengths in (("train", [1, 2, 3, 4, 5]), ("dev", [6, 7])):
+        lines(tmp_path / f"{name}.jsonl", lengths)
+    changes = {
+        "train_data_path": str(tmp_path / "train.jsonl"),
+        "validation_data_path": str(tmp_path / "dev.jsonl"),
+    }
+    (run,) = runs_of(
+        tmp_path, [row_of(configs, "snli_elmo", changes=changes, aside=0.2)]
+    )
+    cached = DiskCounter().count(run)
+    assert cached is not None  # and the hypothesis, of one word
+    assert sorted(cached.sentences.values()) == [1, 1, 2, 3, 4, 6, 7]
+
+
 def test_what_rows_share_is_counted_once(configs: Path, tmp_path: Path) -> None:
     """
     Layers of the same sentences by the same biLM; another precision is another biLM.
