@@ -111,10 +111,13 @@ test-python%: install
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
 	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pytest,$(LIGHT_TESTS))
 
-test-adapters: test-flair test-transformers5 test-trackers test-models ## libraries that .venv lacks, or has in other versions
+test-adapters: test-flair test-models test-onnx test-transformers5 test-trackers ## libraries that .venv lacks, or has in other versions
 
 test-flair: install
 	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
+
+test-onnx: install
+	@$(call beside,onnx,$(BIN)/python,$(CORE) safetensors onnxscript onnxruntime,tests/bilm/test_dense.py)
 
 test-transformers5: install
 	@$(call beside,transformers5,$(BIN)/python,$(CORE) 'sentence-transformers>=6' datasets,$(TRANSFORMERS5_TESTS))

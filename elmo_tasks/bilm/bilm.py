@@ -211,7 +211,7 @@ class BiLM(nn.Module):
         """
         on_cpu = self.boundaries.device.type == "cpu"
         if on_cpu and self.token_encoder.is_batch_invariant(
-            precision=self._product_dtype
+            precision=self.product_dtype
         ):
             self._word_vectors = WordVectorCache()
         else:
@@ -322,18 +322,18 @@ class BiLM(nn.Module):
 
     def _encode(self, character_ids: Tensor) -> Tensor:
         with torch.autocast(character_ids.device.type, enabled=False):
-            return self.token_encoder(character_ids, precision=self._product_dtype)
+            return self.token_encoder(character_ids, precision=self.product_dtype)
 
     @property
-    def _product_dtype(self) -> torch.dtype | None:
-        """That of the matrix products; `None` for that of the parameters."""
+    def product_dtype(self) -> torch.dtype | None:
+        """Data type of the matrix products; `None` for that of the parameters."""
         if self._precision == "float32":
             return None
         return INFERENCE_PRECISIONS[self._precision]
 
     @property
     def _packed_dtype(self) -> torch.dtype:
-        return self._product_dtype or self.dtype
+        return self.product_dtype or self.dtype
 
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
         """
@@ -367,7 +367,7 @@ class BiLM(nn.Module):
         ]
         with torch.autocast(inputs.device.type, enabled=False):
             outputs, finals = stack(
-                inputs, packing.batch_sizes, ordered, precision=self._product_dtype
+                inputs, packing.batch_sizes, ordered, precision=self.product_dtype
             )
         for state, final in zip(kept, finals, strict=True):
             for old, new in zip(state, final, strict=True):

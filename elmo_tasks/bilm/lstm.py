@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from elmo_tasks.bilm.lstm_cell import step, step_back
+from elmo_tasks.bilm.lstm_cell import plain_step, step, step_back
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import (
     Linear,
@@ -136,6 +136,35 @@ class ProjectedLstm(PackableModule):
             start = part.stop
         return outputs, state
 
+    def dense(self, inputs: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
+        """
+        As `forward`, up to rounding, for sequences of one length from zero states:
+        inputs [B, T, P] -> outputs [B, T, P]. It needs no packing, and `torch.export`
+        makes a loop of it whose length is not known.
+        """
+        # Torch does not load this by itself, and it takes a second.
+        from torch._higher_order_ops.scan import scan
+
+        dtype = precision or inputs.dtype
+        bias = self.bias + self.forget_bias
+        to_gates = self.linear("input_weight", bias, dtype=dtype, grad=True)
+        recur = self.linear("hidden_weight", dtype=dtype, grad=True)
+        project = self.linear("projection", dtype=dtype, grad=True)
+        cell_clip, proj_clip = self._clips
+
+        def advance(state: State, gates: Tensor) -> tuple[State, Tensor]:
+            cell, hidden = state
+            active = (recur(hidden) + gates).to(cell.dtype)  # [B, 4H]
+            _, new_cell, _, exposed = plain_step(active, cell, cell_clip)
+            output = project(exposed).to(cell.dtype)  # [B, P]
+            if proj_clip is not None:
+                output = output.clamp(-proj_clip, proj_clip)
+            return (new_cell, output), output.clone()
+
+        steps = to_gates(inputs.transpose(0, 1))  # [T, B, 4H]
+        _, outputs = scan(advance, self.initial_state(inputs.shape[0]), steps)
+        return outputs.transpose(0, 1)
+
     @property
     def _clips(self) -> "Clips":
         return self.cell_clip, self.proj_clip
@@ -178,13 +207,30 @@ class LstmStack(nn.Module):
         for depth, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             dropped = functional.dropout(inputs, dropout, training=dropout > 0.0)
             hidden, final = layer(dropped, batch_sizes, state, precision=precision)
-            if depth and self.use_skip_connections:
-                inputs = hidden + dropped  # [N, P]
-            else:
-                inputs = hidden
+            inputs = self._with_skip(depth, dropped, hidden)
             outputs.append(inputs)
             finals.append(final)
         return outputs, finals
+
+    def dense(
+        self, inputs: Tensor, *, precision: torch.dtype | None = None
+    ) -> list[Tensor]:
+        """
+        The outputs [B, T, P] of the L layers for inputs [B, T, P]; see
+        `ProjectedLstm.dense`.
+        """
+        outputs = []
+        for depth, layer in enumerate(self.layers):
+            hidden = layer.dense(inputs, precision=precision)
+            inputs = self._with_skip(depth, inputs, hidden)
+            outputs.append(inputs)
+        return outputs
+
+    def _with_skip(self, depth: int, inputs: Tensor, hidden: Tensor) -> Tensor:
+        """The output of a layer, given its input and what its LSTM computes."""
+        if depth and self.use_skip_connections:
+            return hidden + inputs
+        return hidden
 
 
 def _parts(batch_sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -172,6 +172,20 @@ class TokenEncoder(nn.Module):
         vectors = _map_rows(project, hidden, projected_at_once)  # [N, P]
         return vectors.to(self.characters.dtype)
 
+    def dense(
+        self, character_ids: Tensor, *, precision: torch.dtype | None = None
+    ) -> Tensor:
+        """
+        As `forward`, up to rounding, but all words at once, whatever their number and
+        length.
+        """
+        dtype = precision or self.characters.dtype
+        convolve, highways, projection = self._functions(dtype, grad=True)
+        hidden = convolve(character_ids)  # [N, F]
+        for highway in highways:
+            hidden = highway(hidden)
+        return projection(hidden).to(self.characters.dtype)
+
     @torch.no_grad()
     def is_batch_invariant(self, *, precision: torch.dtype | None = None) -> bool:
         """
