@@ -29,13 +29,15 @@ class DenseBiLM(nn.Module):
 
     It shares the parameters of the biLM, unless this is packed. Every sentence starts
     from zero states. The ids are not checked: padding before a token gives wrong
-    layers, where `BiLM` raises an error.
+    layers, where `BiLM` raises an error. Raises `InputError` for a biLM in 8 bits.
     """
 
     boundaries: Tensor
 
     def __init__(self, bilm: BiLM) -> None:
         super().__init__()
+        if bilm.product_dtype == torch.int8:
+            raise InputError("precision: expected float32 or bfloat16, got int8")
         if bilm.is_packed:
             bilm = copy.deepcopy(bilm).unpack()
         self.options = bilm.options

@@ -13,7 +13,7 @@ from elmo_tasks.bilm.dense import export_bilm
 from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.errors import InputError
 from tests.elmo.manylangs.make import HERE as MANYLANGS
-from tests.elmo.samples import BATCHES, SENTENCES, random_bilm
+from tests.elmo.samples import BATCHES, SENTENCES, options, random_bilm
 
 if torch.__version__ < "2.9":
     pytest.skip("torch exports loops from 2.9 on", allow_module_level=True)
@@ -84,3 +84,11 @@ def test_onnx(bilm: BiLM, program: ExportedProgram, tmp_path: Path) -> None:
         layers, mask = session.run(None, {"character_ids": ids.numpy()})
         assert (mask == expected.mask.numpy()).all()
         assert np.allclose(layers, expected.layers, atol=1e-5)
+
+
+def test_8_bits_are_not_exported() -> None:
+    bilm = BiLM(options(), precision="int8")
+    if bilm.precision == "float32":
+        pytest.skip("this CPU has no products in 8 bits")
+    with pytest.raises(InputError, match="expected float32 or bfloat16, got int8"):
+        export_bilm(bilm)
