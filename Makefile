@@ -117,7 +117,7 @@ test-flair: install
 	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
 
 test-onnx: install
-	@$(call beside,onnx,$(BIN)/python,$(CORE) safetensors onnxscript onnxruntime,tests/bilm/test_dense.py)
+	@$(call beside,onnx,$(BIN)/python,$(CORE) safetensors tqdm onnxscript onnxruntime,tests/bilm/test_dense.py)
 
 test-transformers5: install
 	@$(call beside,transformers5,$(BIN)/python,$(CORE) 'sentence-transformers>=6' datasets,$(TRANSFORMERS5_TESTS))
