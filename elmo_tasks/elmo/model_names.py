@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elmo_tasks.elmo.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.source_files import recorded_source
@@ -59,12 +59,28 @@ from elmo_tasks.run_names import (
 _ONE_FILE = re.compile(r"\.(json|hdf5|h5|safetensors)$", re.IGNORECASE)
 """The end of the name of one file of a model."""
 
-_WEIGHTS = r"\.(hdf5|h5|safetensors)$"
-"""The end of the name of a biLM's weights."""
 
-_COVE_VECTORS = r"\.(txt|vec|bin)$"
-_COVE_WEIGHTS = r"\.(pth|pt)$"
-"""The ends of the names of CoVe's word vectors and weights."""
+class _TwoFiles(NamedTuple):
+    """
+    A source whose models may be named by their two files, `FIRST+SECOND`: the keys of
+    the files, each with the end of its name, and what errors call them.
+    """
+
+    source: str
+    ends: Mapping[str, str]
+    what: str
+
+
+_BILM_FILES = _TwoFiles(
+    BILM,
+    {"options_file": r"\.json$", "weight_file": r"\.(hdf5|h5|safetensors)$"},
+    "the options and the weights",
+)
+_COVE_FILES = _TwoFiles(
+    COVE,
+    {"vectors_file": r"\.(txt|vec|bin)$", "weight_file": r"\.(pth|pt)$"},
+    "the vectors and the weights",
+)
 
 _COVE_FORM = "VECTORS.txt+WEIGHTS.pth"
 """What the name of a CoVe is."""
@@ -80,25 +96,24 @@ def settings_of(model: str | Path) -> dict[str, str]:
     fetched.
     """
     text = os.fspath(model)
+    named = _in_parts(text)
+    if named is not None:
+        return named
+    return {"source": _source_of(text), "model": text}
+
+
+def _in_parts(text: str) -> dict[str, str] | None:
+    """
+    `settings_of` the bundled biLM, or of a model that is named by its two files; `None`
+    for another name.
+    """
     if is_bundled(text):
         return {"source": BILM}
-    pair = two_files(text)
-    if pair is not None:
-        options_file, weight_file = pair
-        return {
-            "source": BILM,
-            "options_file": options_file,
-            "weight_file": weight_file,
-        }
-    pair = cove_files(text)
-    if pair is not None:
-        vectors_file, weight_file = pair
-        return {
-            "source": COVE,
-            "vectors_file": vectors_file,
-            "weight_file": weight_file,
-        }
-    return {"source": _source_of(text), "model": text}
+    for kind in (_BILM_FILES, _COVE_FILES):
+        pair = _pair(text, kind)
+        if pair is not None:
+            return {"source": kind.source, **dict(zip(kind.ends, pair, strict=True))}
+    return None
 
 
 def with_source(
@@ -116,20 +131,19 @@ def with_source(
         source = recorded_source(text, run_folder)
         if source is not None:
             return replace(settings, source=source)
-    is_bilm = is_bundled(text) or two_files(text) is not None
-    is_cove = cove_files(text) is not None
-    is_in_parts = is_bilm or is_cove
-    if settings.source == COVE and not is_cove:
+    named = _in_parts(text) or {}
+    source = named.get("source")
+    if settings.source == COVE and source != COVE:
         raise InputError(f"expected {_COVE_FORM} for CoVe", file=text)
-    if settings.source == BILM and is_cove:
+    if settings.source == BILM and source == COVE:
         raise InputError("expected a biLM, got CoVe", file=text)
-    if settings.source not in (None, BILM, COVE):
-        return settings
-    if settings.source is not None and not is_in_parts:
+    if settings.source is None:
+        named = named or settings_of(text)
+    elif settings.source != source:
         return settings
     # The model replaces the two files.
     others = dict.fromkeys(FILE_KEYS)
-    found: dict[str, Any] = {**others, **settings_of(text)}
+    found: dict[str, Any] = {**others, **named}
     return replace(settings, **found)
 
 
@@ -137,9 +151,9 @@ def local_files(model: str) -> list[str]:
     """The files on this machine that a name means, as far as they are given by paths."""
     if is_bundled(model):
         return [str(path) for path in embedded_bilm()]
-    pair = two_files(model) or cove_files(model)
-    if pair is not None:
-        return list(pair)
+    named = _in_parts(model)
+    if named is not None:
+        return [named[key] for key in FILE_KEYS if key in named]
     if not model:
         return []
     folder = Path(model).expanduser()
@@ -164,21 +178,12 @@ def two_files(text: str) -> tuple[str, str] | None:
     The two parts of `OPTIONS.json+WEIGHTS.hdf5`; `None` for another text. Raises
     `InputError` if several `+` could be the one between them.
     """
-    return _pair(text, r"\.json$", _WEIGHTS, "the options and the weights")
+    return _pair(text, _BILM_FILES)
 
 
-def cove_files(text: str) -> tuple[str, str] | None:
-    """
-    The two parts of `VECTORS.txt+WEIGHTS.pth`; `None` for another text. Raises
-    `InputError` as `two_files` does.
-    """
-    return _pair(text, _COVE_VECTORS, _COVE_WEIGHTS, "the vectors and the weights")
-
-
-def _pair(
-    text: str, first_end: str, second_end: str, what: str
-) -> tuple[str, str] | None:
-    """The two parts of a text, whose addresses end so."""
+def _pair(text: str, kind: _TwoFiles) -> tuple[str, str] | None:
+    """The two parts of a text, if their addresses end as those of `kind`."""
+    first_end, second_end = kind.ends.values()
     found = []
     for place in re.finditer(r"\+", text):
         first = text[: place.start()]
@@ -188,7 +193,7 @@ def _pair(
             found.append((first, second))
     if len(found) > 1:
         raise InputError(
-            f"expected one + between {what}, got several",
+            f"expected one + between {kind.what}, got several",
             file=text,
             hint="write a + that is part of an address as %2B",
         )
