@@ -98,8 +98,9 @@ def run(args: argparse.Namespace) -> None:
             counts = Perplexity()
             for line, one in _surprisals(surprisal, name, split, args.state):
                 tables.write(name, line, one)
-                counts.add(*_counted(one))
-                total.add(*_counted(one))
+                sums = _counted(one)
+                counts.add(*sums)
+                total.add(*sums)
                 bar.update()
             reports.append((name, counts.report()))
     print(HEADER)

@@ -48,12 +48,13 @@ class LoadedModel:
             archive, allow_downloads=allow_downloads, local=local, fast_elmo=fast_elmo
         )
         name = default_predictor(loaded)
-        self.task: Task | None = None
+        self.predictor: Any = None
         # a model without a predictor, or with one that is not registered
         with contextlib.suppress(ValueError, ConfigurationError):
-            self.predictor: Any = predictor_of(loaded, allow_downloads=allow_downloads)
-            self.task = task_of(self.predictor)
-        if self.task is None and (name not in OTHERS or not hasattr(self, "predictor")):
+            self.predictor = predictor_of(loaded, allow_downloads=allow_downloads)
+        self.task = task_of(self.predictor)
+        is_known = self.task is not None or name in OTHERS
+        if self.predictor is None or not is_known:
             found = loaded.config["model"]["type"]
             raise InputError(
                 f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive
