@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.comparison import assert_same
 from tests.fuzz.subjects import with_member
 from tests.old_archives.families import FAMILIES, OF_TRANSFORMERS
 
@@ -35,18 +34,7 @@ def write_lines(name: str, file: Path) -> Path:
 
 def assert_alike(found: Any, expected: Any) -> None:
     """The same JSON, but for rounding."""
-    if isinstance(expected, dict):
-        assert isinstance(found, dict) and found.keys() == expected.keys()
-        for key, value in expected.items():
-            assert_alike(found[key], value)
-    elif isinstance(expected, list):
-        assert isinstance(found, list) and len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            assert_alike(one, other)
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
-    else:
-        assert found == expected
+    assert_same(found, expected, atol=1e-6)
 
 
 def changed(archive: Path, changes: Callable[[str], str], target: Path) -> Path:

@@ -28,6 +28,7 @@ from elmo_tasks.tasks.squad.reader import GoldAnswer
 from elmo_tasks.training.archive_contents import DATA_LOADERS
 from elmo_tasks.training.archives import score
 from elmo_tasks.training.pass_loss import loss_of_pass
+from tests.comparison import assert_same
 from tests.models import corpus, metadata
 from tests.tiny import ROOT, SAMPLES, SIZES, bilm_files, tiny_model, write_vectors
 
@@ -199,18 +200,7 @@ for_all_tasks = pytest.mark.parametrize("task", DRAWN)
 
 def same(found: Any, expected: Any) -> None:
     """The same keys and values, numbers up to rounding."""
-    if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
-        for key in expected:
-            same(found[key], expected[key])
-    elif isinstance(expected, list | tuple):
-        assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            same(one, other)
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, abs=1e-5, rel=1e-5)
-    else:
-        assert found == expected
+    assert_same(found, expected, atol=1e-5)
 
 
 def scored(built: Model, batches: list[list[Instance]]) -> tuple[Any, dict[str, float]]:
