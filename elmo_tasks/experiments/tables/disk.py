@@ -78,10 +78,9 @@ class DiskCounter:
 
     def count(self, run: Run) -> Cached | None:
         """
-        What a run of any seed stores at most; `None` if it stores nothing. A training
-        that ends before it has read all of its data stores less. Raises `InputError` if
-        files are missing or invalid, or another data loader than AllenNLP's own reads
-        them.
+        The most that a run stores, whatever its seed; `None` if it stores nothing. A
+        run that stops early can store less. Raises `InputError` if files are missing or
+        invalid, or if the data loader is not AllenNLP's own.
         """
         if not run.plan["cached"] or run.plan["ensemble"]:
             return None

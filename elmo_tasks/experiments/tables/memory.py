@@ -1,7 +1,7 @@
 """
-The memory that a run of a table takes at least: measured, by a step of training and one
-of validation on its largest batches, in a process of its own. On a CPU, a long run
-takes more: freed memory is kept, and blocks of other sizes do not always fit into it.
+The least memory that a run of a table takes, measured in a separate process by a step
+of training and one of validation on the largest batches. On a CPU, a long run takes
+more: freed memory is kept, and blocks of other sizes do not always fit into it.
 """
 
 import copy
