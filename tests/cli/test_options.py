@@ -24,7 +24,7 @@ from tests.elmo.manylangs import make as manylangs
 from tests.elmo.transformer_samples import write_transformer
 from tests.pretraining import toy
 from tests.test_flow import SMALLER, elmo_tasks
-from tests.tiny import FIXTURES
+from tests.tiny import ELMO_DIM, FIXTURES
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +41,12 @@ SERVE = (
     "serve {archive} again={run} --host 127.0.0.1 --port 0 --timeout 20 --workers 2"
     " --allow-downloads --download-limit 1 --include-package collections"
 )
+
+OPTIONS_URL = "https://example.org/elmo/options.json"
+"""What the run `{old}`, without elmo-tasks' classes, calls the biLM's options."""
+
+OLD = f"{{old}} --local {OPTIONS_URL}={{bilm}}/options.json"
+SERVE_OLD = f"serve {OLD} --fast-elmo --port 0"
 
 ON_RAY = (
     "elmo {text} {out}/shards --shards 2 --executor ray --address {cluster}"
@@ -94,6 +100,9 @@ CALLS = [
         prints="bilm/options.json",
     ),
     Call("info --download-limit 1", prints="torch"),
+    Call(f"info {OLD}", prints="simple_tagger"),
+    Call(f"evaluate {OLD} {{tagged}} --fast-elmo", prints='"accuracy"'),
+    Call(f"predict {OLD} {{sentences}} --fast-elmo", prints='"tags"'),
     Call("models", prints="elmo-original"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
@@ -102,6 +111,7 @@ CALLS = [
     Call(
         TABLE + " --dry-run --no-cache --include-package collections --download-limit 1"
     ),
+    Call(TABLE + " --dry-run --resources --rows baseline", prints="memory"),
     Call(
         TABLE + " --folder {out}/again --runs {out}/runs --rows baseline --join"
         " --figures {out}/figures",
@@ -251,6 +261,10 @@ def places(
     lines.write_text(json_lines(records))
     pairs = [{"good": one, "bad": one, "field": "ties"} for one in sentences]
     (folder / "pairs.jsonl").write_text(json_lines(pairs))
+    tagged = "Mira###N saw###V\nThe###D ferry###N left###V\n"
+    (folder / "tagged.txt").write_text(tagged * 4)
+    old = write_old_run(folder, folder / "tagged.txt", root / "bilm")
+    (folder / "sentences.jsonl").write_text('{"sentence": "Mira saw ."}\n')
     (folder / "proteins.fasta").write_text(">P1\nMKVLA\n>P2\nMSE*\n")
     inputs = [{"tokens": sentence.split()} for sentence in sentences]
     (folder / "inputs.jsonl").write_text(json_lines(inputs))
@@ -272,6 +286,9 @@ def places(
         "run_copy": str(run_copy),
         "archive": str(run / "model.tar.gz"),
         "weights": str(run / "best.th"),
+        "old": str(old),
+        "tagged": str(folder / "tagged.txt"),
+        "sentences": str(folder / "sentences.jsonl"),
         "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
         "data": str(root / "ner" / "eng.testa"),
         "inputs": str(folder / "inputs.jsonl"),
@@ -289,6 +306,41 @@ def places(
         "pos_test": str(FIXTURES / "pos" / "dev.conllu"),
         "wsd": str(FIXTURES / "wsd"),
     }
+
+
+def write_old_run(folder: Path, tagged: Path, bilm: Path) -> Path:
+    """
+    The folder of a run of AllenNLP's own tagger with its `elmo_token_embedder`, whose
+    config names the biLM's options by `OPTIONS_URL`.
+    """
+    embedder = {
+        "type": "elmo_token_embedder",
+        "options_file": str(bilm / "options.json"),
+        "weight_file": str(bilm / "weights.hdf5"),
+    }
+    encoder = {"type": "pass_through", "input_dim": ELMO_DIM}
+    config = {
+        "dataset_reader": {
+            "type": "sequence_tagging",
+            "token_indexers": {"elmo": {"type": "elmo_characters"}},
+        },
+        "model": {
+            "type": "simple_tagger",
+            "text_field_embedder": {"token_embedders": {"elmo": embedder}},
+            "encoder": encoder,
+        },
+        "train_data_path": str(tagged),
+        "validation_data_path": str(tagged),
+        "data_loader": {"batch_size": 4},
+        "trainer": {"optimizer": "adam", "num_epochs": 1},
+    }
+    file, run = folder / "old.json", folder / "old"
+    file.write_text(json.dumps(config))
+    elmo_tasks("train", file, "-s", run)
+    (run / "model.tar.gz").unlink()
+    saved = run / "config.json"
+    saved.write_text(saved.read_text().replace(embedder["options_file"], OPTIONS_URL))
+    return run
 
 
 def json_lines(values: Iterable[Any]) -> str:
@@ -343,15 +395,18 @@ def test_calls(
     assert re.search(call.prints, capsys.readouterr().out)
 
 
-def test_a_server(places: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "line, models", [(SERVE, ["run", "again"]), (SERVE_OLD, ["old"])]
+)
+def test_a_server(line: str, models: list[str], places: dict[str, str]) -> None:
     """It is ready, and SIGTERM ends it."""
-    command = [sys.executable, "-m", "elmo_tasks", *words_of(Call(SERVE), places)]
+    command = [sys.executable, "-m", "elmo_tasks", *words_of(Call(line), places)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         ready = json.loads(server.stdout.readline())
         server.terminate()
         assert server.wait(60) == 0
-    assert ready["ready"] and ready["models"] == ["run", "again"]
+    assert ready["ready"] and ready["models"] == models
 
 
 def test_commands_on_a_ray_cluster(
@@ -501,13 +556,12 @@ def commands() -> list[str]:
 
 def used_options(command: str) -> set[str]:
     """The options that the calls of this file use with a command."""
+    lines = [call.line for call in CALLS] + list(ON_RAY) + [SERVE, SERVE_OLD]
+    texts = [line for line in lines if Call(line).command == command]
     if command == "evaluate":
-        texts = list(EVALUATE)
-    elif command == "predict":
-        texts = list(PREDICT)
-    else:
-        lines = [call.line for call in CALLS] + list(ON_RAY) + [SERVE]
-        texts = [line for line in lines if Call(line).command == command]
+        texts += EVALUATE
+    if command == "predict":
+        texts += PREDICT
     found: set[str] = set()
     for text in texts:
         found.update([word for word in text.split() if word.startswith("--")])
