@@ -111,10 +111,13 @@ test-python%: install
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
 	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pytest,$(LIGHT_TESTS))
 
-test-adapters: test-flair test-models test-onnx test-transformers5 test-trackers ## libraries that .venv lacks, or has in other versions
+test-adapters: test-flair test-keras test-models test-onnx test-transformers5 test-trackers ## libraries that .venv lacks, or has in other versions
 
 test-flair: install
 	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
+
+test-keras: install
+	@$(call beside,keras,$(BIN)/python,$(CORE) safetensors tqdm 'keras>=3',tests/integrations/test_keras.py)
 
 test-onnx: install
 	@$(call beside,onnx,$(BIN)/python,$(CORE) safetensors tqdm onnxscript onnxruntime,tests/bilm/test_dense.py)
