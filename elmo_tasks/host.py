@@ -14,6 +14,7 @@ alone and only while AllenNLP is imported, so that no other package sees them.
 - `pkg_resources`, which setuptools 81 has removed. The package rouge, which
   allennlp-models imports, asks it for the path of a file of its own. It gets a module
   that knows such paths and nothing else.
+- What AllenNLP imports and most commands never use; see `held_back`.
 """
 
 import atexit
@@ -22,9 +23,10 @@ import importlib.resources
 import importlib.util
 import logging
 import os
+import pkgutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -32,6 +34,7 @@ from types import ModuleType
 from typing import Any
 
 from elmo_tasks.errors import ALLENNLP, MODELS, InputError, needs
+from elmo_tasks.held_back import Later, held_back
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +50,16 @@ What is not imported with AllenNLP's plugins: the scripts of allennlp-models, on
 downloads data of nltk when it is imported. What models need of it, they import.
 """
 
-_NOT_IMPORTED = ("allennlp.sanity_checks", "allennlp.tools")
-"""Modules of AllenNLP that it does not import with all the others, either."""
+_NOT_IMPORTED = (
+    "allennlp.common.testing",
+    "allennlp.confidence_checks.task_checklists",
+    "allennlp.sanity_checks",
+    "allennlp.tools",
+)
+"""Modules of AllenNLP that register nothing which commands use."""
+
+_MODELS = ("AutoModel", "PreTrainedModel")
+"""Classes of transformers which take long to import, and which few models need."""
 
 _EMPTY = ("torchvision", "torchvision.ops", "torchvision.ops.boxes")
 """What AllenNLP imports."""
@@ -67,7 +78,7 @@ def load_allennlp() -> None:
             # Transformers looks for torchvision when it is imported, and must not find
             # the empty one.
             transformers = importlib.import_module("transformers")
-            with _torchvision(), _adamw(transformers):
+            with _torchvision(), _adamw(transformers), held_back():
                 importlib.import_module("allennlp.common")
                 with _tokenizers(transformers):
                     importlib.import_module(_TOKENIZING)
@@ -96,12 +107,25 @@ def register_classes(packages: Sequence[str] = ()) -> None:
         import_module_and_submodules(package, exclude=set(_SCRIPTS))
 
 
+def import_submodules(package: str, exclude: Container[str] = ()) -> None:
+    """
+    Imports a package and the public modules below it. AllenNLP's function of this kind
+    looks through all folders of the search path again at each of them.
+    """
+    module = importlib.import_module(package)
+    for found in pkgutil.iter_modules(getattr(module, "__path__", [])):
+        name = f"{package}.{found.name}"
+        if not found.name.startswith("_") and name not in exclude:
+            import_submodules(name, exclude)
+
+
 def _import_plugins() -> None:
     """AllenNLP's `import_plugins`, without the scripts of allennlp-models."""
     from allennlp.common.plugins import DEFAULT_PLUGINS, discover_plugins
     from allennlp.common.util import import_module_and_submodules
 
-    import_module_and_submodules("allennlp", exclude=set(_NOT_IMPORTED))
+    with held_back():
+        import_submodules("allennlp", _NOT_IMPORTED)
     here = os.getcwd()
     if here not in sys.path:
         sys.path.append(here)
@@ -239,6 +263,8 @@ class _Transformers(ModuleType):
         self.__path__ = original.__path__
         self._original = original
         self.AutoTokenizer = _AutoTokenizer
+        for name in _MODELS:
+            setattr(self, name, Later(original.__name__, name))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._original, name)

@@ -1,6 +1,6 @@
 """The AllenNLP plugin: importing it registers all names, and changes nothing else."""
 
-from elmo_tasks.host import load_allennlp
+from elmo_tasks.host import import_submodules, load_allennlp
 
 PACKAGES = ("nn", "training", "tasks", "pretraining")
 """Those that register classes."""
@@ -14,11 +14,9 @@ def register_all() -> None:
     `ModuleNotFoundError` and continue without the plugin.
     """
     load_allennlp()
-    from allennlp.common.util import import_module_and_submodules
-
     try:
         for package in PACKAGES:
-            import_module_and_submodules(f"elmo_tasks.{package}")
+            import_submodules(f"elmo_tasks.{package}")
     except ModuleNotFoundError as error:
         raise ImportError(
             f"the plugin elmo_tasks cannot be imported: {error}"

@@ -8,7 +8,6 @@ from typing import Any
 from allennlp.common import Params
 from allennlp.models import Model
 from allennlp.models.archival import get_weights_path
-from spacy.util import is_package
 
 from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.run_names import CONFIG, META, VOCABULARY
@@ -72,6 +71,8 @@ def _vocabulary(folder: Path) -> str:
 
 def _spacy(needs_tags: bool) -> str:
     """What the predictor's need for spaCy's model comes to."""
+    from spacy.util import is_package
+
     if is_package(DEFAULT_MODEL):
         return f"spaCy's {DEFAULT_MODEL}, installed"
     advice = f"python -m spacy download {DEFAULT_MODEL}"

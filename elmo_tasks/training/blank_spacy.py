@@ -8,18 +8,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allennlp.common import Params
 from allennlp.common.util import LOADED_SPACY_MODELS
 from allennlp.predictors import Predictor
-from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.util import is_package
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.raw_text import blank_pipeline
 from elmo_tasks.training.checks.problem import items
+
+if TYPE_CHECKING:  # imported where it is used, since it takes long
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 logger = logging.getLogger(__name__)
 
@@ -75,9 +76,10 @@ def rules_for_missing(models: Iterable[str] = ()) -> Iterator[None]:
     for name in sorted({DEFAULT_MODEL, *models}):
         if not _is_missing(name):
             continue
+        rules = _rules(name)
         for options in product((True, False), repeat=3):
             if (name, *options) not in LOADED_SPACY_MODELS:
-                LOADED_SPACY_MODELS[name, *options] = _rules(name)
+                LOADED_SPACY_MODELS[name, *options] = rules
                 added.append((name, *options))
     try:
         yield
@@ -90,6 +92,8 @@ def require_tags(predictor: Predictor) -> None:
     """
     Raises `InputError` for a predictor that needs parts of speech and has only rules.
     """
+    from spacy.language import Language
+
     pipeline = getattr(getattr(predictor, "_tokenizer", None), "spacy", None)
     if not isinstance(pipeline, Language) or not pipeline.has_pipe(_WARNING):
         return
@@ -108,23 +112,29 @@ def require_tags(predictor: Predictor) -> None:
 
 def _is_missing(name: str) -> bool:
     """Whether a name is that of a model of spaCy that is not installed."""
+    from spacy.util import is_package
+
     language, *parts = name.split("_")
     return len(parts) == 3 and language.isalpha() and not is_package(name)
 
 
-def _rules(name: str) -> Language:
+@cache
+def _rules(name: str) -> "Language":
+    """A pipeline of rules in the place of a model."""
+    from spacy.language import Language
+
+    Language.factory(_WARNING, default_config={_MODEL: DEFAULT_MODEL}, func=_warning)
     pipeline = blank_pipeline(name.partition("_")[0])
     pipeline.meta[_MODEL] = name
     pipeline.add_pipe("sentencizer")
-    pipeline.add_pipe(_WARNING, config={"model": name})
+    pipeline.add_pipe(_WARNING, config={_MODEL: name})
     return pipeline
 
 
-@Language.factory(_WARNING, default_config={"model": DEFAULT_MODEL})
-def _warning(nlp: Language, name: str, model: str) -> Any:
+def _warning(nlp: "Language", name: str, model: str) -> Any:
     """A part of a pipeline that changes nothing."""
 
-    def warn(document: Doc) -> Doc:
+    def warn(document: "Doc") -> "Doc":
         _warn(model)
         return document
 

@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allennlp.common.tqdm import logger as allennlp_progress
 from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
 from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
-from tensorboardX import SummaryWriter
 
 from elmo_tasks.errors import log_to_files, portable_logs
 from elmo_tasks.run_names import EVENTS_OF_PARTS, LOG
+
+if TYPE_CHECKING:  # imported where it is used, since it takes long
+    from tensorboardX import SummaryWriter
 
 logger = logging.getLogger(__name__)
 
@@ -229,11 +231,13 @@ class Events(TensorBoardCallback):
             super().log_scalars(scalars, log_prefix, epoch)
 
 
-def _unlimited_log(folder: str, part: str) -> SummaryWriter:
+def _unlimited_log(folder: str, part: str) -> "SummaryWriter":
+    from tensorboardX import SummaryWriter
+
     return SummaryWriter(os.path.join(folder, part), max_queue=0)
 
 
-def _is_alive(log: SummaryWriter) -> bool:
+def _is_alive(log: "SummaryWriter") -> bool:
     """Whether the thread that writes the events has not ended."""
     return bool(log.file_writer.event_writer._worker.is_alive())
 
