@@ -24,10 +24,12 @@ from tests.pretraining import toy
 FOLDER = Path(__file__).resolve().parents[1] / "training_config"
 
 
-def all_configs() -> Iterator[str]:
+def all_configs() -> Iterator[Any]:
+    """The names of all configs; those of the larger scales are slow tests."""
     for scale in sorted(resources.SCALES):
+        marks = () if scale == "mini" else pytest.mark.slow
         for path in sorted(FOLDER.glob(f"{scale}/*.jsonnet")):
-            yield f"{scale}/{path.name}"
+            yield pytest.param(f"{scale}/{path.name}", marks=marks)
 
 
 CONFIGS = list(all_configs())

@@ -83,6 +83,7 @@ print("\\n".join(before))
 """
 
 
+@pytest.mark.slow
 def test_paths_do_not_depend_on_what_is_imported(tmp_path: Path) -> None:
     files = {
         "snli/snli_1.0_dev.jsonl": "snli_1.0/snli_1.0_dev.jsonl",
