@@ -180,7 +180,7 @@ docs: tutorials ## the documentation as a site, in build/site; a warning is an e
 	@PYTHONPATH=. $(BIN)/python -m sphinx -b dirhtml -W --keep-going -q -d build/doctrees docs build/site
 
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
-	@$(BIN)/python benchmarks/bilm.py
+	@PYTHONPATH=. $(BIN)/python benchmarks/bilm.py
 
 soak: install ## trainings killed and resumed, damaged files read, requests of all kinds, as docs/reliability-development.md has it: an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py

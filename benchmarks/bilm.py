@@ -19,6 +19,8 @@ from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 from elmo_tasks.formats.text_files import open_text
+from tests.gpu import pretend
+from tests.gpu.operators import operators_of_a_step
 
 TOLERANCE = 1e-5
 
@@ -238,6 +240,20 @@ def main() -> None:
         print("\n| | | peak, GB | before the batch |\n|---|---|---|---|")
         measure_memory(both, 32, 25)
         measure_memory(both, 1, arguments.long_text)
+    if pretend.available():
+        print_operators()
+
+
+def print_operators() -> None:
+    """How many operators a GPU would get, which on one take most of the time."""
+    with pretend.on_pretended_gpu() as device:
+        bilm = BiLM(BiLMOptions(dim=8, projection_dim=4)).to(device)
+        inference = operators_of_a_step(bilm, train=False)
+        training = operators_of_a_step(bilm, train=True)
+    print(
+        "\noperators of a step and layer on a GPU, both directions together:"
+        f" {inference:g} in inference, {training:g} in training"
+    )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ and 3.4).
 
 import copy
 import logging
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -17,7 +18,7 @@ from elmo_tasks.bilm.characters import (
     token_mask,
     tokens_to_ids,
 )
-from elmo_tasks.bilm.lstm import LstmStack, State
+from elmo_tasks.bilm.lstm import LstmStack, State, run_stacks
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import (
     INFERENCE_PRECISIONS,
@@ -272,11 +273,9 @@ class BiLM(nn.Module):
         context_free = tokens.view(len(mask), -1, tokens.shape[1])[:, 1:-1]
         layers[0] = (context_free * mask[:, :, None])[:, :, None]
         finals: States = {}
-        for side, direction in enumerate(DIRECTIONS):
-            read, written = packing.indices(direction)
-            outputs, finals[direction] = self._run(
-                direction, tokens[read], packing, states.get(direction)
-            )
+        computed = self._run(tokens, packing, states)
+        for side, (direction, outputs, finals[direction]) in enumerate(computed):
+            _, written = packing.indices(direction)
             for depth, output in enumerate(outputs, start=1):
                 layers[depth, :, :, side] = output[written] * mask[:, :, None]
         return LayerOutput(layers.flatten(3), mask), finals
@@ -350,35 +349,51 @@ class BiLM(nn.Module):
         return vectors[position.flatten()]
 
     def _run(
-        self,
-        direction: str,
-        inputs: Tensor,
-        packing: Packing,
-        states: list[State] | None,
-    ) -> tuple[list[Tensor], list[State]]:
+        self, tokens: Tensor, packing: Packing, states: States
+    ) -> Iterator[tuple[str, list[Tensor], list[State]]]:
         """
-        Run one direction over packed inputs [N, P]; the outputs of its L layers, each
-        [N, P], and final states.
+        For each direction, the outputs of its L layers, each [N, P], for the token
+        vectors [B * (T + 2), P], and the states for the next batch.
         """
-        stack: LstmStack = getattr(self, f"{direction}_stack")
-        kept = _with_rows(states or stack.initial_states(0), stack, len(packing.order))
-        ordered = [
-            (cell[packing.order], hidden[packing.order]) for cell, hidden in kept
-        ]
-        with torch.autocast(inputs.device.type, enabled=False):
-            outputs, finals = stack(
-                inputs, packing.batch_sizes, ordered, precision=self.product_dtype
+        stacks = [self.forward_stack, self.backward_stack]
+        inputs = []
+        kept = []
+        ordered = []
+        for direction, stack in zip(DIRECTIONS, stacks, strict=True):
+            read, _ = packing.indices(direction)
+            inputs.append(tokens[read])
+            first = states.get(direction) or stack.initial_states(0)
+            kept.append(_with_rows(first, stack, len(packing.order)))
+            in_order = []
+            for cell, hidden in kept[-1]:
+                in_order.append((cell[packing.order], hidden[packing.order]))
+            ordered.append(in_order)
+        with torch.autocast(tokens.device.type, enabled=False):
+            computed = run_stacks(
+                stacks,
+                inputs,
+                packing.batch_sizes,
+                ordered,
+                precision=self.product_dtype,
             )
-        for state, final in zip(kept, finals, strict=True):
-            for old, new in zip(state, final, strict=True):
-                old[packing.order] = new.detach()
-        return outputs, kept
+            for direction, old, (outputs, finals) in zip(
+                DIRECTIONS, kept, computed, strict=True
+            ):
+                _replace_rows(old, finals, packing.order)
+                yield direction, outputs, old
 
     def _zeros(self, mask: Tensor) -> Tensor:
         """Layers [L+1, B, T, 2P] for a mask [B, T]."""
         return self.boundaries.new_zeros(
             (self.n_layers, *mask.shape, self.output_dim), dtype=self.dtype
         )
+
+
+def _replace_rows(states: list[State], finals: list[State], order: Tensor) -> None:
+    """Puts each layer's final states, whose rows are in this order, into `states`."""
+    for state, final in zip(states, finals, strict=True):
+        for old, new in zip(state, final, strict=True):
+            old[order] = new.detach()
 
 
 def _with_rows(states: list[State], stack: LstmStack, rows: int) -> list[State]:

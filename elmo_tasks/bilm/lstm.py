@@ -1,6 +1,10 @@
 """
-Token vectors -> hidden states: a projected LSTM with clipping, in one direction (paper,
-section 3.1).
+Token vectors -> hidden states: a projected LSTM with clipping (paper, section 3.1).
+
+The two directions read as many rows at each step. On a GPU, where many small operators
+take longer than their arithmetic, they are computed together: D = 2 in the shapes below
+is their number, and the products of a step are one batched product. On a CPU, each is
+computed by itself with packed weights, and D is 1.
 """
 
 from collections.abc import Iterator, Sequence
@@ -107,34 +111,11 @@ class ProjectedLstm(PackableModule):
 
         Returns the outputs [N, P], and the state of each row after its last step.
         """
-        dtype = precision or inputs.dtype
-        grad = needs_grad(self, inputs, *state)
-        to_gates = self.linear(
-            "input_weight", self.bias + self.forget_bias, dtype=dtype, grad=grad
+        joined = (state[0][None], state[1][None])
+        outputs, (cell, hidden) = _run_layers(
+            [self], inputs[None], batch_sizes, joined, precision
         )
-        if grad:
-            outputs, cell, hidden = _Scan.apply(
-                to_gates(inputs),
-                self.hidden_weight.to(dtype),
-                self.projection.to(dtype),
-                state[0],
-                state[1],
-                tuple(batch_sizes),
-                self._clips,
-            )
-            return outputs, (cell, hidden)
-        recur = self.linear("hidden_weight", dtype=dtype, grad=False)
-        project = self.linear("projection", dtype=dtype, grad=False)
-        outputs = inputs.new_empty(len(inputs), self.projection_dim)  # [N, P]
-        start = 0
-        for sizes in _parts(batch_sizes):
-            part = slice(start, start + sum(sizes))
-            outputs[part], cell, hidden = _scan(
-                to_gates(inputs[part]), recur, project, *state, sizes, self._clips
-            )
-            state = (cell, hidden)
-            start = part.stop
-        return outputs, state
+        return outputs[0], (cell[0], hidden[0])
 
     def dense(self, inputs: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
         """
@@ -150,7 +131,7 @@ class ProjectedLstm(PackableModule):
         to_gates = self.linear("input_weight", bias, dtype=dtype, grad=True)
         recur = self.linear("hidden_weight", dtype=dtype, grad=True)
         project = self.linear("projection", dtype=dtype, grad=True)
-        cell_clip, proj_clip = self._clips
+        cell_clip, proj_clip = self.clips
 
         def advance(state: State, gates: Tensor) -> tuple[State, Tensor]:
             cell, hidden = state
@@ -166,7 +147,7 @@ class ProjectedLstm(PackableModule):
         return outputs.transpose(0, 1)
 
     @property
-    def _clips(self) -> "Clips":
+    def clips(self) -> "Clips":
         return self.cell_clip, self.proj_clip
 
 
@@ -207,7 +188,7 @@ class LstmStack(nn.Module):
         for depth, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             dropped = functional.dropout(inputs, dropout, training=dropout > 0.0)
             hidden, final = layer(dropped, batch_sizes, state, precision=precision)
-            inputs = self._with_skip(depth, dropped, hidden)
+            inputs = self.with_skip(depth, dropped, hidden)
             outputs.append(inputs)
             finals.append(final)
         return outputs, finals
@@ -222,15 +203,157 @@ class LstmStack(nn.Module):
         outputs = []
         for depth, layer in enumerate(self.layers):
             hidden = layer.dense(inputs, precision=precision)
-            inputs = self._with_skip(depth, inputs, hidden)
+            inputs = self.with_skip(depth, inputs, hidden)
             outputs.append(inputs)
         return outputs
 
-    def _with_skip(self, depth: int, inputs: Tensor, hidden: Tensor) -> Tensor:
+    def with_skip(self, depth: int, inputs: Tensor, hidden: Tensor) -> Tensor:
         """The output of a layer, given its input and what its LSTM computes."""
         if depth and self.use_skip_connections:
             return hidden + inputs
         return hidden
+
+
+StackOutput = tuple[list[Tensor], list[State]]
+"""What `LstmStack.forward` returns."""
+
+
+def run_stacks(
+    stacks: Sequence[LstmStack],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    states: Sequence[Sequence[State]],
+    *,
+    dropout: float = 0.0,
+    precision: torch.dtype | None = None,
+) -> Iterator[StackOutput]:
+    """
+    What each stack returns for its inputs and states; see `LstmStack.forward`. On a GPU
+    the layers of a depth are computed together, and their hooks are not called.
+    """
+    if inputs[0].device.type != "cpu":
+        yield from _run_together(
+            stacks, inputs, batch_sizes, states, dropout=dropout, precision=precision
+        )
+        return
+    for stack, given, state in zip(stacks, inputs, states, strict=True):
+        yield stack(given, batch_sizes, state, dropout=dropout, precision=precision)
+
+
+def _run_together(
+    stacks: Sequence[LstmStack],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    states: Sequence[Sequence[State]],
+    *,
+    dropout: float,
+    precision: torch.dtype | None,
+) -> list[StackOutput]:
+    """As `run_stacks`, for D stacks on a GPU."""
+    results: list[StackOutput] = [([], []) for _ in stacks]
+    joined = torch.stack(list(inputs))  # [D, N, P]
+    for depth in range(len(stacks[0].layers)):
+        layers = [stack.layers[depth] for stack in stacks]
+        cell = torch.stack([state[depth][0] for state in states])  # [D, B, H]
+        hidden = torch.stack([state[depth][1] for state in states])  # [D, B, P]
+        dropped = functional.dropout(joined, dropout, training=dropout > 0.0)
+        computed, (cell, hidden) = _run_layers(
+            layers, dropped, batch_sizes, (cell, hidden), precision
+        )
+        joined = stacks[0].with_skip(depth, dropped, computed)
+        for number, (outputs, finals) in enumerate(results):
+            outputs.append(joined[number])
+            finals.append((cell[number], hidden[number]))
+    return results
+
+
+def _run_layers(
+    layers: Sequence[ProjectedLstm],
+    inputs: Tensor,
+    batch_sizes: Sequence[int],
+    state: State,
+    precision: torch.dtype | None,
+) -> tuple[Tensor, State]:
+    """
+    `ProjectedLstm.forward` of D layers: packed inputs [D, N, P] and a state ([D, B, H],
+    [D, B, P]) -> outputs [D, N, P] and the state after the last step.
+    """
+    dtype = precision or inputs.dtype
+    grad = needs_grad(nn.ModuleList(layers), inputs, *state)
+    clips = layers[0].clips
+    to_gates = _input_products(layers, dtype, grad)
+    if grad:
+        weights = [layer.hidden_weight for layer in layers]
+        projections = [layer.projection for layer in layers]
+        outputs, cell, hidden = _Scan.apply(
+            to_gates(inputs),
+            _stacked(weights).to(dtype),
+            _stacked(projections).to(dtype),
+            *state,
+            tuple(batch_sizes),
+            clips,
+        )
+        return outputs, (cell, hidden)
+    recur = _state_products(layers, "hidden_weight", dtype)
+    project = _state_products(layers, "projection", dtype)
+    parts = []
+    start = 0
+    for sizes in _parts(batch_sizes):
+        part = inputs[:, start : start + sum(sizes)]
+        outputs, *last = _scan(to_gates(part), recur, project, *state, sizes, clips)
+        state = (last[0], last[1])
+        parts.append(outputs)
+        start += sum(sizes)
+    return torch.cat(parts, 1), state
+
+
+def _input_products(
+    layers: Sequence[ProjectedLstm], dtype: torch.dtype, grad: bool
+) -> Linear:
+    """Inputs [D, N, P] -> `W_x x + b` of the layers [D, N, 4H], in `dtype`."""
+    biases = [layer.bias + layer.forget_bias for layer in layers]
+    if len(layers) == 1:
+        return layers[0].linear("input_weight", biases[0], dtype=dtype, grad=grad)
+    weights = torch.stack([layer.input_weight for layer in layers]).to(dtype)
+    transposed = weights.transpose(1, 2)  # [D, P, 4H]
+    bias = torch.stack(biases).to(dtype)[:, None]  # [D, 1, 4H]
+
+    def products(inputs: Tensor) -> Tensor:
+        return torch.baddbmm(bias, inputs.to(dtype), transposed)
+
+    return products
+
+
+def _state_products(
+    layers: Sequence[ProjectedLstm], name: str, dtype: torch.dtype
+) -> Linear:
+    """
+    Inputs [D, n, K] -> their products with the weights `name` of the layers [D, n, M],
+    in `dtype`, without a gradient.
+    """
+    if len(layers) == 1:
+        return layers[0].linear(name, dtype=dtype, grad=False)
+    weights = [getattr(layer, name).detach() for layer in layers]
+    return _products(torch.stack(weights).to(dtype))
+
+
+def _products(weights: Tensor) -> Linear:
+    """Inputs [D, n, K] -> their products with constant weights [D, M, K]: [D, n, M]."""
+    if len(weights) == 1:
+        return packed_linear(weights[0])
+    transposed = weights.transpose(1, 2)
+
+    def products(inputs: Tensor) -> Tensor:
+        return torch.bmm(inputs.to(weights.dtype), transposed)
+
+    return products
+
+
+def _stacked(tensors: Sequence[Tensor]) -> Tensor:
+    """As `torch.stack`; a single tensor is not copied."""
+    if len(tensors) == 1:
+        return tensors[0][None]
+    return torch.stack(tuple(tensors))
 
 
 def _parts(batch_sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -262,33 +385,37 @@ def _scan(
     record: list[Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """
-    The recurrence over packed input products `gates` [N, 4H], from the state of each
-    row: cell [B, H] and output `hidden` [B, P]. Returns the outputs [N, P], and the
-    last cell and output of each row.
+    The recurrence over packed input products `gates` [D, N, 4H], from the state of each
+    row: cell [D, B, H] and output `hidden` [D, B, P]. Returns the outputs [D, N, P],
+    and the last cell and output of each row.
 
-    `recur` maps outputs [n, P] to gates [n, 4H], `project` maps [n, H] to outputs [n,
-    P]. If `record` is given, it collects what the backward pass needs of each step: the
-    activated gates, the cell before and after, and the tanh of the cell.
+    `recur` maps outputs [D, n, P] to gates [D, n, 4H], `project` maps [D, n, H] to
+    outputs [D, n, P]. If `record` is given, it collects what the backward pass needs of
+    each step: the activated gates, the cell before and after, and the tanh of the cell.
     """
     cell_clip, proj_clip = clips
-    cell = cell.clone()
-    hidden = hidden.clone()
-    outputs = hidden.new_empty(gates.shape[0], hidden.shape[1])  # [N, P]
+    outputs = []
+    ended = []  # the states of the rows that end, the shortest first
     start = 0
     for rows in batch_sizes:
-        span = slice(start, start + rows)
-        active = recur(hidden[:rows]).add_(gates[span]).to(cell.dtype)  # [rows, 4H]
-        new_cell, squashed, exposed = step(active, cell[:rows], cell_clip)
-        output = project(exposed).to(cell.dtype)
+        if rows < cell.shape[1]:
+            ended.append((cell[:, rows:], hidden[:, rows:]))
+            cell = cell[:, :rows]
+            hidden = hidden[:, :rows]
+        of_input = gates[:, start : start + rows]
+        active = recur(hidden).add_(of_input).to(cell.dtype)  # [D, rows, 4H]
+        new_cell, squashed, exposed = step(active, cell, cell_clip)
+        hidden = project(exposed).to(cell.dtype)
         if proj_clip is not None:
-            output.clamp_(-proj_clip, proj_clip)
+            hidden.clamp_(-proj_clip, proj_clip)
         if record is not None:
-            record.extend((active, cell[:rows].clone(), new_cell, squashed))
-        cell[:rows] = new_cell
-        hidden[:rows] = output
-        outputs[span] = output
+            record.extend((active, cell, new_cell, squashed))
+        outputs.append(hidden)
+        cell = new_cell
         start += rows
-    return outputs, cell, hidden
+    ended.append((cell, hidden))
+    cells, hiddens = zip(*reversed(ended), strict=True)
+    return torch.cat(outputs, 1), torch.cat(cells, 1), torch.cat(hiddens, 1)
 
 
 class _Scan(torch.autograd.Function):
@@ -311,8 +438,8 @@ class _Scan(torch.autograd.Function):
         ctx.batch_sizes = batch_sizes
         ctx.clips = clips
         record: list[Tensor] = []
-        recur = packed_linear(hidden_weight)
-        project = packed_linear(projection)
+        recur = _products(hidden_weight)
+        project = _products(projection)
         results = _scan(gates, recur, project, cell, hidden, batch_sizes, clips, record)
         ctx.save_for_backward(hidden_weight, projection, hidden, results[0], *record)
         return results
@@ -321,49 +448,51 @@ class _Scan(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Any) -> Any:
         hidden_weight, projection, first_hidden, outputs, *record = ctx.saved_tensors
-        d_outputs, d_cell, d_hidden = gradients  # [N, P], [B, H], [B, P]
+        d_outputs, d_cell, d_hidden = gradients  # [D, N, P], [D, B, H], [D, B, P]
         dtype = hidden_weight.dtype
         cell_clip, proj_clip = ctx.clips
         d_cell = d_cell.clone()
         d_hidden = d_hidden.clone()
-        to_exposed = packed_linear(projection.t())
-        to_hidden = packed_linear(hidden_weight.t())
-        tokens = len(outputs)
+        to_exposed = _products(projection.transpose(1, 2))
+        to_hidden = _products(hidden_weight.transpose(1, 2))
+        directions, tokens, _ = outputs.shape
         # The gradients of W_h and W_p are sums over all steps: one product each, of
         # these.
         d_gates = record[0].new_empty(
-            tokens, len(hidden_weight), dtype=dtype
-        )  # [N, 4H]
-        d_projected = outputs.new_empty(outputs.shape, dtype=dtype)  # [N, P]
-        exposed = outputs.new_empty(tokens, projection.shape[1], dtype=dtype)  # [N, H]
+            directions, tokens, hidden_weight.shape[1], dtype=dtype
+        )  # [D, N, 4H]
+        d_projected = outputs.new_empty(outputs.shape, dtype=dtype)  # [D, N, P]
+        exposed = outputs.new_empty(
+            directions, tokens, projection.shape[2], dtype=dtype
+        )  # [D, N, H]
         end = tokens
         for number in reversed(range(len(ctx.batch_sizes))):
             rows = ctx.batch_sizes[number]
             span = slice(end - rows, end)
             active, cell, new_cell, squashed = record[4 * number : 4 * number + 4]
-            d_output = d_outputs[span] + d_hidden[:rows]
+            d_output = d_outputs[:, span] + d_hidden[:, :rows]
             if proj_clip is not None:
-                d_output.masked_fill_(outputs[span].abs() >= proj_clip, 0.0)
-            d_projected[span] = d_output
-            d_exposed = to_exposed(d_projected[span]).to(active.dtype)
+                d_output.masked_fill_(outputs[:, span].abs() >= proj_clip, 0.0)
+            d_projected[:, span] = d_output
+            d_exposed = to_exposed(d_projected[:, span]).to(active.dtype)
             step_back(
-                d_gates[span],
-                exposed[span],
+                d_gates[:, span],
+                exposed[:, span],
                 d_exposed,
-                d_cell[:rows],
+                d_cell[:, :rows],
                 active,
                 cell,
                 new_cell,
                 squashed,
                 cell_clip,
             )
-            d_hidden[:rows] = to_hidden(d_gates[span]).to(active.dtype)
+            d_hidden[:, :rows] = to_hidden(d_gates[:, span]).to(active.dtype)
             end -= rows
         before = _previous_outputs(outputs, first_hidden, ctx.batch_sizes).to(dtype)
         return (
             d_gates,
-            d_gates.t() @ before,
-            d_projected.t() @ exposed,
+            _summed_products(d_gates, before),
+            _summed_products(d_projected, exposed),
             d_cell,
             d_hidden,
             None,
@@ -371,16 +500,24 @@ class _Scan(torch.autograd.Function):
         )
 
 
+def _summed_products(left: Tensor, right: Tensor) -> Tensor:
+    """[D, N, M] and [D, N, K] -> the sums over N of the outer products [D, M, K]."""
+    if len(left) == 1:
+        return (left[0].t() @ right[0])[None]
+    return torch.bmm(left.transpose(1, 2), right)
+
+
 def _previous_outputs(
     outputs: Tensor, first: Tensor, batch_sizes: Sequence[int]
 ) -> Tensor:
     """
-    The recurrent input of each packed step [N, P]: outputs [N, P] of the step before,
-    and `first` [B, P] before the first one.
+    The recurrent input of each packed step [D, N, P]: outputs [D, N, P] of the step
+    before, and `first` [D, B, P] before the first one.
     """
     before = first
     received = []
-    for rows, output in zip(batch_sizes, outputs.split(list(batch_sizes)), strict=True):
-        received.append(before[:rows])
+    by_step = outputs.split(list(batch_sizes), 1)
+    for rows, output in zip(batch_sizes, by_step, strict=True):
+        received.append(before[:, :rows])
         before = output
-    return torch.cat(received)
+    return torch.cat(received, 1)

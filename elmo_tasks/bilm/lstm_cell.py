@@ -2,7 +2,7 @@
 One step of the biLM's LSTM and its gradient: formulas, plain code, fast code.
 
 The step (paper, section 3.1; Jozefowicz et al. 2016). From the pre-activations `a_i,
-a_o, a_f, a_j`, each [rows, H], and the cell `c` of the step before, with `s(x)` the
+a_o, a_f, a_j`, each [..., H], and the cell `c` of the step before, with `s(x)` the
 sigmoid, and `a_f` with the bias of 1:
 
     i = s(a_i)    o = s(a_o)    f = s(a_f)    j = tanh(a_j)
@@ -41,10 +41,10 @@ def plain_step(
     gates: Tensor, cell: Tensor, clip: float | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """
-    Pre-activations [rows, 4H] and the cell c [rows, H] -> the activated gates [rows,
-    4H], c', q and u, [rows, H] each.
+    Pre-activations [..., 4H] and the cell c [..., H] -> the activated gates [...,
+    4H], c', q and u, [..., H] each.
     """
-    a_i, a_o, a_f, a_j = gates.chunk(GATES, 1)
+    a_i, a_o, a_f, a_j = gates.chunk(GATES, -1)
     i = a_i.sigmoid()
     o = a_o.sigmoid()
     f = a_f.sigmoid()
@@ -53,7 +53,7 @@ def plain_step(
     if clip is not None:
         new_cell = new_cell.clamp(-clip, clip)
     squashed = new_cell.tanh()
-    return torch.cat([i, o, f, j], 1), new_cell, squashed, o * squashed
+    return torch.cat([i, o, f, j], -1), new_cell, squashed, o * squashed
 
 
 def plain_step_back(
@@ -66,10 +66,10 @@ def plain_step_back(
     clip: float | None,
 ) -> tuple[Tensor, Tensor]:
     """
-    du and the next step's part of dc' [rows, H], the activated gates [rows, 4H], c, c'
-    and q [rows, H] -> the gradient by the pre-activations [rows, 4H], and dc [rows, H].
+    du and the next step's part of dc' [..., H], the activated gates [..., 4H], c, c'
+    and q [..., H] -> the gradient by the pre-activations [..., 4H], and dc [..., H].
     """
-    i, o, f, j = gates.chunk(GATES, 1)
+    i, o, f, j = gates.chunk(GATES, -1)
     d_o = squashed * d_exposed
     d_new_cell = (1 - squashed**2) * o * d_exposed + d_cell
     if clip is not None:
@@ -83,28 +83,49 @@ def plain_step_back(
         f * (1 - f) * d_f,
         (1 - j**2) * d_j,
     ]
-    return torch.cat(by_preactivation, 1), f * d_new_cell
+    return torch.cat(by_preactivation, -1), f * d_new_cell
 
 
 def step(
     gates: Tensor, cell: Tensor, clip: float | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """
-    `plain_step` with the gates [rows, 4H] activated in place: returns c', q and u
-    [rows, H].
-
-    `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: the sigmoid is several
-    times as fast on CPUs, and one call activates all gates.
+    `plain_step` with the gates [..., 4H] activated in place: returns c', q and u
+    [..., H].
     """
-    width = cell.shape[1]
-    gates[:, 3 * width :].mul_(2.0)
-    i, o, f, j = gates.sigmoid_().chunk(GATES, 1)
-    j.mul_(2.0).sub_(1.0)
+    i, o, f, j = _activate(gates).chunk(GATES, -1)
     new_cell = torch.mul(f, cell).addcmul_(i, j)
     if clip is not None:
         new_cell.clamp_(-clip, clip)
-    squashed = new_cell.mul(2.0).sigmoid_().mul_(2.0).sub_(1.0)
+    squashed = _tanh(new_cell)
     return new_cell, squashed, o * squashed
+
+
+def _activate(gates: Tensor) -> Tensor:
+    """
+    The activated gates, in place of the pre-activations.
+
+    On a CPU, `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: there the
+    sigmoid is several times as fast, and one call activates all gates. On a GPU, each
+    call takes the same time.
+    """
+    width = gates.shape[-1] // GATES * (GATES - 1)
+    candidates = gates[..., width:]
+    if gates.device.type != "cpu":
+        gates[..., :width].sigmoid_()
+        candidates.tanh_()
+        return gates
+    candidates.mul_(2.0)
+    gates.sigmoid_()
+    candidates.mul_(2.0).sub_(1.0)
+    return gates
+
+
+def _tanh(values: Tensor) -> Tensor:
+    """Computed as in `_activate`."""
+    if values.device.type != "cpu":
+        return values.tanh()
+    return values.mul(2.0).sigmoid_().mul_(2.0).sub_(1.0)
 
 
 def step_back(
@@ -119,11 +140,11 @@ def step_back(
     clip: float | None,
 ) -> None:
     """
-    `plain_step_back`, whose results replace what is in `d_gates` [rows, 4H] and, in
-    place of the next step's part of dc', in `d_cell` [rows, H]. `exposed` [rows, H]
+    `plain_step_back`, whose results replace what is in `d_gates` [..., 4H] and, in
+    place of the next step's part of dc', in `d_cell` [..., H]. `exposed` [..., H]
     gets u, which the gradient of W_p needs.
     """
-    i, o, f, j = gates.chunk(GATES, 1)
+    i, o, f, j = gates.chunk(GATES, -1)
     if exposed.dtype == o.dtype:
         torch.mul(o, squashed, out=exposed)
     else:
@@ -131,7 +152,7 @@ def step_back(
     d_new_cell = d_cell.addcmul_(d_exposed * o, 1.0 - squashed * squashed)
     if clip is not None:
         d_new_cell.masked_fill_(new_cell.abs() >= clip, 0.0)
-    d_i, d_o, d_f, d_j = d_gates.chunk(GATES, 1)
+    d_i, d_o, d_f, d_j = d_gates.chunk(GATES, -1)
     d_i.copy_(d_new_cell * j * (i * (1.0 - i)))
     d_o.copy_(d_exposed * squashed * (o * (1.0 - o)))
     d_f.copy_(d_new_cell * cell * (f * (1.0 - f)))

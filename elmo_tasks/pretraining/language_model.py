@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
-from elmo_tasks.bilm.lstm import LstmStack, State
+from elmo_tasks.bilm.lstm import run_stacks
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS, Precision
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.pretraining.softmax import OutputSoftmax
@@ -118,46 +118,31 @@ class BiLanguageModel(nn.Module):
         products in `dtype`, by default that of the parameters.
         """
         tokens = self._encode(batch.characters, dtype)  # [U, P]
+        stacks = [self.bilm.forward_stack, self.bilm.backward_stack]
+        _, steps, rows = batch.inputs.shape
+        starts = []
+        for direction, stack in zip(DIRECTIONS, stacks, strict=True):
+            starts.append(states.get(direction) or stack.initial_states(rows))
+        inputs = []
+        for words in batch.inputs:
+            inputs.append(functional.embedding(words.flatten(), tokens))  # [T * B, P]
+        dropout = self.dropout if self.training else 0.0
+        computed = run_stacks(
+            stacks, inputs, [rows] * steps, starts, dropout=dropout, precision=dtype
+        )
         tops = []
         finals: States = {}
-        for direction, inputs in zip(DIRECTIONS, batch.inputs, strict=True):
-            top, finals[direction] = self._run(
-                direction, tokens, inputs, states.get(direction), dtype
-            )
-            tops.append(top)
+        for direction, (outputs, last) in zip(DIRECTIONS, computed, strict=True):
+            tops.append(functional.dropout(outputs[-1], dropout))  # [T * B, P]
+            finals[direction] = [
+                (cell.detach(), hidden.detach()) for cell, hidden in last
+            ]
         return tops, finals
 
     def _encode(self, characters: Tensor, dtype: torch.dtype | None) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""
         ids = fit_slots(characters, self.bilm.options.max_characters_per_token)
         return self.bilm.token_encoder(ids, precision=dtype)
-
-    def _run(
-        self,
-        direction: str,
-        tokens: Tensor,
-        inputs: Tensor,
-        states: list[State] | None,
-        dtype: torch.dtype | None,
-    ) -> tuple[Tensor, list[State]]:
-        """
-        One direction over `inputs` [T, B]: its top output [T * B, P] and final states.
-        """
-        steps, rows = inputs.shape
-        stack: LstmStack = getattr(self.bilm, f"{direction}_stack")
-        if not states:
-            states = stack.initial_states(rows)
-        packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
-        dropout = self.dropout if self.training else 0.0
-        outputs, finals = stack(
-            packed,
-            [rows] * steps,
-            states,
-            dropout=dropout,
-            precision=dtype,
-        )
-        top = functional.dropout(outputs[-1], dropout)  # [T * B, P]
-        return top, [(cell.detach(), hidden.detach()) for cell, hidden in finals]
 
     def _nll(
         self, hidden: Tensor, targets: Tensor, mask: Tensor, dtype: torch.dtype | None

@@ -153,7 +153,7 @@ class Products(TorchDispatchMode):
         name = str(function)
         is_product = "linear_pointwise" in name or "mm" in name
         if is_product and result.shape[-1] == self.width:
-            self.rows.append(result.shape[0])
+            self.rows.append(result.shape[:-1].numel())
             self.dtypes.add(result.dtype)
         return result
 
