@@ -6,12 +6,10 @@ contains and needs. Only the second needs AllenNLP.
 import argparse
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
 from elmo_tasks import __version__
 from elmo_tasks.cli.arguments import add_local, location
 from elmo_tasks.errors import InputError, portable
-from elmo_tasks.host import register_classes
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 
 PACKAGES = (
@@ -76,6 +74,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _describe(file: str, local: dict[str, str]) -> None:
+    from elmo_tasks.host import register_classes
+
     register_classes()
     from elmo_tasks.training.archive_info import describe
 
@@ -84,6 +84,8 @@ def _describe(file: str, local: dict[str, str]) -> None:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -12,7 +12,6 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from elmo_tasks import __version__
-from elmo_tasks.cli.download_bars import download_bars
 from elmo_tasks.cli.streams import (
     discard_unwritten,
     open_closed_streams,
@@ -25,7 +24,6 @@ from elmo_tasks.errors import (
     one_line,
     portable_logs,
 )
-from elmo_tasks.host import load_allennlp, register_classes
 from elmo_tasks.settings import Positive, number
 
 COMMANDS = {
@@ -162,7 +160,11 @@ def run(arguments: list[str]) -> None:
         parser.print_help()
         return
     if name not in LIGHT and name not in IN_OTHER_PROCESSES:
+        from elmo_tasks.host import register_classes
+
         register_classes(args.include_package)
+    from elmo_tasks.cli.download_bars import download_bars
+
     with download_bars(args.download_limit):
         args.func(args)
 
@@ -173,6 +175,8 @@ def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
     chosen command has arguments, since they import its module.
     """
     if chosen in EAGER:
+        from elmo_tasks.host import load_allennlp
+
         load_allennlp()
     parser = Parser(
         prog="elmo-tasks",
