@@ -6,27 +6,25 @@ CPU.
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.option_values import InferencePrecision, Precision
+
 Linear = Callable[[Tensor], Tensor]
 """Inputs [..., K] -> outputs [..., M]."""
 
-Precision = Literal["float32", "bfloat16"]
 
-PRECISIONS = {
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-}
-"""Data types of matrix products by their names in configs."""
+def _data_types(names: Any) -> dict[str, torch.dtype]:
+    """PyTorch's data types by their names, a `Literal`."""
+    return {name: getattr(torch, name) for name in get_args(names)}
 
-InferencePrecision = Literal["float32", "bfloat16", "int8"]
 
-INFERENCE_PRECISIONS = {**PRECISIONS, "int8": torch.int8}
-"""The same for weights that are not trained; `int8` is for a CPU alone."""
+PRECISIONS = _data_types(Precision)
+INFERENCE_PRECISIONS = _data_types(InferencePrecision)
 
 _LARGEST = 127
 """The largest absolute value of 8 bits with a sign."""

@@ -11,28 +11,34 @@ from typing import Annotated
 import torch
 from tqdm import tqdm
 
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli import bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import add_actions, location
 from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
 from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
-from elmo_tasks.formats.hdf5 import FLOAT32_MANTISSA
-from elmo_tasks.pretraining.evaluation import ROWS, perplexity
+from elmo_tasks.option_values import (
+    BLANK,
+    CARRY,
+    FLOAT32_MANTISSA,
+    LINE,
+    PERPLEXITY_ROWS,
+    RESET,
+    HeldOut,
+    InferencePrecision,
+)
+from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import (
     export_run,
     exported_names,
     load_trained,
     packed,
 )
-from elmo_tasks.pretraining.paragraphs import BLANK, LINE
 from elmo_tasks.pretraining.prepare import prepare
-from elmo_tasks.pretraining.sentence_losses import CARRY, RESET
 from elmo_tasks.pretraining.sentences import expand_files
-from elmo_tasks.pretraining.splits import SPLITS, HeldOut, Written
+from elmo_tasks.pretraining.splits import SPLITS, Written
 from elmo_tasks.run_names import CARD_FILE
-from elmo_tasks.settings import Range, Size, number
+from elmo_tasks.settings import Range, Size, choices, number
 
 _Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
 
@@ -242,7 +248,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
     add(
         "--batch-size",
         type=number(Size),
-        default=ROWS,
+        default=PERPLEXITY_ROWS,
         metavar="B",
         help="number of positions in a file that are read in parallel (default: %(default)s)",
     )
@@ -254,7 +260,12 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         help="stop after N tokens of each file",
     )
     precision = "data type of the biLM's matrix products; the softmax is always float32 (default: float32)"
-    add("--precision", choices=INFERENCE_PRECISIONS, default="float32", help=precision)
+    add(
+        "--precision",
+        choices=choices(InferencePrecision),
+        default="float32",
+        help=precision,
+    )
 
 
 def _perplexity(args: argparse.Namespace) -> None:

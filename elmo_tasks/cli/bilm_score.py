@@ -17,9 +17,9 @@ from elmo_tasks.cli.bilm_surprisal import (
     path_of,
     write_row,
 )
+from elmo_tasks.option_values import PAIR_GROUP
 from elmo_tasks.pretraining.minimal_pairs import (
     CHANCE,
-    GROUP,
     Accuracy,
     GroupAccuracy,
     GroupCounts,
@@ -71,8 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
         required=True,
         help=pairs,
     )
-    group = f"field with the group of a pair, whose accuracy is also printed (default: {GROUP})"
-    add("--group", metavar="NAME", default=GROUP, help=group)
+    group = f"field with the group of a pair, whose accuracy is also printed (default: {PAIR_GROUP})"
+    add("--group", metavar="NAME", default=PAIR_GROUP, help=group)
     out = "also write a table with the surprisal of each pair's sentences, in bits"
     add("-o", "--out", type=location, metavar="OUT", help=out)
     add_model_options(parser, model_help)

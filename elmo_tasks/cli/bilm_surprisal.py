@@ -11,18 +11,18 @@ from typing import TextIO
 from tqdm import tqdm
 
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.arguments import STANDARD_INPUT, location
 from elmo_tasks.cli.layer_sources import add_device, device_of
 from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
 from elmo_tasks.files import atomic_write, check_output_path, require_new
 from elmo_tasks.formats.raw_text import Split, open_tokenizer
 from elmo_tasks.formats.text_files import not_empty, open_text
+from elmo_tasks.option_values import CARRY, RESET, InferencePrecision, StartState
 from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
-from elmo_tasks.pretraining.sentence_losses import CARRY, RESET, StartState
 from elmo_tasks.pretraining.sentences import check_text, expand_files
 from elmo_tasks.pretraining.surprisal import SentenceSurprisal, WordSurprisal
+from elmo_tasks.settings import choices
 
 DESCRIPTION = (
     "Write a table with the surprisal of each word in bits, forward (given the words before it) and backward (given"
@@ -53,7 +53,12 @@ def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
     add("--model", type=location, metavar="MODEL", help=model_help)
     add("--tokenizer", default="whitespace", metavar="NAME", help=_TOKENIZER_HELP)
     precision = "data type of the biLM's matrix products; the softmax is always float32 (default: float32)"
-    add("--precision", choices=INFERENCE_PRECISIONS, default="float32", help=precision)
+    add(
+        "--precision",
+        choices=choices(InferencePrecision),
+        default="float32",
+        help=precision,
+    )
     add_device(parser)
 
 

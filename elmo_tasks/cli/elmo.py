@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.arguments import STANDARD_INPUT, location
 from elmo_tasks.cli.layer_sources import (
     add_device,
@@ -21,14 +20,14 @@ from elmo_tasks.elmo.batching import BatchSizes
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.elmo.shards import ShardJob, write_shards
-from elmo_tasks.elmo.vector_model import OUTPUTS
 from elmo_tasks.errors import InputError, Interrupted, portable
 from elmo_tasks.files import check_output_path
-from elmo_tasks.formats.fasta import FASTA, Protein, read_proteins
+from elmo_tasks.formats.fasta import Protein, read_proteins
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
+from elmo_tasks.option_values import FASTA, OUTPUTS, InferencePrecision
 from elmo_tasks.ray_cluster import connected, room_of
-from elmo_tasks.settings import Size, annotations, number
+from elmo_tasks.settings import Size, annotations, choices, number
 from elmo_tasks.workers import Processes, RayWorkers, Workers
 
 _SIZES = annotations(BatchSizes)
@@ -139,7 +138,7 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     add_source_options(parser)
     parser.add_argument(
         "--precision",
-        choices=INFERENCE_PRECISIONS,
+        choices=choices(InferencePrecision),
         default="float32",
         help="data type of the matrix products (default: float32); int8 needs a CPU",
     )

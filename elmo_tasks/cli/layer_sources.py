@@ -11,9 +11,10 @@ import torch
 from elmo_tasks.cli.arguments import location
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_names import local_files
-from elmo_tasks.elmo.source_types import MODEL_FORMS, SourceSettings
+from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.errors import needs
-from elmo_tasks.settings import Device, annotations, choices, meaning, number
+from elmo_tasks.option_values import MODEL_FORMS, Pieces
+from elmo_tasks.settings import Device, choices, meaning, number
 from elmo_tasks.training.checks.files import require_device
 
 _OPTIONS = {"model": "--model", "pieces": "--pieces"}
@@ -46,8 +47,7 @@ def device_of(args: argparse.Namespace) -> torch.device:
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
     parser.add_argument("--model", type=location, metavar="MODEL", help=MODEL_HELP)
-    pieces = annotations(SourceSettings)["pieces"]
-    parser.add_argument("--pieces", help=meaning(pieces), choices=choices(pieces))
+    parser.add_argument("--pieces", help=meaning(Pieces), choices=choices(Pieces))
 
 
 def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Layers:

@@ -9,8 +9,9 @@ import numpy as np
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.trained_mix import is_trained_model, open_trained_mix
-from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
+from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.option_values import OUTPUTS
 from elmo_tasks.settings import Count
 
 LayerChoice = str | Path | Count | np.integer

@@ -29,7 +29,6 @@ from elmo_tasks.elmo.source_types import (
     COVE,
     FILE_KEYS,
     MANYLANGS,
-    MODEL_FORMS,
     SOURCES,
     TRANSFORMER,
     SourceSettings,
@@ -46,6 +45,7 @@ from elmo_tasks.formats.fetch import (
 )
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.models import BUNDLED, nearest, published
+from elmo_tasks.option_values import MODEL_FORMS
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.run_names import (
     ARCHIVE,

@@ -39,9 +39,10 @@ from elmo_tasks.elmo.parquet_vectors import (
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
-from elmo_tasks.formats.fasta import FASTA, read_proteins
+from elmo_tasks.formats.fasta import read_proteins
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
+from elmo_tasks.option_values import FASTA
 from elmo_tasks.settings import Settings, Size, checked
 from elmo_tasks.temporary import leftovers, remove_leftovers
 from elmo_tasks.workers import Workers

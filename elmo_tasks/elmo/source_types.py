@@ -13,12 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
-from elmo_tasks.bilm.packed_linear import InferencePrecision
 from elmo_tasks.elmo.cove import CoVe
 from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import is_whole_model
+from elmo_tasks.option_values import InferencePrecision, Pieces
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 
@@ -137,9 +137,6 @@ The sources that the name of a model can mean, see `model_names`. One of your ow
 your code, so that only `source` names it.
 """
 
-MODEL_FORMS = "NAME, FOLDER, ZIP, URL, hf://OWNER/NAME or OPTIONS.json+WEIGHTS.hdf5"
-"""What the name of a model can be."""
-
 
 def _is_source(name: object) -> str | None:
     if name in SOURCES:
@@ -180,11 +177,7 @@ class SourceSettings(Settings):
     vectors_file: Annotated[
         Optional[PathLike], "path of CoVe's word vectors: GloVe 840B, not compressed"
     ] = None
-    pieces: Annotated[
-        Literal["mean", "first", "last"],
-        "the vector of a word that a transformer splits into pieces: their mean, the"
-        " first or the last",
-    ] = "mean"
+    pieces: Pieces = "mean"
     state: Annotated[
         Literal["reset", "carry"],
         "the biLM's initial state for a sentence: zero (`reset`), or the last state of"

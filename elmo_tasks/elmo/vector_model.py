@@ -13,9 +13,6 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError, explain_oom
 
-OUTPUTS = ("all", "top", "average")
-"""All L+1 layers, the top layer, or the mean of all layers."""
-
 STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
 """The data types of vectors in a file, and numpy's names."""
 

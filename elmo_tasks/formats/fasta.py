@@ -21,8 +21,6 @@ from typing import NamedTuple
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text_files import not_empty, open_text
 
-FASTA = "fasta"
-
 RULE = "residues 1"
 """What files of vectors record; the number is increased when the rule changes."""
 

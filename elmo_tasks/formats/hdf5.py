@@ -18,8 +18,7 @@ import numpy as np
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.unpacking import MOST_RATIO
-
-FLOAT32_MANTISSA = 23
+from elmo_tasks.option_values import FLOAT32_MANTISSA
 
 _SMALL = 2**24  # bytes that may be allocated for any dataset
 _SMALL_CHUNK = 2**26  # bytes that a chunk may unpack to, whatever its size

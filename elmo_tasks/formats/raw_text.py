@@ -16,8 +16,9 @@ from unicodedata import category, name
 
 from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.formats.basic_tokenizer import ABBREVIATIONS, RULE, basic_tokens
-from elmo_tasks.formats.fasta import FASTA, residues
 from elmo_tasks.formats.fasta import RULE as RESIDUES
+from elmo_tasks.formats.fasta import residues
+from elmo_tasks.option_values import FASTA
 
 if TYPE_CHECKING:
     from spacy import Language

@@ -11,10 +11,11 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.bilm.packed_linear import PRECISIONS, Precision, packed_linear
+from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
 from elmo_tasks.nn.encoder import Encoder, by_length
 from elmo_tasks.nn.highway_cell import step, step_back
 from elmo_tasks.nn.precision import at_least_float32, product_type
+from elmo_tasks.option_values import Precision
 from elmo_tasks.settings import Depth, Probability, Width, checked
 
 FORGET_BIAS = 1.0  # initial (appendix A.5)

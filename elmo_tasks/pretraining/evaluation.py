@@ -12,11 +12,10 @@ from overrides import overrides
 
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import PERPLEXITY_ROWS, RESET, StartState
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.sentence_losses import (
     CARRIED_WINDOW,
-    RESET,
-    StartState,
     sentence_losses,
     window_losses,
 )
@@ -24,9 +23,6 @@ from elmo_tasks.pretraining.sentences import check_text, read_sentences
 from elmo_tasks.pretraining.stream import LmStream
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.settings import Size, checked
-
-ROWS = 32
-"""Rows of a batch: each starts from zeros and carries its states, as in training."""
 
 UNROLL = 20
 """Tokens of a row in a batch."""
@@ -159,7 +155,7 @@ def perplexity(
     files: Iterable[str | Path],
     *,
     state: StartState = "carry",
-    rows: Size = ROWS,
+    rows: Size = PERPLEXITY_ROWS,
     unroll: Size | None = None,
     max_tokens: Size | None = None,
     progress: Callable[[], object] | None = None,

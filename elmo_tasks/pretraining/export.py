@@ -19,7 +19,6 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import InferencePrecision
 from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
@@ -44,6 +43,7 @@ from elmo_tasks.formats.fetch import (
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.models import published
 from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.option_values import InferencePrecision
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary

@@ -12,8 +12,9 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import run_stacks
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS, Precision
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS
 from elmo_tasks.nn.precision import product_type
+from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 from elmo_tasks.settings import Probability, checked

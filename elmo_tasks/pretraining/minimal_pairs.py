@@ -14,10 +14,8 @@ from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_values import parse_json
 from elmo_tasks.formats.raw_text import Split, end_of_text
 from elmo_tasks.formats.text_files import not_empty, open_text
+from elmo_tasks.option_values import PAIR_GROUP
 from elmo_tasks.pretraining.surprisal import SentenceSurprisal, WordSurprisal
-
-GROUP = "UID"
-"""The field of BLiMP's lines with the name of their phenomenon."""
 
 CHANCE = 50.0
 """The accuracy of guessing, in percent. A tie counts as half a correct pair."""
@@ -87,7 +85,7 @@ class GroupAccuracy(NamedTuple):
 
 
 def read_pairs(
-    files: Iterable[str | Path], split: Split, *, group: str = GROUP
+    files: Iterable[str | Path], split: Split, *, group: str = PAIR_GROUP
 ) -> Iterator[Pair]:
     """
     The pairs of JSON lines with the fields `sentence_good` and `sentence_bad`, as in

@@ -13,8 +13,8 @@ from overrides import overrides
 
 from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import Precision
 from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.export import fill_softmax, load_start

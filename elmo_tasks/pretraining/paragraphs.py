@@ -8,9 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from elmo_tasks.formats.raw_text import is_without_blanks, sentence_pipeline
-
-LINE, BLANK = "line", "blank"
-"""A paragraph is a line; or it ends at a blank line, and its lines are joined."""
+from elmo_tasks.option_values import BLANK, LINE
 
 PARAGRAPH = 1000
 """

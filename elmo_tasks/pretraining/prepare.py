@@ -16,12 +16,12 @@ from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.raw_text import blank_pipeline, split_at_blanks
+from elmo_tasks.option_values import BLANK, HeldOut, Paragraphs
 from elmo_tasks.pretraining.paragraphs import (
-    BLANK,
     Line,
     Sentence,
     find_paragraphs,
@@ -30,7 +30,7 @@ from elmo_tasks.pretraining.paragraphs import (
     sentences_of_paragraphs,
 )
 from elmo_tasks.pretraining.raw_files import input_files, read_lines
-from elmo_tasks.pretraining.splits import BLOCK, HeldOut, write_splits
+from elmo_tasks.pretraining.splits import BLOCK, write_splits
 from elmo_tasks.pretraining.text_folder import Prepared, TextFolder, sha256_of
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.workers import Processes
@@ -78,7 +78,7 @@ def prepare(
     out: str | Path,
     *,
     language: str | None = None,
-    paragraphs: Literal["line", "blank"] | None = None,
+    paragraphs: Paragraphs | None = None,
     text_field: str = "text",
     heldout: HeldOut = 100,
     workers: Size = 1,

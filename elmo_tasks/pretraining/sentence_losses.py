@@ -5,25 +5,17 @@ it.
 
 from collections.abc import Iterable, Iterator
 from itertools import tee
-from typing import Annotated, Literal
 
 import numpy as np
 
 from elmo_tasks.bilm.bilm import States
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks
+from elmo_tasks.option_values import RESET, StartState
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.stream import LmBatch, LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import checked
-
-RESET, CARRY = "reset", "carry"
-
-StartState = Annotated[
-    Literal["reset", "carry"],
-    "what a sentence's LSTM states start from: zero (`reset`), or the last states of"
-    " the sentence before it in the text (`carry`)",
-]
 
 CARRIED_WINDOW = 640
 """

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from gzip import GzipFile
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.paragraphs import Sentence
-from elmo_tasks.settings import Count
 
 TRAIN = "train"
 HELDOUT = "heldout"
@@ -19,16 +18,6 @@ BLOCK = 20
 Consecutive paragraphs that go to the same split, so that held-out text has few
 neighbours in the training text.
 """
-
-
-def _not_all(one_in: int) -> str | None:
-    if one_in == 1:
-        return "0, or an integer of at least 2"
-    return None
-
-
-HeldOut = Annotated[Count, _not_all]
-"""One in so many blocks is held out; 0 for none."""
 
 
 class Written(NamedTuple):

@@ -11,7 +11,6 @@ from typing import NamedTuple, Optional
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.packed_linear import InferencePrecision
 from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.sentences import (
     Sentences,
@@ -29,9 +28,10 @@ from elmo_tasks.formats.raw_text import (
     end_of_text,
     open_tokenizer,
 )
+from elmo_tasks.option_values import InferencePrecision, StartState
 from elmo_tasks.pretraining.export import load_trained, packed
 from elmo_tasks.pretraining.language_model import BiLanguageModel
-from elmo_tasks.pretraining.sentence_losses import StartState, sentence_losses
+from elmo_tasks.pretraining.sentence_losses import sentence_losses
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.settings import PathLike, checked
 

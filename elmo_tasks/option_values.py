@@ -1,0 +1,66 @@
+"""
+Values that options of the command line share with the functions that they are passed
+to: names to choose from, ranges and defaults.
+
+They are here since the modules of those functions import torch or AllenNLP, which a
+command's help does without.
+"""
+
+from typing import Annotated, Literal
+
+from elmo_tasks.settings import Count
+
+Precision = Literal["float32", "bfloat16"]
+"""Data types of matrix products."""
+
+InferencePrecision = Literal["float32", "bfloat16", "int8"]
+"""The same for weights that are not trained; `int8` is for a CPU alone."""
+
+FLOAT32_MANTISSA = 23
+"""Bits of the mantissa of a float32 after the leading one."""
+
+MODEL_FORMS = "NAME, FOLDER, ZIP, URL, hf://OWNER/NAME or OPTIONS.json+WEIGHTS.hdf5"
+"""What the name of a model can be."""
+
+Pieces = Annotated[
+    Literal["mean", "first", "last"],
+    "the vector of a word that a transformer splits into pieces: their mean, the"
+    " first or the last",
+]
+
+OUTPUTS = ("all", "top", "average")
+"""All L+1 layers, the top layer, or the mean of all layers."""
+
+FASTA = "fasta"
+"""The format of files of proteins."""
+
+RESET, CARRY = "reset", "carry"
+
+StartState = Annotated[
+    Literal["reset", "carry"],
+    "what a sentence's LSTM states start from: zero (`reset`), or the last states of"
+    " the sentence before it in the text (`carry`)",
+]
+
+PERPLEXITY_ROWS = 32
+"""
+Rows of a batch in which a perplexity is measured: each starts from zeros and carries
+its states, as in training.
+"""
+
+Paragraphs = Literal["line", "blank"]
+LINE, BLANK = "line", "blank"
+"""A paragraph is a line; or it ends at a blank line, and its lines are joined."""
+
+PAIR_GROUP = "UID"
+"""The field of BLiMP's lines with the name of their phenomenon."""
+
+
+def _not_all(one_in: int) -> str | None:
+    if one_in == 1:
+        return "0, or an integer of at least 2"
+    return None
+
+
+HeldOut = Annotated[Count, _not_all]
+"""One in so many blocks is held out; 0 for none."""
