@@ -6,9 +6,11 @@ They are here since the modules of those functions import torch or AllenNLP, whi
 command's help does without.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
 
-from elmo_tasks.settings import Count
+from elmo_tasks.settings import Count, Settings, Size, Wrong
 
 Precision = Literal["float32", "bfloat16"]
 """Data types of matrix products."""
@@ -64,3 +66,35 @@ def _not_all(one_in: int) -> str | None:
 
 HeldOut = Annotated[Count, _not_all]
 """One in so many blocks is held out; 0 for none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchSizes(Settings):
+    """
+    Sentences of more than `max_length` tokens are split into windows of that many
+    tokens, which share `overlap` tokens with their neighbours. A batch has at most
+    `batch_size` windows and `max_tokens` tokens with padding.
+    """
+
+    max_length: Size = 512
+    overlap: Count = 128
+    batch_size: Size = 64
+    max_tokens: Size = 4096
+
+    def conflicts(self) -> Iterator[Wrong]:
+        half = self.max_length // 2
+        if self.overlap > half:
+            yield Wrong("overlap", f"at most half of max_length, {half}", self.overlap)
+
+    def of_windows(self) -> dict[str, int]:
+        """The sizes on which vectors depend by more than rounding."""
+        return {"max_length": self.max_length, "overlap": self.overlap}
+
+
+class Sizes(TypedDict, total=False):
+    """The fields of `BatchSizes`, as keywords."""
+
+    max_length: Size
+    overlap: Count
+    batch_size: Size
+    max_tokens: Size

@@ -16,7 +16,6 @@ from elmo_tasks.cli.layer_sources import (
     files_read,
     open_chosen,
 )
-from elmo_tasks.elmo.batching import BatchSizes
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.elmo.shards import ShardJob, write_shards
@@ -25,7 +24,7 @@ from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.fasta import Protein, read_proteins
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
-from elmo_tasks.option_values import FASTA, OUTPUTS, InferencePrecision
+from elmo_tasks.option_values import FASTA, OUTPUTS, BatchSizes, InferencePrecision
 from elmo_tasks.ray_cluster import connected, room_of
 from elmo_tasks.settings import Size, annotations, choices, number
 from elmo_tasks.workers import Processes, RayWorkers, Workers

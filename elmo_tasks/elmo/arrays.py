@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into
+from elmo_tasks.elmo.batching import Sentence, blocks, embed_into
 from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.option_values import BatchSizes
 
 
 def arrays_of(

@@ -8,9 +8,8 @@ import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +19,8 @@ from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fasta import Protein
-from elmo_tasks.settings import Count, Settings, Size, Wrong, checked
+from elmo_tasks.option_values import BatchSizes
+from elmo_tasks.settings import Size, checked
 from elmo_tasks.workers import Processes, Workers, call_held
 
 _BLOCK_BATCHES = 4
@@ -79,38 +79,6 @@ def bytes_of(line: Line) -> bytes:
     else:
         text = line
     return text.encode() + b"\n"
-
-
-@dataclass(frozen=True, kw_only=True)
-class BatchSizes(Settings):
-    """
-    Sentences of more than `max_length` tokens are split into windows of that many
-    tokens, which share `overlap` tokens with their neighbours. A batch has at most
-    `batch_size` windows and `max_tokens` tokens with padding.
-    """
-
-    max_length: Size = 512
-    overlap: Count = 128
-    batch_size: Size = 64
-    max_tokens: Size = 4096
-
-    def conflicts(self) -> Iterator[Wrong]:
-        half = self.max_length // 2
-        if self.overlap > half:
-            yield Wrong("overlap", f"at most half of max_length, {half}", self.overlap)
-
-    def of_windows(self) -> dict[str, int]:
-        """The sizes on which vectors depend by more than rounding."""
-        return {"max_length": self.max_length, "overlap": self.overlap}
-
-
-class Sizes(TypedDict, total=False):
-    """The fields of `BatchSizes`, as keywords."""
-
-    max_length: Size
-    overlap: Count
-    batch_size: Size
-    max_tokens: Size
 
 
 class _Part(NamedTuple):

@@ -13,7 +13,6 @@ import h5py
 import numpy as np
 
 from elmo_tasks.elmo.batching import (
-    BatchSizes,
     Sentence,
     blocks,
     bytes_of,
@@ -33,6 +32,7 @@ from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write, check_output_path, require_new
 from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.hdf5 import new_hdf5
+from elmo_tasks.option_values import BatchSizes
 
 Lines = Iterable[tuple[int, str | Protein]]
 """

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into
+from elmo_tasks.elmo.batching import Sentence, blocks, embed_into
 from elmo_tasks.elmo.stored_vectors import StoredVectors, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write
+from elmo_tasks.option_values import BatchSizes
 
 MANIFEST = "_manifest.json"
 """

@@ -16,7 +16,6 @@ from torch import Tensor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import checked_ids
 from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
-from elmo_tasks.elmo.batching import BatchSizes, Sizes
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
@@ -44,6 +43,7 @@ from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.raw_text import WHITESPACE, Tokenizer
+from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.settings import Check, PathLike, Positive, Size, checked
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from elmo_tasks.elmo.batching import (
-    BatchSizes,
     Sentence,
     blocks,
     embed_windows,
@@ -17,6 +16,7 @@ from elmo_tasks.elmo.batching import (
 )
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import BatchSizes
 from elmo_tasks.settings import Count, Size, checked
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from elmo_tasks.bilm.bilm import States
 from elmo_tasks.elmo.batches import batches_by_length
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks
-from elmo_tasks.option_values import RESET, StartState
+from elmo_tasks.elmo.batching import Sentence, blocks
+from elmo_tasks.option_values import RESET, BatchSizes, StartState
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.stream import LmBatch, LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary

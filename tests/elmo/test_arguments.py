@@ -16,12 +16,12 @@ import torch
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.batching import BatchSizes, Sizes
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import Card, CardSettings
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.pretraining.export import export_run, load_start, load_trained
 from elmo_tasks.settings import annotations
 from tests.elmo.samples import random_bilm, write_bilm

@@ -12,11 +12,11 @@ import pytest
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import ElmoVectors
-from elmo_tasks.elmo.batching import BatchSizes
 from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import BatchSizes
 from tests.disk import file_size_limit
 from tests.elmo.samples import random_bilm
 

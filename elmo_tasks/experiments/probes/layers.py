@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
+from elmo_tasks.elmo.batching import Sentence, embed_into
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import BatchSizes
 
 BLOCK_TOKENS = 16_384
 """Tokens per block, exceeded by at most a sentence."""
