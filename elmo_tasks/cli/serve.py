@@ -10,7 +10,6 @@ from typing import Annotated
 from elmo_tasks.cli.arguments import add_loading, location
 from elmo_tasks.errors import needs
 from elmo_tasks.settings import Range, number
-from elmo_tasks.web.worker import Opening
 
 Port = Annotated[int, Range(at_least=0, at_most=65_535)]
 Seconds = Annotated[float, Range(above=0, at_most=86_400)]
@@ -67,6 +66,8 @@ def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file is invalid."""
     with needs("'uvicorn>=0.30'"):
         from elmo_tasks.web import server
+    from elmo_tasks.web.worker import Opening
+
     archives = server.archive_files(args.archives)
     opening = Opening(
         packages=args.include_package,
