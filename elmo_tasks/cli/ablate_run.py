@@ -7,9 +7,7 @@ import argparse
 import sys
 
 from elmo_tasks.cli.arguments import location
-from elmo_tasks.experiments.tables.execute import execute
-from elmo_tasks.experiments.tables.process import HELD
-from elmo_tasks.experiments.tables.run_dir import Held
+from elmo_tasks.errors import ALLENNLP, needs
 from elmo_tasks.settings import Size, number
 
 DESCRIPTION = (
@@ -33,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Execute a run. Exit with `HELD` if another process executes it."""
+    with needs(ALLENNLP):
+        from elmo_tasks.experiments.tables.execute import execute
+        from elmo_tasks.experiments.tables.process import HELD
+        from elmo_tasks.experiments.tables.run_dir import Held
+
     try:
         execute(args.folder, parent=args.parent, report=print)
     except Held as error:
