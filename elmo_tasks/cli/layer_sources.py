@@ -4,18 +4,17 @@ or ELMoForManyLangs.
 """
 
 import argparse
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from elmo_tasks.cli.arguments import location
-from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_names import local_files
-from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.errors import needs
 from elmo_tasks.option_values import MODEL_FORMS, Pieces
 from elmo_tasks.settings import Device, choices, meaning, number
-from elmo_tasks.training.checks.files import require_device
+
+if TYPE_CHECKING:
+    import torch
+
+    from elmo_tasks.elmo.layers import Layers
 
 _OPTIONS = {"model": "--model", "pieces": "--pieces"}
 """The options by the keys of `model.elmo`."""
@@ -36,8 +35,12 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def device_of(args: argparse.Namespace) -> torch.device:
+def device_of(args: argparse.Namespace) -> "torch.device":
     """The device of `--cuda-device`. Raises `InputError` if there is no such GPU."""
+    import torch
+
+    from elmo_tasks.training.checks.files import require_device
+
     require_device(args.cuda_device)
     if args.cuda_device < 0:
         return torch.device("cpu")
@@ -50,11 +53,14 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pieces", help=meaning(Pieces), choices=choices(Pieces))
 
 
-def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Layers:
+def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> "Layers":
     """
     The layers of the source that the options name, on their device. Raises `InputError`
     if the options do not go together, a file is invalid, or there is no such device.
     """
+    from elmo_tasks.elmo.layers import Layers
+    from elmo_tasks.elmo.source_types import SourceSettings
+
     device = device_of(args)
     given: dict[str, Any] = {"precision": precision}
     for key in _OPTIONS:
@@ -68,6 +74,8 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> Laye
 
 def files_read(args: argparse.Namespace) -> list[str]:
     """The files of the model, which a command must not overwrite."""
+    from elmo_tasks.elmo.model_names import local_files
+
     if args.model is None:
         return []
     return local_files(args.model)

@@ -6,25 +6,7 @@ layers.
 import argparse
 
 from elmo_tasks.cli.arguments import add_actions, path
-from elmo_tasks.cli.layer_sources import (
-    add_device,
-    add_source_options,
-    open_chosen,
-)
-from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
-from elmo_tasks.experiments.probes.neighbors import (
-    index_corpus,
-    nearest_occurrences,
-    nearest_words,
-    occurrence_in_corpus,
-    read_corpus,
-)
-from elmo_tasks.experiments.probes.pos import probe_pos
-from elmo_tasks.experiments.probes.wsd import (
-    evaluation_files_in,
-    probe_senses,
-    train_file_in,
-)
+from elmo_tasks.cli.layer_sources import add_device, add_source_options, open_chosen
 from elmo_tasks.settings import Count, Size, number
 
 _WSD = (
@@ -122,6 +104,13 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
 
 def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
+    from elmo_tasks.cli.probe_tables import wsd_table
+    from elmo_tasks.experiments.probes.wsd import (
+        evaluation_files_in,
+        probe_senses,
+        train_file_in,
+    )
+
     train = train_file_in(args.data)
     evaluated = evaluation_files_in(args.data)
     report = probe_senses(
@@ -132,12 +121,24 @@ def probe_wsd(args: argparse.Namespace) -> None:
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
+    from elmo_tasks.cli.probe_tables import pos_table
+    from elmo_tasks.experiments.probes.pos import probe_pos
+
     report = probe_pos(open_chosen(args), args.train, args.test)
     print(pos_table(report))
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
+    from elmo_tasks.cli.probe_tables import neighbors_table
+    from elmo_tasks.experiments.probes.neighbors import (
+        index_corpus,
+        nearest_occurrences,
+        nearest_words,
+        occurrence_in_corpus,
+        read_corpus,
+    )
+
     layers = open_chosen(args)
     static = None
     if args.vectors is not None:
