@@ -6,15 +6,10 @@ measure it.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import torch
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Annotated
 
 from elmo_tasks.cli import bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import add_actions, location
-from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
-from elmo_tasks.elmo.model_card import CardSettings
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
@@ -27,18 +22,11 @@ from elmo_tasks.option_values import (
     HeldOut,
     InferencePrecision,
 )
-from elmo_tasks.pretraining.evaluation import perplexity
-from elmo_tasks.pretraining.export import (
-    export_run,
-    exported_names,
-    load_trained,
-    packed,
-)
-from elmo_tasks.pretraining.prepare import prepare
-from elmo_tasks.pretraining.sentences import expand_files
-from elmo_tasks.pretraining.splits import SPLITS, Written
 from elmo_tasks.run_names import CARD_FILE
 from elmo_tasks.settings import Range, Size, choices, number
+
+if TYPE_CHECKING:
+    from elmo_tasks.pretraining.splits import Written
 
 _Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
 
@@ -145,6 +133,11 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
 
 
 def _prepare(args: argparse.Namespace) -> None:
+    from tqdm import tqdm
+
+    from elmo_tasks.pretraining.prepare import prepare
+    from elmo_tasks.pretraining.splits import SPLITS
+
     names = ("language", "paragraphs", "text_field", "heldout", "workers")
     options = {name: getattr(args, name) for name in names}
     try:
@@ -167,7 +160,7 @@ def _prepare(args: argparse.Namespace) -> None:
             print(f"{text}: {_shortened(files_of_kind)}")
 
 
-def _print_counts(folder: str, split: str, written: Sequence[Written]) -> None:
+def _print_counts(folder: str, split: str, written: Sequence["Written"]) -> None:
     """Prints what a split has of all input files."""
     files = sentences = words = 0
     for one in written:
@@ -217,6 +210,9 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
+    from elmo_tasks.elmo.model_card import CardSettings
+    from elmo_tasks.pretraining.export import export_run, exported_names
+
     about = CardSettings(language=args.language, license=args.license, text=args.text)
     source = export_run(
         args.run,
@@ -269,6 +265,14 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
 
 
 def _perplexity(args: argparse.Namespace) -> None:
+    import torch
+    from tqdm import tqdm
+
+    from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
+    from elmo_tasks.pretraining.evaluation import perplexity
+    from elmo_tasks.pretraining.export import load_trained, packed
+    from elmo_tasks.pretraining.sentences import expand_files
+
     files = expand_files(args.files)
     trained = packed(load_trained(args.model), args.precision, torch.device("cpu"))
     print(weights_line(trained))

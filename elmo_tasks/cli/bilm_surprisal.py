@@ -1,27 +1,10 @@
 """`elmo-tasks bilm surprisal`: a table of the surprisal of each word of a text."""
 
 import argparse
-import math
-from collections import deque
-from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import TextIO
 
-from tqdm import tqdm
-
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
-from elmo_tasks.cli.arguments import STANDARD_INPUT, location
-from elmo_tasks.cli.layer_sources import add_device, device_of
-from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
-from elmo_tasks.files import atomic_write, check_output_path, require_new
-from elmo_tasks.formats.raw_text import Split, open_tokenizer
-from elmo_tasks.formats.text_files import not_empty, open_text
-from elmo_tasks.option_values import CARRY, RESET, InferencePrecision, StartState
-from elmo_tasks.pretraining.evaluation import Perplexity
-from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
-from elmo_tasks.pretraining.sentences import check_text, expand_files
-from elmo_tasks.pretraining.surprisal import SentenceSurprisal, WordSurprisal
+from elmo_tasks.cli.arguments import location
+from elmo_tasks.cli.layer_sources import add_device
+from elmo_tasks.option_values import CARRY, RESET, InferencePrecision
 from elmo_tasks.settings import choices
 
 DESCRIPTION = (
@@ -41,14 +24,10 @@ _TOKENIZER_HELP = (
     "how text is split into words: whitespace (default), basic (a rule for words and"
     " punctuation) or spacy:LANGUAGE"
 )
-_ADVICE = "--tokenizer basic splits raw text"
-
-_COLUMNS = ("file", "line", "position", "word", "forward", "backward", "oov")
-_SUMS = ("file", "line", "words", "oov", "forward", "backward")
 
 
 def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
-    """The options of `open_surprisal` and `open_split`."""
+    """The options of `open_trained` and `open_split`."""
     add = parser.add_argument
     add("--model", type=location, metavar="MODEL", help=model_help)
     add("--tokenizer", default="whitespace", metavar="NAME", help=_TOKENIZER_HELP)
@@ -85,159 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the tables, then print the perplexities."""
-    names = _input_files(args.files)
-    outputs = [args.out]
-    if args.sentences is not None:
-        outputs.append(args.sentences)
-    check_outputs(outputs, names, args.model, force=args.force)
-    split = open_split(args)
-    trained = open_trained(args)
-    surprisal = WordSurprisal(trained.model, trained.vocabulary)
-    print(weights_line(trained))
-    total = Perplexity()
-    reports = []
-    with ExitStack() as opened:
-        tables = Tables(*[open_table(opened, file) for file in outputs])
-        bar = opened.enter_context(tqdm(unit=" sentences", disable=None, leave=False))
-        for name in names:
-            counts = Perplexity()
-            for line, one in _surprisals(surprisal, name, split, args.state):
-                tables.write(name, line, one)
-                sums = _counted(one)
-                counts.add(*sums)
-                total.add(*sums)
-                bar.update()
-            reports.append((name, counts.report()))
-    print(HEADER)
-    if len(names) > 1:
-        reports.append(("all", total.report()))
-    for name, report in reports:
-        print(perplexity_line(name, report))
+    from elmo_tasks.cli.surprisal_tables import write_tables
 
-
-def check_outputs(
-    outputs: list[str], inputs: list[str], model: str | None, *, force: bool
-) -> None:
-    """
-    Raises `InputError` if an output cannot be written, is named twice, would replace an
-    input, or without `force` another file.
-    """
-    read: list[str | Path] = [path_of(name) for name in inputs]
-    if model is not None:
-        read.append(model)
-        read.extend(Path(model).glob("*"))
-    for place, output in enumerate(outputs):
-        check_output_path(output, read=[*read, *outputs[:place]], device=True)
-        if Path(output).is_file() and not force:
-            require_new(output)
-
-
-def _input_files(given: list[str]) -> list[str]:
-    """
-    The files in the order of the arguments, globs in that of their names, each of which
-    has a sentence.
-    """
-    names = []
-    for name in given:
-        if name == STANDARD_INPUT:
-            names.append(name)
-            continue
-        files = expand_files([name])
-        check_text(files)
-        if Path(name).is_file():
-            names.append(name)
-        else:
-            names += [str(file) for file in files]
-    return list(dict.fromkeys(names))
-
-
-def path_of(name: str) -> str:
-    """The path of an input file."""
-    if name == STANDARD_INPUT:
-        return "/dev/stdin"
-    return name
-
-
-def open_split(args: argparse.Namespace) -> Split:
-    """The tokenizer."""
-    split, _ = open_tokenizer(args.tokenizer, advice=_ADVICE)
-    return split
-
-
-def open_trained(args: argparse.Namespace) -> TrainedModel:
-    """The language model of the options, for measuring."""
-    device = device_of(args)
-    return packed(load_trained(args.model), args.precision, device)
-
-
-def _surprisals(
-    surprisal: WordSurprisal, name: str, split: Split, state: StartState
-) -> Iterator[tuple[int, SentenceSurprisal]]:
-    """
-    The number of each line that is not blank, and its surprisal. Raises `InputError` if
-    there is none.
-    """
-    numbers: deque[int] = deque()
-
-    def sentences() -> Iterator[list[str]]:
-        for number, line in open_text(path_of(name)):
-            words = split(line)
-            if words:
-                numbers.append(number)
-                yield words
-
-    lines = not_empty(sentences(), "no sentence in this file", name)
-    for one in surprisal.iter_score(lines, state=state):
-        yield numbers.popleft(), one
-
-
-def _counted(one: SentenceSurprisal) -> tuple[list[float], list[int], int]:
-    """What `Perplexity.add` takes: nats, targets and those that are `<UNK>`."""
-    nats = [one.forward_sum * math.log(2), one.backward_sum * math.log(2)]
-    return nats, [len(one.words) + 1] * 2, 2 * sum(one.is_unknown)
-
-
-def open_table(opened: ExitStack, file: str) -> TextIO:
-    """A file that appears when `opened` ends without an error."""
-    aside = opened.enter_context(atomic_write(file))
-    return opened.enter_context(aside.open("w", encoding="utf-8", newline="\n"))
-
-
-class Tables:
-    """The table of words and, with a second file, that of sentences."""
-
-    def __init__(self, words: TextIO, sentences: TextIO | None = None) -> None:
-        self._words = words
-        self._sentences = sentences
-        write_row(words, *_COLUMNS)
-        if sentences is not None:
-            write_row(sentences, *_SUMS)
-
-    def write(self, file: str, line: int, one: SentenceSurprisal) -> None:
-        rows: list[tuple[str, str, str, int]] = []
-        rows.append((BEGIN_OF_SENTENCE, "", bits(one.begin), 0))
-        columns = zip(one.words, one.forward, one.backward, one.is_unknown, strict=True)
-        for word, forward, backward, is_unknown in columns:
-            rows.append((word, bits(forward), bits(backward), int(is_unknown)))
-        rows.append((END_OF_SENTENCE, bits(one.end), "", 0))
-        for position, row in enumerate(rows):
-            write_row(self._words, file, line, position, *row)
-        if self._sentences is not None:
-            write_row(
-                self._sentences,
-                file,
-                line,
-                len(one.words),
-                sum(one.is_unknown),
-                bits(one.forward_sum),
-                bits(one.backward_sum),
-            )
-
-
-def bits(value: float) -> str:
-    """A number of bits in a table."""
-    return f"{value:.6f}"
-
-
-def write_row(table: TextIO, *cells: object) -> None:
-    table.write("\t".join(map(str, cells)) + "\n")
+    write_tables(args)
