@@ -170,8 +170,8 @@ def test_no_cluster(tmp_path: Path) -> None:
     only.
     """
     code = (
-        "import sys; from elmo_tasks.cli.main import main; import elmo_tasks.cli.ablate;"
-        " assert 'ray' not in sys.modules; main(sys.argv[1:])"
+        "import sys; from elmo_tasks.cli.main import main;"
+        " import elmo_tasks.cli.table_runs; assert 'ray' not in sys.modules; main(sys.argv[1:])"
     )
     table = write_table(tmp_path, [row("baseline")])
     arguments = ["ablate", table, "-s", tmp_path / "out"]

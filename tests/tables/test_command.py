@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.cli import ablate as command
-from elmo_tasks.cli.ablate import dry_run
+from elmo_tasks.cli import table_runs as command
+from elmo_tasks.cli.table_runs import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.experiments.tables.session import Session

@@ -11,7 +11,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import DataLoader, Vocabulary
 
-from elmo_tasks.cli.ablate import dry_run
+from elmo_tasks.cli.table_runs import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import execute, run_dir
 from elmo_tasks.experiments.tables.disk import DiskCounter

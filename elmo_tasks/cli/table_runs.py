@@ -1,0 +1,200 @@
+"""
+The runs of `elmo-tasks ablate`: their plan, and their execution with a progress bar.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from tqdm import tqdm
+
+from elmo_tasks.errors import InputError, portable
+from elmo_tasks.experiments.tables.cluster import open_workers
+from elmo_tasks.experiments.tables.figures import save_figures
+from elmo_tasks.experiments.tables.needs import Needs
+from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.experiments.tables.table import Row
+from elmo_tasks.experiments.tables.text import duration, terminal
+from elmo_tasks.files import check_output_path
+from elmo_tasks.ray_cluster import connected
+from elmo_tasks.workers import Processes, Workers
+
+INTERRUPTED = 130
+SECONDS_BETWEEN_UPDATES = 1.0
+"""Of the bar on a terminal."""
+
+SECONDS_BETWEEN_LINES = 300.0
+"""Where there is no terminal: the lines that say what runs."""
+
+
+def run_table(args: argparse.Namespace) -> None:
+    """
+    Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if
+    interrupted.
+    """
+    if args.address is not None and args.executor != "ray":
+        raise InputError("--address needs --executor ray")
+    if args.figures is not None:
+        check_output_path(args.figures / "any")
+    if args.resources and not args.dry_run:
+        raise InputError("expected --dry-run with --resources")
+    if args.dry_run:
+        print(
+            dry_run(
+                _session(args, Processes(args.workers or 1)), resources=args.resources
+            )
+        )
+        return
+    with _open_workers(args) as workers:
+        session = _session(args, workers)
+        try:
+            _execute(session)
+        except KeyboardInterrupt:
+            print("interrupted; the same command resumes", flush=True)
+    summary = session.write()
+    if args.figures is not None:
+        save_figures(summary, args.figures)
+    print(f"\n{terminal(summary, _terminal_width())}")
+    print(f"\n{portable(str(session.folder / 'report.html'))}")
+    if session.interrupted:
+        raise SystemExit(INTERRUPTED)
+    if session.failed:
+        raise SystemExit(1)
+
+
+def _terminal_width() -> int | None:
+    """The columns of the terminal; `None` if the output goes elsewhere."""
+    if not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+@contextmanager
+def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
+    """The workers of `--executor`."""
+    if args.executor == "local":
+        yield Processes(args.workers or 1)
+        return
+    home = args.runs or Path(args.folder) / "runs"
+    with connected(args.address or "auto") as ray:
+        yield open_workers(ray, home.absolute(), args.workers)
+
+
+def _session(args: argparse.Namespace, workers: Workers) -> Session:
+    return Session(
+        args.table,
+        Path(args.folder),
+        scale=args.scale,
+        runs=args.runs,
+        rows=args.rows,
+        seeds=args.seeds,
+        workers=workers,
+        join=args.join,
+        cached=not args.no_cache,
+        packages=args.include_package,
+    )
+
+
+def _execute(session: Session) -> None:
+    """Execute the runs, and print what happens above the bar."""
+    with epoch_bar(session):
+        for line in session.run_all():
+            with tqdm.external_write_mode():
+                print(line, flush=True)
+
+
+@contextmanager
+def epoch_bar(session: Session) -> Iterator[None]:
+    """
+    On a terminal, a line on stderr with the epochs done, of those that are left, and
+    the time left; elsewhere a line now and then, which also says what runs.
+    """
+    began = time.monotonic()
+    total = session.epochs_left()
+    ended = Event()
+    form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
+    with tqdm(
+        total=total, bar_format=form, smoothing=0, disable=None, leave=False
+    ) as bar:
+
+        def watch() -> None:
+            while not ended.wait(SECONDS_BETWEEN_UPDATES):
+                bar.n = total - session.epochs_left()
+                bar.refresh()
+
+        def tell() -> None:
+            while not ended.wait(SECONDS_BETWEEN_LINES):
+                done = total - session.epochs_left()
+                seconds = time.monotonic() - began
+                print(status(session, done, seconds), flush=True)
+
+        thread = Thread(target=tell if bar.disable else watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def status(session: Session, epochs: int, seconds: float) -> str:
+    """
+    What is running, how much is left and how long that takes, estimated from the
+    `epochs` done in `seconds`, or before the first from the table.
+    """
+    left = session.time_left()
+    if epochs > 0:
+        left = f"at most {duration(seconds / epochs * session.epochs_left())}"
+    running = "; ".join(session.running()) or "none"
+    count = len(session.left)
+    runs = "run" if count == 1 else "runs"
+    return f"running: {running}; {count} {runs} left, {left}"
+
+
+def dry_run(session: Session, *, resources: bool = False) -> str:
+    """
+    The changes of each row, and the estimated time; with `resources`, what the rows
+    take of disk and memory, too.
+    """
+    needs = Needs(session, report=_tell) if resources else None
+    lines = [session.table.title]
+    for row in session.rows:
+        if row.missing:
+            lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
+        elif session.planner.is_missing(row):
+            others = " and ".join(row.others)
+            lines.append(
+                f"{row.name}: missing, because {others} needs files that do not exist"
+            )
+        else:
+            lines.append(f"{row.name}: {row.config.name}; {_left_of(row, session)}")
+            for change in session.planner.differences(row):
+                lines.append(f"    {change}")
+            if needs is not None:
+                lines += [f"    {line}" for line in needs.of(row)]
+    if needs is not None:
+        lines += needs.together()
+    lines.append(
+        f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
+    )
+    return "\n".join(lines)
+
+
+def _tell(line: str) -> None:
+    """What is counted or measured, which can take minutes."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _left_of(row: Row, session: Session) -> str:
+    """How many runs of a row are left; another row may have the same ones."""
+    seeds = row.seeds(session.seeds)
+    digests = {session.planner.run(row, seed).digest for seed in seeds}
+    left = [run for run in session.left if run.digest in digests]
+    if not left:
+        return "finished"
+    return f"{len(left)} to run"
