@@ -1,4 +1,12 @@
-"""`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`."""
+"""
+`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`.
+
+`--help` and the error of a wrong option do not wait for libraries. For that, this module
+and that of a command import at their top only what arguments need, which is neither
+torch nor AllenNLP, NumPy, requests, tqdm or a module of ours that imports one of them.
+What a command runs is imported in the function that runs it. Names, ranges and defaults
+that arguments share with that function are in `elmo_tasks.option_values`.
+"""
 
 import argparse
 import importlib
@@ -20,7 +28,6 @@ from elmo_tasks.cli.streams import (
 from elmo_tasks.errors import (
     ALLENNLP,
     Interrupted,
-    needs,
     one_line,
     portable_logs,
 )
@@ -52,9 +59,6 @@ LIGHT = ("elmo", "static", "models", "info")
 
 IN_OTHER_PROCESSES = ("serve",)
 """Commands that load AllenNLP in processes of their own."""
-
-EAGER = ("ablate", "ablate-run", "bilm")
-"""Commands whose modules import AllenNLP; the help of the others needs nothing."""
 
 TO_FILES = ("train", "ablate", "ablate-run", "bilm", "elmo", "static")
 """Commands whose results are files: they go on when nobody reads what they print."""
@@ -174,10 +178,6 @@ def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
     The parser of `elmo-tasks` and those of the commands by name. Only that of the
     chosen command has arguments, since they import its module.
     """
-    if chosen in EAGER:
-        from elmo_tasks.host import load_allennlp
-
-        load_allennlp()
     parser = Parser(
         prog="elmo-tasks",
         description="ELMo: vectors of a text, the six task models, the biLM and the paper's tables.",
@@ -201,8 +201,7 @@ def _add_command(
     """
     Adds a command with its own arguments and those of all commands. Imports its module.
     """
-    with needs(ALLENNLP):
-        module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
+    module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
     parser = parsers.add_parser(name, description=module.DESCRIPTION, help=text)
     module.add_arguments(parser)
     parser.add_argument(
