@@ -186,6 +186,27 @@ def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) ->
     assert "Traceback" not in errors
 
 
+WITHOUT_TORCH = (
+    "elmo in.txt out.hdf5",
+    "elmo in.txt out --shards 2",
+    "static in.txt -o v.txt",
+    "train ner -s out",
+    "ablate demo -s out",
+    "ablate-run out",
+    "bilm export out official",
+    "probe wsd in",
+)
+
+
+def test_a_command_without_torch_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("It ended.\n")
+    status, shown, errors = run("torch", tmp_path, SEVERAL, *WITHOUT_TORCH)
+    lines = shown.splitlines()
+    for line, command in zip(lines, WITHOUT_TORCH, strict=True):
+        assert f"error: this needs the package torch {TASKS}" in line, command
+    assert (status, "Traceback" in errors) == (0, False), errors
+
+
 def test_a_tokenizer_that_needs_more(forbidden: str, tmp_path: Path) -> None:
     code = """
 from elmo_tasks.elmo import Elmo

@@ -25,14 +25,9 @@ def path(text: str) -> Path:
 
 def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
     """
-    Makes a command with actions, such as `elmo-tasks bilm export`; without an action
-    its help is printed.
+    Makes a command with actions, such as `elmo-tasks bilm export`. Without an action
+    there is no `func`, and the command's help is printed.
     """
-
-    def print_help(args: argparse.Namespace) -> None:
-        parser.print_help()
-
-    parser.set_defaults(func=print_help)
     return parser.add_subparsers(title="Actions", metavar="")
 
 

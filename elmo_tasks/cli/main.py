@@ -158,10 +158,13 @@ def run(arguments: list[str]) -> None:
         name = arguments[0]
     if name in ("train", "ablate-run") and not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
-    parser, _ = parsers(name)
+    parser, commands = parsers(name)
     args = parser.parse_args(arguments)
     if name is None:
         parser.print_help()
+        return
+    if "func" not in args:  # an action is missing
+        commands[name].print_help()
         return
     if name not in LIGHT and name not in IN_OTHER_PROCESSES:
         from elmo_tasks.host import register_classes

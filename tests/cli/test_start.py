@@ -42,6 +42,7 @@ def test_help_and_wrong_options_import_no_library() -> None:
         names += [f"{name} {action}" for action in ACTIONS.get(name, ())]
     lines = [f"{name} --help".strip() for name in names]
     lines += [f"{name} --nosuch".strip() for name in names]
+    lines += ["", *ACTIONS]  # without an action, a command prints its help
     done = subprocess.run(
         [sys.executable, "-c", CODE, *lines],
         stdout=subprocess.PIPE,
