@@ -355,11 +355,11 @@ async function showExamples() {
     });
     if (differ && $("form").hidden) openWith(input);
   }
+  totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? saidCounts(sum(scores[place])) : ""));
   if (!$("form").hidden) return;
   if (rows.length) return openWith(rows[0].input);
   build(["text", "words"].find((kind) => fieldsOf(kind).length), {});
   $("form").hidden = false;
-  totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? saidCounts(sum(scores[place])) : ""));
 }
 
 // ---- The form and the link
