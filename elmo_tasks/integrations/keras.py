@@ -26,6 +26,7 @@ class ElmoLayer(keras.layers.Layer):
 
     def __init__(self, model: str | None = None, **keys: Any) -> None:
         super().__init__(**keys)
+        self.autocast = False  # ids do not survive a rounding to bfloat16
         self.model = model
         self.elmo = Elmo.from_pretrained(model)
         shape = (self.elmo.n_layers,)
@@ -33,9 +34,11 @@ class ElmoLayer(keras.layers.Layer):
         self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
 
     def call(self, ids: Tensor) -> Tensor:
-        layers = self.elmo(ids.long()).vectors.to(ids.device)  # [L+1, B, T, 2P]
+        layers = self.elmo(ids.long()).vectors  # [L+1, B, T, 2P]
         weights = torch.softmax(self.mix.value, 0)  # [L+1]
-        return self.gamma.value * torch.einsum("l,lbtd->btd", weights, layers)
+        layers = layers.to(ids.device, weights.dtype)
+        mixed = self.gamma.value * torch.einsum("l,lbtd->btd", weights, layers)
+        return keras.ops.cast(mixed, self.compute_dtype)
 
     def compute_mask(self, ids: Tensor, previous_mask: Any = None) -> Tensor:
         return keras.ops.any(ids > 0, axis=-1)  # [B, T]

@@ -51,6 +51,19 @@ def test_vectors_are_the_mix_of_the_layers(model_name: str) -> None:
     assert len(layer.trainable_weights) == 2
 
 
+@pytest.mark.parametrize(
+    "policy", ["float64", "bfloat16", "mixed_bfloat16", "mixed_float16"]
+)
+def test_other_data_types(model_name: str, policy: str) -> None:
+    """Ids may be floats, Keras' default: their values stay whatever the policy."""
+    expected = ElmoLayer(model_name)(batch_to_ids(TEXTS))
+    layer = ElmoLayer(model_name, dtype=policy)
+    found = layer(batch_to_ids(TEXTS))
+    assert keras.backend.standardize_dtype(found.dtype) == layer.compute_dtype
+    assert torch.allclose(found.to(expected), expected, rtol=0.01, atol=0.01)
+    assert torch.equal(layer(batch_to_ids(TEXTS).float()), found)
+
+
 def test_a_tagger_trains_saves_and_loads(model_name: str, tmp_path: Path) -> None:
     """Words alone count: what padding would be tagged as does not matter."""
     model = tagger(model_name)
