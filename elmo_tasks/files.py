@@ -57,6 +57,20 @@ def check_output_path(
             )
 
 
+def require_distinct(outputs: Sequence[str | Path]) -> None:
+    """Raises `InputError` if two outputs are the same file; devices may be."""
+    seen = set[Path]()
+    for output in outputs:
+        target = _resolved(output)
+        if target in seen and (target.is_file() or not target.exists()):
+            raise InputError(
+                "expected a file for each output, got the same twice",
+                file=output,
+                hint="name another file",
+            )
+        seen.add(target)
+
+
 def require_new(path: str | Path) -> None:
     """Raises `InputError` if a file exists that only `--force` replaces."""
     if Path(path).exists():

@@ -9,7 +9,12 @@ from tempfile import TemporaryDirectory
 
 from elmo_tasks.cli.arguments import add_model, location, model_files
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write, check_output_path, write_text
+from elmo_tasks.files import (
+    atomic_write,
+    check_output_path,
+    require_distinct,
+    write_text,
+)
 from elmo_tasks.settings import Size, number
 
 DESCRIPTION = "Print the scores of a trained model on a file, as JSON."
@@ -52,8 +57,7 @@ def evaluate(args: argparse.Namespace) -> None:
     read.append(args.input_file)
     named = (args.output_file, args.predictions_output_file)
     outputs = [file for file in named if file]
-    if len(set(outputs)) < len(outputs):
-        raise InputError(f"expected a file for each output, got {', '.join(outputs)}")
+    require_distinct(outputs)
     for output in outputs:
         check_output_path(output, read=read, device=True)
     archive = load_archive(

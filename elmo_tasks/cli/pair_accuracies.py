@@ -6,10 +6,11 @@ from typing import TextIO
 
 from tqdm import tqdm
 
-from elmo_tasks.cli.arguments import STANDARD_INPUT
+from elmo_tasks.cli.perplexities import cell
 from elmo_tasks.cli.surprisal_tables import (
     bits,
     check_outputs,
+    input_files,
     open_split,
     open_table,
     open_trained,
@@ -25,7 +26,6 @@ from elmo_tasks.pretraining.minimal_pairs import (
     read_pairs,
     score_pairs,
 )
-from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.surprisal import WordSurprisal
 
 _INTERVAL = "95 % interval"
@@ -47,12 +47,7 @@ _COLUMNS = (
 
 def print_accuracies(args: argparse.Namespace) -> None:
     """Score the pairs with a progress bar, then print their accuracies."""
-    names = []
-    for name in args.pairs:
-        if name == STANDARD_INPUT:
-            names.append(path_of(name))
-        else:
-            names += [str(file) for file in expand_files([name])]
+    names = [path_of(name) for name in input_files(args.pairs)]
     outputs = [] if args.out is None else [args.out]
     check_outputs(outputs, names, args.model, force=args.force)
     split = open_split(args)
@@ -82,7 +77,7 @@ def _line(row: GroupAccuracy) -> str:
     cells = [f"{row.pairs:>7,}"]
     for found in (row.forward, row.backward, row.mean):
         cells += [f"{found.percent:>8.2f}", _interval(found)]
-    cells += [f"{row.ties:>5,}", f"{row.unknown:>8.2f}", f" {row.group}"]
+    cells += [f"{row.ties:>5,}", f"{row.unknown:>8.2f}", f" {cell(row.group)}"]
     return " ".join(cells)
 
 

@@ -5,8 +5,9 @@ and table in the same way.
 
 import argparse
 import math
+import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
@@ -16,8 +17,13 @@ from tqdm import tqdm
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.layer_sources import device_of
-from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
-from elmo_tasks.files import atomic_write, check_output_path, require_new
+from elmo_tasks.cli.perplexities import HEADER, cell, perplexity_line, weights_line
+from elmo_tasks.files import (
+    atomic_write,
+    check_output_path,
+    require_distinct,
+    require_new,
+)
 from elmo_tasks.formats.raw_text import Split, open_tokenizer
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.option_values import StartState
@@ -34,7 +40,8 @@ _SUMS = ("file", "line", "words", "oov", "forward", "backward")
 
 def write_tables(args: argparse.Namespace) -> None:
     """Write the tables, then print the perplexities."""
-    names = _input_files(args.files)
+    names = input_files(args.files)
+    check_text([Path(name) for name in names if name != STANDARD_INPUT])
     outputs = [args.out]
     if args.sentences is not None:
         outputs.append(args.sentences)
@@ -71,33 +78,31 @@ def check_outputs(
     Raises `InputError` if an output cannot be written, is named twice, would replace an
     input, or without `force` another file.
     """
+    require_distinct(outputs)
     read: list[str | Path] = [path_of(name) for name in inputs]
     if model is not None:
         read.append(model)
         read.extend(Path(model).glob("*"))
-    for place, output in enumerate(outputs):
-        check_output_path(output, read=[*read, *outputs[:place]], device=True)
+    for output in outputs:
+        check_output_path(output, read=read, device=True)
         if Path(output).is_file() and not force:
             require_new(output)
 
 
-def _input_files(given: list[str]) -> list[str]:
+def input_files(given: Sequence[str]) -> list[str]:
     """
-    The files in the order of the arguments, globs in that of their names, each of which
-    has a sentence.
+    The files in the order of the arguments, globs in that of their names; each once,
+    by the first of its names.
     """
-    names = []
+    names: dict[str, str] = {}
     for name in given:
         if name == STANDARD_INPUT:
-            names.append(name)
+            names.setdefault(name, name)
             continue
-        files = expand_files([name])
-        check_text(files)
-        if Path(name).is_file():
-            names.append(name)
-        else:
-            names += [str(file) for file in files]
-    return list(dict.fromkeys(names))
+        for file in expand_files([name]):
+            shown = name if Path(name).is_file() else str(file)
+            names.setdefault(os.path.realpath(file), shown)
+    return list(names.values())
 
 
 def path_of(name: str) -> str:
@@ -189,4 +194,4 @@ def bits(value: float) -> str:
 
 
 def write_row(table: TextIO, *cells: object) -> None:
-    table.write("\t".join(map(str, cells)) + "\n")
+    table.write("\t".join([cell(str(value)) for value in cells]) + "\n")

@@ -166,6 +166,54 @@ def test_surprisal_that_cannot_be_written(
     assert out.read_text() == "mine"
 
 
+def test_a_table_for_each_output(
+    run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two names of one file are one output."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.tsv").symlink_to("out.tsv")
+    for other in ("out.tsv", tmp_path / "out.tsv", "run/../out.tsv", "link.tsv"):
+        with pytest.raises(InputError, match="expected a file for each output"):
+            outputs = ("-o", "out.tsv", "--sentences", other)
+            bilm("surprisal", text, "--model", run, *outputs)
+    assert not (tmp_path / "out.tsv").exists()
+
+
+def test_a_file_of_several_names_counts_once(
+    run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.txt").symlink_to(text)
+    names = ("text.txt", "*.txt", text, "run/../text.txt", "link.txt")
+    bilm("surprisal", *names, "--model", run, "-o", "out.tsv")
+    _, *rows = rows_of(tmp_path / "out.tsv")
+    assert [row[0] for row in rows] == ["text.txt"] * 12
+    text.write_text(json.dumps(PAIRS[0]))
+    bilm("score", "--pairs", *names, "--model", run, "-o", "pairs.tsv")
+    assert len(rows_of(tmp_path / "pairs.tsv")) == 2
+
+
+@pytest.mark.parametrize(
+    "odd", ["a\tb", "a\nb", "a\rb", "a\x85b", "a\u2028b", "a\udcffb"]
+)
+def test_odd_names_of_files_and_groups(
+    run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], odd: str
+) -> None:
+    """They take one cell of a table."""
+    file, out = tmp_path / odd, tmp_path / "out.tsv"
+    file.write_text("the cook bakes .\n")
+    bilm("surprisal", file, "--model", run, "-o", out)
+    name = f"{tmp_path}/{repr(odd)[1:-1]}"
+    _, *rows = rows_of(out)
+    assert [(len(row), row[0]) for row in rows] == [(7, name)] * 6
+    file.write_text(json.dumps({**PAIRS[0], "UID": odd}))
+    capsys.readouterr()
+    bilm("score", "--pairs", file, "--model", run, "-o", out, "--force")
+    _, row = rows_of(out)
+    assert row[:3] == [name, "1", repr(odd)[1:-1]]
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
 PAIRS = [
     {"sentence_good": "the cook bakes .", "sentence_bad": "the sailor .", "UID": "a"},
     {"good": "the cook .", "bad": "the cook .", "UID": "b"},

@@ -104,6 +104,16 @@ def test_evaluate_does_not_overwrite_its_input(
     assert (tmp_path / target).read_bytes() == before
 
 
+def test_evaluate_does_not_write_two_outputs_to_one_file(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    (tmp_path / "link.json").symlink_to(out)
+    for other in (out, tmp_path / "link.json"):
+        outputs = ("--output-file", out, "--predictions-output-file", other)
+        with pytest.raises(InputError, match="expected a file for each output"):
+            elmo_tasks("evaluate", SRL[0], FIXTURES / "srl" / "none", *outputs)
+    assert not out.exists()
+
+
 def test_evaluate_does_not_replace_a_file_that_is_not_named(tmp_path: Path) -> None:
     data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "found"
     (tmp_path / "found.gold").write_text("precious")
