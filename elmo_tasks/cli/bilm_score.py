@@ -9,9 +9,9 @@ from elmo_tasks.option_values import PAIR_GROUP
 DESCRIPTION = (
     "Print the accuracy on minimal pairs, such as BLiMP's: the share of pairs whose good sentence is more probable,"
     " forward, backward, and by the mean of both log-probabilities, each with its 95 % interval (Wilson). Each sentence"
-    " starts from zero states, and its end counts. Pairs of equal sentences are ties, which count as half correct, so"
-    " that guessing has 50 %. `<UNK> %` is the share of pairs with a word outside the vocabulary: such words share the"
-    " probability of `<UNK>`."
+    " starts from zero states, and its end counts. Pairs of sentences that are the same for the model are ties, which"
+    " count as half correct, so that guessing has 50 %. `<UNK> %` is the share of pairs with a word outside the"
+    " vocabulary: such words share the probability of `<UNK>`."
 )
 
 

@@ -86,7 +86,7 @@ def _interval(found: Accuracy) -> str:
 
 
 def _write_pair(table: TextIO, scored: ScoredPair) -> None:
-    pair, good, bad = scored
+    pair, good, bad, _ = scored
     write_row(
         table,
         pair.file,

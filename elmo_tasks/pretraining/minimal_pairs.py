@@ -38,16 +38,15 @@ class Pair(NamedTuple):
 
 
 class ScoredPair(NamedTuple):
-    """A pair and the surprisal of its sentences, each from zero states."""
+    """
+    A pair and the surprisal of its sentences, each from zero states; `is_tie` says
+    whether both are the same for the model.
+    """
 
     pair: Pair
     good: SentenceSurprisal
     bad: SentenceSurprisal
-
-    @property
-    def is_tie(self) -> bool:
-        """Whether both sentences are the same."""
-        return self.pair.good == self.pair.bad
+    is_tie: bool
 
     @property
     def has_unknown(self) -> bool:
@@ -80,7 +79,7 @@ class GroupAccuracy(NamedTuple):
     forward: Accuracy
     backward: Accuracy
     mean: Accuracy  # by the mean of both directions' log-probabilities
-    ties: int  # pairs of equal sentences, which count as half correct
+    ties: int  # pairs of sentences that are the same for the model
     unknown: float  # percent of the pairs with a word outside the vocabulary
 
 
@@ -155,7 +154,8 @@ def score_pairs(
     found = surprisal.iter_score(sentences())
     for good in found:
         bad = next(found)
-        yield ScoredPair(waiting.popleft(), good, bad)
+        pair = waiting.popleft()
+        yield ScoredPair(pair, good, bad, surprisal.reads_alike(pair.good, pair.bad))
 
 
 class PairCounts:
@@ -172,7 +172,7 @@ class PairCounts:
         self._ties += scored.is_tie
         self._unknown += scored.has_unknown
         for measure, advantage in enumerate(scored.advantages()):
-            if scored.is_tie:
+            if scored.is_tie or advantage == 0:
                 self._correct[measure] += 0.5
             elif advantage > 0:
                 self._correct[measure] += 1

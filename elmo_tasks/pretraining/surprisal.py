@@ -11,6 +11,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 import torch
 
+from elmo_tasks.bilm.characters import token_to_ids
 from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.sentences import (
     Sentences,
@@ -159,6 +160,22 @@ class WordSurprisal:
         require_several(sentences)
         given = each_checked(sentences)
         return self._surprisals(given, self._opened(tokenizer), state)
+
+    def reads_alike(self, one: list[str], other: list[str]) -> bool:
+        """
+        Whether two sentences are the same for the model: their words are, or differ only
+        outside the vocabulary, behind the characters that are read.
+        """
+        return self._read(one) == self._read(other)
+
+    def _read(self, words: list[str]) -> list[tuple[bytes, int]]:
+        """What is read of each word, and its id as a target."""
+        longest = self.model.bilm.options.max_characters_per_token
+        found = []
+        for word in words:
+            ids = token_to_ids(word, longest=longest)
+            found.append((ids.tobytes(), self.vocabulary.id(word)))
+        return found
 
     def _opened(self, tokenizer: Tokenizer | None) -> Split:
         if tokenizer is None:

@@ -123,6 +123,30 @@ def test_ties_are_half_correct(surprisal: WordSurprisal) -> None:
     assert (row.ties, row.pairs) == (300, 300)
 
 
+def test_swapped_pairs(surprisal: WordSurprisal) -> None:
+    """
+    A pair is as wrong as it is right with its sentences swapped, also where the model
+    does not see the difference.
+    """
+    long = "x" * 60
+    pairs = [Pair(["the", f"{long}1", "."], ["the", f"{long}2", "."])]
+    pairs.append(Pair(["a\ud800b"], ["ab"]))
+    for number in range(20):
+        good, bad = toy.sentences(2, seed=number)
+        pairs.append(Pair(good.split(), bad.split()))
+    rows = []
+    for ordered in (pairs, [Pair(pair.bad, pair.good) for pair in pairs]):
+        counts = GroupCounts()
+        for scored in score_pairs(surprisal, ordered):
+            counts.add(scored)
+        rows.append(counts.accuracies()[-2])
+    there, back = rows
+    equal = [pair for pair in pairs if pair.good == pair.bad]
+    assert there.ties == back.ties == len(equal) + 2
+    for one, other in zip(there[2:5], back[2:5], strict=True):
+        assert one.percent == pytest.approx(100 - other.percent)
+
+
 @pytest.mark.parametrize("pairs", [1, 7, 50])
 def test_the_interval(pairs: int) -> None:
     """
