@@ -99,7 +99,7 @@ class Needs:
         self._local = local
         self._state = state
         self._folder = folder
-        self._number = str(next(_numbers))
+        self._links: dict[str, Path] = {}
         self.found: dict[str, Path] = {}
         """Where something is, by its name."""
         self.missing: dict[str, str] = {}
@@ -179,12 +179,9 @@ class Needs:
                     self.missing[name] = "transformer"
                 return name
         self.found[name] = folder
-        parts = [part for part in name.split("/") if part not in ("", ".", "..")]
-        link = _links().joinpath(self._number, *parts)
-        link.parent.mkdir(parents=True, exist_ok=True)
-        if not link.is_symlink():
-            link.symlink_to(folder.absolute())
-        return str(link)
+        if name not in self._links:
+            self._links[name] = _linked(name, folder)
+        return str(self._links[name])
 
     def _elmo(self, config: dict[str, Any]) -> dict[str, Any]:
         """The config of AllenNLP's ELMo, with files of this machine."""
@@ -262,6 +259,18 @@ def _is_elmo(config: Mapping[str, Any]) -> bool:
         return True
     is_untyped = "type" not in config and "num_output_representations" in config
     return is_untyped and "options_file" in config
+
+
+def _linked(name: str, folder: Path) -> Path:
+    """
+    A link to the folder of a transformer, whose last parts are its name. It has a
+    parent of its own: one name may be the beginning of another.
+    """
+    parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+    link = _links().joinpath(str(next(_numbers)), *parts)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(folder.absolute())
+    return link
 
 
 def _in_cache(name: str) -> Path:

@@ -132,6 +132,30 @@ def test_a_transformer_needs_no_weights_where_the_archive_has_them(
     assert_alike(found, run.predictions[0])
 
 
+@pytest.mark.parametrize("longer", [f"{ROBERTA}/more", "/", ".."])
+def test_a_name_that_begins_as_another_does(
+    trained: Train, place: Path, tmp_path: Path, longer: str
+) -> None:
+    """Nothing is written to the user's folders."""
+
+    def with_both(text: str) -> str:
+        config = json.loads(text)
+        config["dataset_reader"]["token_indexers"]["tokens"]["model_name"] = longer
+        return json.dumps(config)
+
+    run = trained("classification, transformer")
+    archive = changed(run.archive, with_both, tmp_path / "model.tar.gz")
+    folder = tmp_path / "roberta"
+    shutil.copytree(place / ROBERTA, folder)
+    before = sorted(folder.iterdir())
+    loaded = load_archive(archive, local={ROBERTA: str(folder), longer: str(folder)})
+    found = predictor_of(loaded).predict_json(
+        FAMILIES["classification, transformer"].lines[0]
+    )
+    assert_alike(found, run.predictions[0])
+    assert sorted(folder.iterdir()) == before
+
+
 CACHED = "owner/roberta-cached"
 
 
