@@ -87,6 +87,12 @@ class ElmoEmbeddings(TokenEmbeddings):
         return found
 
 
+_EMBEDDINGS = ("embeddings", "document_embeddings")
+"""Where a model of flair, of words or of texts, saves its embeddings."""
+
+_UNFIT = (RuntimeError, TypeError, ValueError, LookupError, AttributeError)
+"""Errors of flair while it constructs a model and loads its weights."""
+
 _MODELS = {
     "original": "elmo-original",
     "small": "elmo-small",
@@ -114,8 +120,8 @@ def load_old(
       the embeddings are named after.
     - `kind`: the class of the model.
 
-    Raises `InputError` if the file is damaged or has no such embeddings, or they have
-    another biLM.
+    Raises `InputError` if the file is damaged or has no such embeddings, they have
+    another biLM, or the model is not of that class.
     """
     file = Path(file)
     if not file.is_file():
@@ -127,8 +133,13 @@ def load_old(
     except Exception as error:  # damaged files raise errors of any kind
         reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"cannot read the tagger: {reason:.200}", file=file) from None
+    if not isinstance(state, dict) or not isinstance(state.get("state_dict"), dict):
+        problem = f"expected a model of flair, got {type(state).__name__}"
+        raise InputError(problem, file=file)
     holder = nn.Module()
-    holder.embeddings = state["embeddings"]
+    for key in _EMBEDDINGS:
+        if key in state:
+            setattr(holder, key, state[key])
     places = list(_old_places(holder))
     if not places:
         raise InputError("expected ELMoEmbeddings of flair, got none", file=file)
@@ -141,7 +152,20 @@ def load_old(
     for name, weight in state["state_dict"].items():
         if ".ee." not in name:  # the biLM's
             weights[name] = weight
-    return kind.load({**state, "embeddings": holder.embeddings, "state_dict": weights})
+    renewed = {**state, "state_dict": weights}
+    for key in _EMBEDDINGS:
+        if key in state:
+            renewed[key] = getattr(holder, key)
+    try:
+        return kind.load(renewed)
+    except _UNFIT as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(
+            f"no {kind.__name__} can be built from the file: {type(error).__name__}:"
+            f" {reason:.200}",
+            file=file,
+            hint="kind is the class of the model that was saved",
+        ) from error
 
 
 def named_before(name: str) -> tuple[str | None, str]:

@@ -19,12 +19,13 @@ flair = pytest.importorskip("flair", reason="tested by make test-adapters")
 from flair.data import Corpus, Dictionary, Sentence  # noqa: E402
 from flair.datasets import FlairDatapointDataset  # noqa: E402
 from flair.embeddings import (  # noqa: E402
+    DocumentPoolEmbeddings,
     OneHotEmbeddings,
     StackedEmbeddings,
     legacy,
 )
 from flair.embeddings.base import load_embeddings  # noqa: E402
-from flair.models import SequenceTagger  # noqa: E402
+from flair.models import SequenceTagger, TextClassifier  # noqa: E402
 from flair.trainers import ModelTrainer  # noqa: E402
 
 from elmo_tasks.integrations.flair import (  # noqa: E402
@@ -223,6 +224,39 @@ def test_a_tagger_of_flairs_own_elmo_embeddings(
         load_old(tmp_path / "old.pt", "bundled")
 
 
+def test_a_classifier_of_flairs_own_elmo_embeddings(
+    files: tuple[str, str], tmp_path: Path, old_allennlp: pytest.MonkeyPatch
+) -> None:
+    embeddings = legacy.ELMoEmbeddings("small", *files, embedding_mode="top")
+    labels = Dictionary(add_unk=False)
+    for label in ("good", "bad"):
+        labels.add_item(label)
+    old = TextClassifier(
+        DocumentPoolEmbeddings([embeddings, one_hot()], fine_tune_mode="linear"),
+        "class",
+        label_dictionary=labels,
+    ).eval()
+    text = Sentence("Oakes left Tarn")
+    old.predict(text, return_probabilities_for_all_classes=True)
+    expected = [label.score for label in text.labels]
+    state = {
+        "state_dict": old.state_dict(),
+        "document_embeddings": old.embeddings,
+        "label_dictionary": labels,
+        "label_type": "class",
+        "multi_label": False,
+    }
+    torch.save(state, tmp_path / "old.pt")
+    old_allennlp.undo()
+    model = "+".join(files)
+    loaded = load_old(tmp_path / "old.pt", model, kind=TextClassifier)
+    text = Sentence("Oakes left Tarn")
+    loaded.predict(text, return_probabilities_for_all_classes=True)
+    assert [label.score for label in text.labels] == pytest.approx(expected, abs=1e-5)
+    with pytest.raises(InputError, match="old.pt: no SequenceTagger can be built from"):
+        load_old(tmp_path / "old.pt", model)
+
+
 def scores(tagger: SequenceTagger) -> list[float]:
     """The probabilities of all tags."""
     sentence = Sentence("Oakes left Tarn")
@@ -263,3 +297,10 @@ def test_files_that_are_no_old_taggers(files: tuple[str, str], tmp_path: Path) -
     torch.save({"embeddings": one_hot(), "state_dict": {}}, file)
     with pytest.raises(InputError, match="expected ELMoEmbeddings of flair, got none"):
         load_old(file)
+    torch.save({"embeddings": [], "state_dict": {}}, file)
+    with pytest.raises(InputError, match="expected ELMoEmbeddings of flair, got none"):
+        load_old(file)
+    for content in (None, "text", [1], torch.ones(2), {}, {"embeddings": one_hot()}):
+        torch.save(content, file)
+        with pytest.raises(InputError, match="tagger.pt: expected a model of flair"):
+            load_old(file)
