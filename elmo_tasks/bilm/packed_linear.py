@@ -135,6 +135,8 @@ class QuantizedWeight(PackedWeight):
             [],
             "",
         )
+        # oneDNN flattens the axes of empty inputs.
+        outputs = outputs.view(*inputs.shape[:-1], len(self._scales))  # [..., M]
         outputs.mul_(self._scales).mul_(largest / _LARGEST)
         if bias is not None:
             outputs.add_(bias)

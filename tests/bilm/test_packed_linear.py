@@ -174,6 +174,17 @@ def test_products_in_8_bits_are_sums_of_rounded_values(
 
 
 @needs_int8
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3), (5, 0), (0, 5), (2, 0, 3)])
+def test_inputs_of_8_bits_of_any_number_of_axes(shape: tuple[int, ...]) -> None:
+    weight = torch.randn(7, 24)
+    inputs = torch.randn(*shape, 24)
+    found = QuantizedWeight(weight)(inputs)
+    expected = inputs @ weight.t()
+    assert found.shape == expected.shape
+    torch.testing.assert_close(found, expected, rtol=0, atol=0.3)
+
+
+@needs_int8
 def test_weights_in_8_bits_are_rounded_once() -> None:
     packed = QuantizedWeight(torch.randn(2000, 24))
     inputs = torch.randn(3, 24)
