@@ -104,7 +104,10 @@ class SubsamplingReader(DatasetReader):
         yield from self.shard_iterable([instances[index] for index in sample])
 
     def _in_part(self, instances: list[Instance], file_path: Any) -> list[Instance]:
-        """The instances of the units in the part."""
+        """
+        The instances of the units in the part. Raises `InputError` if these are none or
+        all, before a training whose rest of the data would then be scored.
+        """
         if hasattr(self._reader, "unit_of"):
             of_instances = [self._reader.unit_of(one) for one in instances]
         else:
@@ -117,9 +120,11 @@ class SubsamplingReader(DatasetReader):
         for instance, unit in zip(instances, of_instances, strict=True):
             if unit in chosen:
                 found.append(instance)
-        if not found:
+        if len(found) in (0, len(instances)):  # the rest would be empty
             start, end = self._part
-            problem = f"expected instances in the part {start:g} to {end:g}, got none"
+            got = "all" if found else "none"
+            problem = f"expected some instances in the part {start:g} to {end:g}"
+            problem += f", got {got}"
             hint = f"the data have {len(units)} units, which are not divided"
             raise InputError(problem, file=str(file_path), hint=hint)
         return found

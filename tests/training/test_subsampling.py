@@ -108,10 +108,16 @@ def test_parts_have_no_unit_in_common_and_together_all(
         assert found == NAMES[:count]
 
 
-def test_a_part_without_a_unit_is_an_error(file: Path) -> None:
+@pytest.mark.parametrize(("aside", "kept"), [(0.1, "all"), (0.9, "none")])
+def test_a_part_without_a_unit_is_an_error(file: Path, aside: float, kept: str) -> None:
+    """And so is the other part, which has all: it is read first, to train on."""
     file.write_text("\n".join(file.read_text().splitlines()[:3]) + "\n")
-    with pytest.raises(InputError, match=r"part 0\.9 to 1, got none.*3 units"):
-        part(SnliReader(), file, (0.9, 1.0))
+    both = kept_and_aside(aside)
+    rest = {"all": "none", "none": "all"}[kept]
+    for chosen, got in zip(both, (kept, rest), strict=True):
+        message = rf"part {chosen[0]:g} to {chosen[1]:g}, got {got}.*3 units"
+        with pytest.raises(InputError, match=message):
+            part(SnliReader(), file, chosen)
 
 
 @pytest.mark.parametrize(
