@@ -80,7 +80,8 @@ def evaluate(args: argparse.Namespace) -> None:
             predictions=predictions,
         )
         if args.predictions_output_file:
-            _write_predictions(Path(folder), Path(args.predictions_output_file), read)
+            target = Path(args.predictions_output_file)
+            _write_predictions(Path(folder), target, read, args.output_file)
     text = json.dumps(scores, indent=2)
     if args.output_file:
         write_text(args.output_file, text)
@@ -88,14 +89,18 @@ def evaluate(args: argparse.Namespace) -> None:
 
 
 def _write_predictions(
-    folder: Path, predictions: Path, read: Sequence[str | Path]
+    folder: Path, predictions: Path, read: Sequence[str | Path], scores: str | None
 ) -> None:
     """
     Copies the predictions in a folder, and the second file that official scorers need,
     to the folder of `predictions`. Raises `InputError`, before anything is written, if
-    a file of somebody else would be replaced.
+    a file of somebody else would be replaced, or is also that of the scores.
     """
     written = sorted(folder.iterdir())
+    targets: list[str | Path] = [predictions.with_name(file.name) for file in written]
+    if scores:
+        targets.append(scores)
+    require_distinct(targets)
     is_new = not predictions.exists()
     for file in written:
         target = predictions.with_name(file.name)

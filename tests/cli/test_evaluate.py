@@ -114,6 +114,14 @@ def test_evaluate_does_not_write_two_outputs_to_one_file(tmp_path: Path) -> None
     assert not out.exists()
 
 
+def test_the_scores_have_another_file_than_the_gold_answers(tmp_path: Path) -> None:
+    data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "found"
+    outputs = ("--output-file", f"{out}.gold", "--predictions-output-file", out)
+    with pytest.raises(InputError, match="found.gold: expected a file for each output"):
+        elmo_tasks("evaluate", SRL[0], data, *SRL[1:], *outputs)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_evaluate_does_not_replace_a_file_that_is_not_named(tmp_path: Path) -> None:
     data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "found"
     (tmp_path / "found.gold").write_text("precious")
