@@ -2,8 +2,12 @@
 
 from typing import Any
 
+from allennlp.data import DatasetReader, Instance
+from allennlp.data.tokenizers import SpacyTokenizer
+from allennlp.models import Model
 from allennlp.models.archival import Archive
-from allennlp.predictors import Predictor
+from allennlp.predictors import Predictor, TextClassifierPredictor
+from overrides import overrides
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.fetch import downloads
@@ -24,6 +28,22 @@ def default_predictor(archive: Archive) -> str | None:
     return OF_MODELS.get(str(archive.config["model"].get("type")))
 
 
+class SplittingClassifier(TextClassifierPredictor):
+    """
+    AllenNLP's predictor for a dataset reader that has no tokenizer, such as `sst_tokens`.
+    AllenNLP loads spaCy's model at each text; here it is loaded once, with the archive.
+    """
+
+    def __init__(self, model: Model, dataset_reader: DatasetReader) -> None:
+        super().__init__(model, dataset_reader)
+        self._words = SpacyTokenizer()
+
+    @overrides
+    def _json_to_instance(self, json_dict: dict[str, Any]) -> Instance:
+        words = self._words.tokenize(json_dict["sentence"])
+        return self._dataset_reader.text_to_instance(words)
+
+
 def predictor_of(
     archive: Archive, name: str | None = None, *, allow_downloads: bool = False
 ) -> Predictor:
@@ -35,7 +55,19 @@ def predictor_of(
         downloads(allowed=allow_downloads),
         spacy_for(archive.config, allow_downloads=allow_downloads),
     ):
-        return Predictor.from_archive(archive, name or default_predictor(archive))
+        predictor = Predictor.from_archive(archive, name or default_predictor(archive))
+        reader = predictor._dataset_reader
+        if type(predictor) is TextClassifierPredictor and not _has_tokenizer(reader):
+            return SplittingClassifier(predictor._model, reader)
+        return predictor
+
+
+def _has_tokenizer(reader: DatasetReader) -> bool:
+    """As `TextClassifierPredictor` asks."""
+    for name in ("tokenizer", "_tokenizer"):
+        if getattr(reader, name, None) is not None:
+            return True
+    return False
 
 
 def predicted(predictor: Predictor, data: Any) -> dict[str, Any]:

@@ -230,7 +230,7 @@ def no_spacy_model() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_spacy_model")
-@pytest.mark.parametrize("name", ["tagging", "coref", "rc"])
+@pytest.mark.parametrize("name", ["tagging", "coref", "rc", "classification"])
 def test_one_warning_without_spacys_model(
     name: str, trained: Train, tmp_path: Path
 ) -> None:
