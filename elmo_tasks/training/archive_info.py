@@ -19,7 +19,7 @@ from elmo_tasks.training.archives import (
     require_registered,
     required_state,
 )
-from elmo_tasks.training.blank_spacy import DEFAULT_MODEL, NEED_TAGS, SPLITTING
+from elmo_tasks.training.blank_spacy import DEFAULT_MODEL, NEED_TAGS, splits_text
 
 
 def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
@@ -40,13 +40,15 @@ def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
         yield f"trained with: AllenNLP {_version(folder)}"
         yield f"vocabulary: {_vocabulary(folder / VOCABULARY)}"
         needs = Needs(local, state, folder)
-        needs.resolved(config.as_dict(quiet=True))
+        values = config.as_dict(quiet=True)
+        needs.resolved(values)
         for name, path in needs.found.items():
             yield f"needs: {name}, found: {path}"
         for name, what in needs.missing.items():
             yield f"needs: the {what} {name}, NOT FOUND: --local {name}=PATH"
-        if predictor in (*NEED_TAGS, *SPLITTING):
-            yield f"needs: {_spacy(predictor in NEED_TAGS)}"
+        needs_tags = predictor in NEED_TAGS
+        if needs_tags or splits_text(values["dataset_reader"], predictor):
+            yield f"needs: {_spacy(needs_tags)}"
 
 
 def _size(value: Any) -> int:

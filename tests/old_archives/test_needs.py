@@ -245,6 +245,43 @@ def test_one_warning_without_spacys_model(
     assert "python -m spacy download en_core_web_sm" in said[0]
 
 
+@pytest.mark.usefixtures("no_spacy_model")
+@pytest.mark.parametrize(
+    ("name", "is_needed"),
+    [
+        ("tagging", True),  # by the predictor
+        ("rc", True),  # by the reader's default
+        ("classification", True),  # by the predictor, as the reader has no tokenizer
+        ("classification, transformer", False),
+        ("generation", False),
+        ("pair_classification", False),
+    ],
+)
+def test_info_says_that_spacys_rules_split_texts(
+    name: str, is_needed: bool, trained: Train, place: Path
+) -> None:
+    shown = "\n".join(describe(trained(name).archive, given(name, place)))
+    line = "needs: spaCy's en_core_web_sm, not installed: its rules split texts"
+    assert (line in shown) is is_needed
+
+
+def default_tokenizer(text: str) -> str:
+    config = json.loads(text)
+    config["dataset_reader"]["tokenizer"] = {"end_tokens": ["@@NULL@@"]}
+    return json.dumps(config)
+
+
+@pytest.mark.usefixtures("no_spacy_model")
+def test_info_knows_the_default_of_tokenizers(trained: Train, tmp_path: Path) -> None:
+    """Published archives of textual entailment have such a config."""
+    archive = changed(
+        trained("pair_classification").archive,
+        default_tokenizer,
+        tmp_path / "model.tar.gz",
+    )
+    assert "spaCy's en_core_web_sm, not installed" in "\n".join(describe(archive, {}))
+
+
 TAGGED = [name for name, family in FAMILIES.items() if family.needs_tags]
 
 
