@@ -7,7 +7,8 @@ import pytest
 
 def assert_same(found: Any, expected: Any, *, atol: float) -> None:
     """
-    The same keys, lengths and values; numbers within 1e-5 of themselves, or `atol`.
+    The same keys, lengths and values; numbers within 1e-5 of themselves, or `atol`, and
+    NaN where it is expected.
     """
     if isinstance(expected, dict):
         assert isinstance(found, dict) and found.keys() == expected.keys()
@@ -18,6 +19,6 @@ def assert_same(found: Any, expected: Any, *, atol: float) -> None:
         for one, other in zip(found, expected, strict=True):
             assert_same(one, other, atol=atol)
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-5, abs=atol)
+        assert found == pytest.approx(expected, rel=1e-5, abs=atol, nan_ok=True)
     else:
         assert found == expected

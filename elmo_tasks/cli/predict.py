@@ -108,4 +108,6 @@ def _require_predictor(
     elif default:
         problem = f"expected --predictor NAME: the model's own, {default!r}, is not registered"
     hint = f"registered: {', '.join(sorted(known))}; --include-package registers more"
+    if not name:
+        hint = f"--use-dataset-reader reads FILE as training data; {hint}"
     raise InputError(problem, hint=hint)

@@ -36,7 +36,7 @@ def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
         count = sum([_size(value) for value in state.values()])
         yield f"model: {kind}, {count:,} numbers in {len(state):,} tensors"
         yield f"dataset reader: {config['dataset_reader']['type']}"
-        yield f"predictor: {predictor or 'none by default, name one with --predictor'}"
+        yield f"predictor: {predictor or 'none, so predict needs --use-dataset-reader'}"
         yield f"trained with: AllenNLP {_version(folder)}"
         yield f"vocabulary: {_vocabulary(folder / VOCABULARY)}"
         needs = Needs(local, state, folder)

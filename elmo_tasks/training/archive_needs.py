@@ -62,6 +62,11 @@ TRANSFORMER_KEYS = (
 
 EMBEDDERS = ("pretrained_transformer", "pretrained_transformer_mismatched")
 
+READ_OLD_WEIGHTS = ("t5", "transformer_classification_tt", "transformer_mc_tt")
+"""Models that read a transformer with AllenNLP's own code, and `OLD_WEIGHTS` alone."""
+
+OLD_WEIGHTS = "pytorch_model.bin"
+
 OTHER_WEIGHTS = (
     "override_weights_file",
     "override_weights_strip_prefix",
@@ -159,7 +164,16 @@ class Needs:
                 changed[name] = self._part(name, part, in_model=in_model)
         if in_model and changed.get("type") in EMBEDDERS:
             changed["load_weights"] = False
+        if in_model and changed.get("type") in READ_OLD_WEIGHTS:
+            self._require_old_weights(value)
         return changed
+
+    def _require_old_weights(self, config: Mapping[str, Any]) -> None:
+        """Transformers without this file of weights are `missing`."""
+        for key in TRANSFORMER_KEYS:
+            name = config.get(key)
+            if name in self.found and not (self.found[name] / OLD_WEIGHTS).exists():
+                self.missing[name] = f"{OLD_WEIGHTS} of the transformer"
 
     def _transformer(self, name: str) -> str:
         """

@@ -74,6 +74,19 @@ def with_spacy_model(spacy_package: Path) -> Iterator[None]:
         yield
 
 
+def _predictions(
+    name: str, model: Model, reader: DatasetReader
+) -> list[dict[str, Any]]:
+    kind = families.FAMILIES[name].config["model"]["type"]
+    predictor = Predictor.by_name(model.default_predictor or OF_MODELS[kind])(
+        model, reader
+    )
+    predictions = []
+    for line in families.FAMILIES[name].lines:
+        predictions.append(predictor.predict_json(line))
+    return predictions
+
+
 def _scores(params: Params, run: Path, corpus: Path) -> dict[str, Any]:
     """A model carries ELMo's states from one batch to the next: another copy."""
     model = Model.load(params.duplicate(), run)
@@ -95,14 +108,13 @@ def trained(place: Path, spacy_package: Path) -> Callable[[str], Trained]:
             params = families.config_of(run)
             model = Model.load(params.duplicate(), run)
             reader = DatasetReader.from_params(params["dataset_reader"].duplicate())
-            kind = params["model"]["type"]
-            predictor = Predictor.by_name(model.default_predictor or OF_MODELS[kind])(
-                model, reader
-            )
-            predictions = []
-            for line in families.FAMILIES[name].lines:
-                predictions.append(predictor.predict_json(line))
             corpus = place / params["train_data_path"]
+            if name in families.FAMILIES:
+                predictions = _predictions(name, model, reader)
+            else:
+                predictions = [
+                    model.forward_on_instance(i) for i in reader.read(corpus)
+                ]
             with readable_by_nltk(corpus):
                 scores = _scores(params, run, corpus)
             return Trained(run, corpus, predictions, scores)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tokenizers
+import torch
 import transformers
 from allennlp.commands.train import train_model
 from allennlp.common import Params
@@ -24,8 +26,10 @@ ROBERTA = "roberta-tiny"
 BERT = "bert-tiny-cased"
 GPT2 = "gpt2-tiny"
 BART = "bart-tiny"
+T5 = "t5-tiny"
 PIECES = {"tokens": {"type": "pretrained_transformer", "model_name": ROBERTA}}
 WORDS = {"tokens": {"type": "single_id"}}
+_T5_WORDS = ["<pad>", "</s>", "<unk>", "a", "b", "c"]
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,16 @@ def embedded(**others: Any) -> dict[str, Any]:
     return {"token_embedders": others}
 
 
+def matching(size: int, is_forward: bool | None = None) -> dict[str, Any]:
+    """A matcher of BiMPM."""
+    return {
+        "hidden_dim": size,
+        "num_perspectives": 2,
+        "is_forward": is_forward,
+        "with_full_match": is_forward is not None,
+    }
+
+
 ELMO = {
     "type": "elmo_token_embedder",
     "options_file": "OPTIONS",
@@ -107,6 +121,31 @@ ELMO = {
 
 WORD = {"type": "embedding", "embedding_dim": 5}
 CHARACTERS = {"elmo": {"type": "elmo_characters"}}
+
+_BLOCKS = {
+    "type": "qanet_encoder",
+    "input_dim": 4,
+    "hidden_dim": 4,
+    "attention_projection_dim": 4,
+    "feedforward_hidden_dim": 4,
+    "num_blocks": 1,
+    "num_convs_per_block": 1,
+    "conv_kernel_size": 3,
+    "num_attention_heads": 2,
+}
+QANET = {
+    "text_field_embedder": embedded(tokens=WORD),
+    "num_highway_layers": 1,
+    "phrase_layer": _BLOCKS,
+    "matrix_attention_layer": {
+        "type": "linear",
+        "tensor_1_dim": 4,
+        "tensor_2_dim": 4,
+        "combination": "x,y,x*y",
+    },
+    "modeling_layer": _BLOCKS,
+}
+"""What both models of QANet's kind share."""
 
 SENTENCE = [{"sentence": "Mira sold the old ferry ."}, {"sentence": "The wreck lay ."}]
 PAIR = [{"premise": "The ferry sank .", "hypothesis": "A ship sank ."}]
@@ -135,6 +174,81 @@ _CHOICES = {
             {"label": "B", "text": "a ferry"},
         ],
     },
+}
+
+_FILMS = """\
+{"text": "A fine film .", "label": "good"}
+{"text": "A dull grey film .", "label": "bad"}
+"""
+_COPIES = "a b c\tc b a\nb a\ta b\nc a b\tb a c\n"
+_QUESTIONS = """\
+1\thow old is it ?\twhat is its age ?\t1
+0\twho sold it ?\twhere is the mill ?\t2
+"""
+_GRAPHS = """\
+#1
+1\tThe\tthe\tDT\t2\tdet\t-\t-\t_\t_\t_
+2\tferry\tferry\tNN\t3\tnsubj\t-\t+\t_\t_\tARG1
+3\tsank\tsink\tVBD\t0\troot\t+\t+\t_\t_\t_
+
+#2
+1\tShe\tshe\tPRP\t2\tnsubj\t-\t-\t_\tARG1
+2\tleft\tleave\tVBD\t0\troot\t+\t+\t_\t_
+3\thome\thome\tNN\t2\tobj\t-\t-\t_\tARG2
+
+"""
+_NO_DATE = {"day": "", "month": "", "year": ""}
+_NUMBERS = {
+    "passage": {
+        "passage": "Ada Wells sold 12 of her 30 boats to the railway.",
+        "qa_pairs": [
+            {
+                "query_id": "1",
+                "question": "Who sold boats?",
+                "answer": {"number": "", "date": _NO_DATE, "spans": ["Ada Wells"]},
+            },
+            {
+                "query_id": "2",
+                "question": "How many boats did she keep?",
+                "answer": {"number": "18", "date": _NO_DATE, "spans": []},
+            },
+        ],
+    }
+}
+_ANSWER = {"text": "Ada Wells", "answer_start": 0}
+_DIALOG = {
+    "title": "boats",
+    "paragraphs": [
+        {
+            "context": "Ada Wells sold her mill. She left. CANNOTANSWER",
+            "qas": [
+                {
+                    "id": "1",
+                    "question": "Who sold it?",
+                    "answers": [_ANSWER],
+                    "orig_answer": _ANSWER,
+                    "yesno": "x",
+                    "followup": "y",
+                },
+                {
+                    "id": "2",
+                    "question": "Did she leave?",
+                    "answers": [{"text": "She left", "answer_start": 25}],
+                    "orig_answer": {"text": "She left", "answer_start": 25},
+                    "yesno": "y",
+                    "followup": "n",
+                },
+                {
+                    "id": "3",
+                    "question": "Was she glad?",
+                    "answers": [{"text": "CANNOTANSWER", "answer_start": 35}],
+                    "orig_answer": {"text": "CANNOTANSWER", "answer_start": 35},
+                    "yesno": "n",
+                    "followup": "m",
+                },
+            ],
+        }
+    ],
 }
 
 FAMILIES: dict[str, Family] = {
@@ -451,12 +565,239 @@ FAMILIES: dict[str, Family] = {
         SENTENCE,
         needs_tags=True,
     ),
+    "classification, words": Family(
+        {
+            "dataset_reader": {"type": "text_classification_json"},
+            "model": {
+                "type": "basic_classifier",
+                "text_field_embedder": embedded(tokens=WORD),
+                "seq2vec_encoder": {
+                    "type": "cnn",
+                    "embedding_dim": 5,
+                    "num_filters": 3,
+                    "ngram_filter_sizes": [2],
+                },
+            },
+        },
+        _text("films.jsonl", _FILMS),
+        SENTENCE,
+    ),
+    "generation, copies": Family(
+        {
+            "dataset_reader": {
+                "type": "copynet_seq2seq",
+                "target_namespace": "target_tokens",
+                "source_tokenizer": "whitespace",
+                "target_tokenizer": "whitespace",
+            },
+            "model": {
+                "type": "copynet_seq2seq",
+                "source_embedder": embedded(tokens=WORD),
+                "encoder": lstm(5),
+                "attention": {"type": "bilinear", "vector_dim": 8, "matrix_dim": 8},
+                "target_embedding_dim": 4,
+                "beam_search": {"max_steps": 6, "beam_size": 3},
+            },
+        },
+        _text("copies.tsv", _COPIES),
+        [{"source": "a b"}, {"source": "c unseen a"}],
+    ),
+    "generation, composed": Family(
+        {
+            "dataset_reader": {"type": "seq2seq", "source_tokenizer": "whitespace"},
+            "model": {
+                "type": "composed_seq2seq",
+                "source_text_embedder": embedded(tokens=WORD),
+                "encoder": lstm(5, 4),
+                "decoder": {
+                    "decoder_net": {
+                        "type": "lstm_cell",
+                        "decoding_dim": 8,
+                        "target_embedding_dim": 5,
+                        "attention": {"type": "dot_product"},
+                    },
+                    "target_embedder": {"embedding_dim": 5},
+                    "beam_search": {"max_steps": 6, "beam_size": 3},
+                },
+            },
+        },
+        _text("copies.tsv", _COPIES),
+        [{"source": "a b"}, {"source": "c c a"}],
+    ),
+    "generation, T5": Family(
+        {
+            "dataset_reader": {
+                "type": "seq2seq",
+                "source_tokenizer": {
+                    "type": "pretrained_transformer",
+                    "model_name": T5,
+                },
+                "source_token_indexers": {
+                    "tokens": {"type": "pretrained_transformer", "model_name": T5}
+                },
+                "source_add_start_token": False,
+                "source_add_end_token": False,
+                "target_add_start_token": False,
+                "target_add_end_token": False,
+            },
+            "model": {
+                "type": "t5",
+                "model_name": T5,
+                "beam_search": {"max_steps": 6, "beam_size": 2},
+            },
+        },
+        _text("copies.tsv", _COPIES),
+        [{"source": "a b"}, {"source": "c c a"}],
+    ),
+    "pair_classification, ESIM": Family(
+        {
+            "dataset_reader": {"type": "snli", "tokenizer": "whitespace"},
+            "model": {
+                "type": "esim",
+                "text_field_embedder": embedded(tokens=WORD),
+                "encoder": lstm(5),
+                "matrix_attention": {"type": "dot_product"},
+                "projection_feedforward": dense(32, 6),
+                "inference_encoder": lstm(6),
+                "output_feedforward": dense(32, 6),
+                "output_logit": dense(6, 3, last="linear"),
+            },
+        },
+        _sample("snli"),
+        PAIR,
+    ),
+    "pair_classification, BiMPM": Family(
+        {
+            "dataset_reader": {"type": "quora_paraphrase", "tokenizer": "whitespace"},
+            "model": {
+                "type": "bimpm",
+                "text_field_embedder": embedded(tokens=WORD),
+                "matcher_word": matching(5),
+                "encoder1": lstm(5),
+                "matcher_forward1": matching(4, is_forward=True),
+                "matcher_backward1": matching(4, is_forward=False),
+                "encoder2": lstm(8),
+                "matcher_forward2": matching(4, is_forward=True),
+                "matcher_backward2": matching(4, is_forward=False),
+                "aggregator": lstm(12 + 4 * 15),
+                "classifier_feedforward": dense(16, 6, 2, last="linear"),
+            },
+        },
+        _text("questions.tsv", _QUESTIONS),
+        PAIR,
+    ),
+    "rc, QANet": Family(
+        {
+            "dataset_reader": {"type": "squad"},
+            "model": {"type": "qanet", **QANET},
+        },
+        _sample("squad"),
+        [QUESTION],
+    ),
+    "rc, numbers": Family(
+        {
+            "dataset_reader": {"type": "drop"},
+            "model": {
+                "type": "naqanet",
+                "answering_abilities": [
+                    "passage_span_extraction",
+                    "question_span_extraction",
+                    "addition_subtraction",
+                    "counting",
+                ],
+                **QANET,
+            },
+        },
+        _text("numbers.json", json.dumps(_NUMBERS)),
+        [QUESTION],
+    ),
+    "rc, dialog": Family(
+        {
+            "dataset_reader": {
+                "type": "quac",
+                "num_context_answers": 1,
+                "token_indexers": {
+                    **WORDS,
+                    "token_characters": {"type": "characters", "min_padding_length": 3},
+                },
+            },
+            "model": {
+                "type": "dialog_qa",
+                "num_context_answers": 1,
+                "marker_embedding_dim": 2,
+                "text_field_embedder": embedded(
+                    tokens=WORD,
+                    token_characters={
+                        "type": "character_encoding",
+                        "embedding": {
+                            "embedding_dim": 3,
+                            "vocab_namespace": "token_characters",
+                        },
+                        "encoder": {"type": "bag_of_embeddings", "embedding_dim": 3},
+                    },
+                ),
+                "phrase_layer": lstm(10),
+                "residual_encoder": lstm(24),
+                "span_start_encoder": lstm(8),
+                "span_end_encoder": lstm(16),
+                "initializer": {"regexes": []},
+            },
+        },
+        _text("dialog.json", json.dumps({"data": [_DIALOG]})),
+        [_DIALOG],
+    ),
+    "tagging, simple": Family(
+        {
+            "dataset_reader": {"type": "conll2003"},
+            "model": {
+                "type": "simple_tagger",
+                "text_field_embedder": embedded(tokens=WORD),
+                "encoder": lstm(5),
+            },
+        },
+        _sample("ner"),
+        SENTENCE,
+    ),
 }
 """By family, and where it has several models, the kind of model."""
+
+WITHOUT_PREDICTOR: dict[str, Family] = {
+    "structured_prediction, graph": Family(
+        {
+            "dataset_reader": {"type": "semantic_dependencies"},
+            "model": {
+                "type": "graph_parser",
+                "text_field_embedder": embedded(tokens=WORD),
+                "encoder": lstm(5),
+                "tag_representation_dim": 4,
+                "arc_representation_dim": 4,
+            },
+        },
+        _text("graphs.sdp", _GRAPHS),
+        [],
+    ),
+    "lm, words": Family(
+        {
+            "dataset_reader": {
+                "type": "simple_language_modeling",
+                "tokenizer": "whitespace",
+            },
+            "model": {
+                "type": "bidirectional-language-model",
+                "text_field_embedder": embedded(tokens=WORD),
+                "contextualizer": lstm(5),
+            },
+        },
+        _text("lines.txt", "The harbour froze over\nSkippers unloading\n"),
+        [],
+    ),
+}
+"""Models of which AllenNLP has no predictor."""
 
 OF_TRANSFORMERS = {
     "classification, transformer": ROBERTA,
     "generation, transformer": BART,
+    "generation, T5": T5,
     "lm": BERT,
     "lm, next token": GPT2,
     "mc": ROBERTA,
@@ -482,6 +823,35 @@ def write_transformers(folder: Path) -> None:
     )
     transformers.BartForConditionalGeneration(config).save_pretrained(folder / BART)
     tokenizer.save_pretrained(folder / BART)
+    _write_t5(folder / T5)
+
+
+def _write_t5(folder: Path) -> None:
+    """AllenNLP's T5 reads the older file of weights."""
+    words = tokenizers.models.WordLevel(
+        {word: number for number, word in enumerate(_T5_WORDS)}, unk_token="<unk>"
+    )
+    plain = tokenizers.Tokenizer(words)
+    plain.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    plain.post_processor = tokenizers.processors.TemplateProcessing(
+        single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)]
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=plain, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )
+    config = transformers.T5Config(
+        vocab_size=len(_T5_WORDS),
+        d_model=16,
+        d_kv=8,
+        d_ff=24,
+        num_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+    )
+    model = transformers.T5ForConditionalGeneration(config)
+    model.save_pretrained(folder)
+    torch.save(model.state_dict(), folder / "pytorch_model.bin")
+    tokenizer.save_pretrained(folder)
 
 
 def replaced(value: Any, places: dict[str, str]) -> Any:
@@ -500,7 +870,7 @@ def train(name: str, folder: Path) -> Path:
     Trains the model of a family with AllenNLP's own command, in a folder with the
     transformers, which is the current one; returns the folder of the run.
     """
-    family = FAMILIES[name]
+    family = {**FAMILIES, **WITHOUT_PREDICTOR}[name]
     bilm = bilm_files(folder / "bilm")
     places = {"OPTIONS": bilm["options_file"], "WEIGHTS": bilm["weight_file"]}
     corpus = str(family.corpus(folder))

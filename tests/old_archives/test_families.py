@@ -12,12 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from allennlp.common.util import sanitize
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.training.archive_info import describe
 from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.web.loaded import LoadedModel
 from tests.old_archives.conftest import Trained
-from tests.old_archives.families import FAMILIES
+from tests.old_archives.families import FAMILIES, WITHOUT_PREDICTOR
 from tests.old_archives.helpers import assert_alike, given, options, write_lines
 from tests.test_flow import elmo_tasks
 from tests.tiny import ROOT
@@ -56,7 +58,24 @@ def test_predict(name: str, trained: Train, place: Path, tmp_path: Path) -> None
     assert_alike(found, json.loads(json.dumps(run.predictions)))
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", WITHOUT_PREDICTOR)
+def test_a_model_without_predictor_reads_files_of_its_dataset_reader(
+    name: str, trained: Train, tmp_path: Path
+) -> None:
+    run = trained(name)
+    out = tmp_path / "out.jsonl"
+    output = ["--output-file", out, "--silent"]
+    with pytest.raises(InputError, match="no default predictor") as got:
+        elmo_tasks("predict", run.archive, run.corpus, *output)
+    assert "--use-dataset-reader reads FILE as training data" in str(got.value)
+    shown = list(describe(run.archive, {}))
+    assert "predictor: none, so predict needs --use-dataset-reader" in shown
+    elmo_tasks("predict", run.archive, run.corpus, *output, "--use-dataset-reader")
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert_alike(found, json.loads(json.dumps(sanitize(run.predictions))))
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, *WITHOUT_PREDICTOR])
 def test_evaluate(name: str, trained: Train, place: Path) -> None:
     run = trained(name)
     archive = load_archive(run.archive, local=given(name, place))

@@ -19,7 +19,7 @@ from elmo_tasks.training.archive_predictors import predictor_of
 from elmo_tasks.training.archives import load_archive
 from tests.fuzz.subjects import with_member
 from tests.old_archives.conftest import Trained
-from tests.old_archives.families import BERT, FAMILIES, ROBERTA
+from tests.old_archives.families import BERT, FAMILIES, ROBERTA, T5
 from tests.old_archives.helpers import assert_alike, changed, given, write_lines
 from tests.test_flow import elmo_tasks
 
@@ -154,6 +154,21 @@ def test_a_name_that_begins_as_another_does(
     )
     assert_alike(found, run.predictions[0])
     assert sorted(folder.iterdir()) == before
+
+
+def test_t5_needs_the_older_file_of_weights(
+    trained: Train, place: Path, tmp_path: Path
+) -> None:
+    """AllenNLP's own T5 reads no other."""
+    run = trained("generation, T5")
+    folder = tmp_path / T5
+    shutil.copytree(place / T5, folder, ignore=shutil.ignore_patterns("*.bin"))
+    with pytest.raises(InputError) as got:
+        load_archive(run.archive, local={T5: str(folder)})
+    message = f"not on this machine: the pytorch_model.bin of the transformer {T5} "
+    assert message in str(got.value)
+    shown = "\n".join(describe(run.archive, {T5: str(folder)}))
+    assert f"needs: the pytorch_model.bin of the transformer {T5}, NOT FOUND" in shown
 
 
 CACHED = "owner/roberta-cached"
