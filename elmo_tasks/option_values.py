@@ -30,6 +30,9 @@ Pieces = Annotated[
     " first or the last",
 ]
 
+Pooling = Literal["mean", "max", "first", "last"]
+"""What makes one vector of the vectors of a sentence's tokens."""
+
 OUTPUTS = ("all", "top", "average")
 """All L+1 layers, the top layer, or the mean of all layers."""
 

@@ -8,7 +8,13 @@ import argparse
 from elmo_tasks.cli.arguments import location
 from elmo_tasks.cli.layer_sources import add_device, add_source_options
 from elmo_tasks.errors import ALLENNLP, Interrupted, needs
-from elmo_tasks.option_values import FASTA, OUTPUTS, BatchSizes, InferencePrecision
+from elmo_tasks.option_values import (
+    FASTA,
+    OUTPUTS,
+    BatchSizes,
+    InferencePrecision,
+    Pooling,
+)
 from elmo_tasks.settings import Size, annotations, choices, number
 
 _SIZES = annotations(BatchSizes)
@@ -70,6 +76,11 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         type=location,
         metavar="ARCHIVE",
         help="write the mix that a trained model has learned, shape [T, D]",
+    )
+    parser.add_argument(
+        "--pooling",
+        choices=choices(Pooling),
+        help="write one vector per line instead of one per token: their mean, maximum, the first or the last",
     )
     stored = parser.add_mutually_exclusive_group()
     for name, text in (

@@ -32,6 +32,11 @@ def write_folder(args: argparse.Namespace) -> None:
             "--int8 cannot be combined with --shards",
             hint="use --float16, or leave out --shards",
         )
+    if args.pooling is not None:
+        raise InputError(
+            "--pooling cannot be combined with --shards",
+            hint="leave out --shards: the file of pooled vectors is small",
+        )
     files = list_files(args.input_file)
     folder = Path(args.output_file).absolute()
     layers = args.output
@@ -92,6 +97,10 @@ def write_file(args: argparse.Namespace) -> None:
                 f"--{name} needs --shards",
                 hint="an HDF5 file is written by one process",
             )
+    if args.pooling is not None and args.stored == "int8":
+        raise InputError(
+            "--int8 cannot be combined with --pooling", hint="use --float16"
+        )
     input_file = args.input_file
     if input_file == STANDARD_INPUT:
         input_file = "/dev/stdin"
@@ -101,7 +110,7 @@ def write_file(args: argparse.Namespace) -> None:
     with progress_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:
-            _print_counts(counts, args.max_length)
+            _print_counts(counts, args)
             bar.reset(total=counts["tokens"])
 
         elmo.write(
@@ -111,6 +120,7 @@ def write_file(args: argparse.Namespace) -> None:
             stored=args.stored,
             tokenizer=parse,
             settings={"input": args.input_file, "tokenizer": tokenizer},
+            pooling=args.pooling,
             force=args.force,
             started=started,
             progress=bar.update,
@@ -119,13 +129,12 @@ def write_file(args: argparse.Namespace) -> None:
     print(f"{portable(args.output_file)}: {size:,} bytes")
 
 
-def _print_counts(counts: Mapping[str, int], max_length: int) -> None:
+def _print_counts(counts: Mapping[str, int], args: argparse.Namespace) -> None:
     print(f"{counts['sentences']:,} sentences, {counts['tokens']:,} tokens")
     if counts["blank_lines"]:
-        print(
-            f"{counts['blank_lines']:,} lines have no tokens: their datasets are empty"
-        )
+        what = "datasets are empty" if args.pooling is None else "vectors are zeros"
+        print(f"{counts['blank_lines']:,} lines have no tokens: their {what}")
     if counts["long_lines"]:
         print(
-            f"{counts['long_lines']:,} lines of more than {max_length:,} tokens are split into overlapping windows"
+            f"{counts['long_lines']:,} lines of more than {args.max_length:,} tokens are split into overlapping windows"
         )

@@ -37,6 +37,10 @@ value is that in the dataset times its scale.
 """
 
 
+POOLING = "pooling"
+"""The attribute of a file with one vector for each sentence: how it was pooled."""
+
+
 class Hdf5Vectors(StoredVectors):
     """`ElmoVectors` of a file."""
 
@@ -75,6 +79,8 @@ class Hdf5Vectors(StoredVectors):
 
     def array(self, place: int) -> np.ndarray:
         ndim = 3 if self.has_layers else 2
+        if POOLING in self.info:
+            ndim -= 1
         is_int8 = self.info.get("dtype") == "int8"
         kind = "i" if is_int8 else "f"
         with self._reading() as hdf5:

@@ -22,11 +22,13 @@ from elmo_tasks.elmo.batching import (
 from elmo_tasks.elmo.hdf5_reader import (
     FORMAT,
     OFFSETS,
+    POOLING,
     SCALES,
     SENTENCE_TO_INDEX,
     SENTENCES,
     TOKENS,
 )
+from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write, check_output_path, require_new
@@ -50,6 +52,7 @@ def write_vectors(
     sizes: BatchSizes | None = None,
     parse: Callable[[str], list[str]] = str.split,
     settings: Mapping[str, str] | None = None,
+    pooling: str | None = None,
     force: bool = False,
     started: Callable[[Mapping[str, Any]], None] = lambda counts: None,
     progress: Callable[[int], None] = lambda tokens: None,
@@ -64,6 +67,9 @@ def write_vectors(
       `parse` splits them into tokens.
     - `settings`: further attributes of the file: `input`, `options_sha256`,
       `weights_sha256`, `tokenizer`, ...
+    - `pooling`: write one vector for each sentence, `mean`, `max`, `first` or `last`
+      over its tokens, zero for a blank line. It cannot be combined with int8, whose
+      scales are those of tokens.
     - `force`: replace an existing `out`.
     - `started`: called with the numbers of sentences, tokens, blank and long lines
       before the first vector.
@@ -76,6 +82,11 @@ def write_vectors(
     out = Path(out)
     sizes = sizes or BatchSizes()
     attributes = dict(settings or {})
+    if pooling is not None:
+        require_pooling(pooling)
+        if model.stored == "int8":
+            raise InputError("int8: expected vectors of tokens, not pooled ones")
+        attributes[POOLING] = pooling
     if not force:
         require_new(out)
     name = attributes.get("input", "text")
@@ -84,13 +95,13 @@ def write_vectors(
         attributes["input"] = portable(name)
     started(counts)
     listed = _sentence_to_index(sentences)
-    size = _most_bytes(model, sentences, listed)
+    size = _most_bytes(model, sentences, listed, pooling)
     with atomic_write(out) as aside, new_hdf5(aside, size=size, name=out) as hdf5:
         _write_index(hdf5, sentences, listed)
         hdf5.attrs["format"] = FORMAT
         for part in (attributes, model.settings(), sizes.of_windows(), counts):
             hdf5.attrs.update(part)
-        _write_arrays(hdf5, model, sizes, sentences, progress)
+        _write_arrays(hdf5, model, sizes, sentences, pooling, progress)
 
 
 def _read(
@@ -143,7 +154,9 @@ def _sentence_to_index(sentences: list[Sentence]) -> bytes:
     return listed
 
 
-def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) -> int:
+def _most_bytes(
+    model: VectorModel, sentences: list[Sentence], listed: bytes, pooling: str | None
+) -> int:
     """The size of the file, estimated generously; `listed` is `sentence_to_index`."""
     tokens = 0
     text = len(listed)
@@ -152,8 +165,9 @@ def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) ->
         text += len(sentence.text.encode()) + len("".join(sentence.tokens).encode())
     layers = int(np.prod(model.shape(1)[:-2]))
     of_layer = model.dtype.itemsize * model.width + 4
-    of_token = layers * of_layer + 64
-    return tokens * of_token + len(sentences) * 1024 + 2 * text + 2**16
+    vectors = tokens if pooling is None else len(sentences)
+    of_vectors = vectors * layers * of_layer
+    return of_vectors + tokens * 64 + len(sentences) * 1024 + 2 * text + 2**16
 
 
 def _write_index(hdf5: h5py.File, sentences: list[Sentence], listed: bytes) -> None:
@@ -180,11 +194,15 @@ def _write_arrays(
     model: VectorModel,
     sizes: BatchSizes,
     sentences: list[Sentence],
+    pooling: str | None,
     progress: Callable[[int], None],
 ) -> None:
     """
-    Write the vectors of sentence i as the dataset `i`, and the scales of int8 vectors.
+    Write the vectors of sentence i, or its pooled vector, as the dataset `i`, and the
+    scales of int8 vectors.
     """
+    of_one = model.shape(1)
+    of_sentence = of_one[:-2] + of_one[-1:]  # without the axis of tokens
     written = 0
     scales = []
     for block in blocks(sentences, sizes):
@@ -193,6 +211,8 @@ def _write_arrays(
             shape = model.shape(len(sentence.tokens))
             arrays.append(np.empty(shape, np.float32))
         embed_into(arrays, model, sizes, block, progress)
+        if pooling is not None:
+            arrays = list(pooled(arrays, pooling, of_sentence))
         for array in arrays:
             if model.stored == "int8":
                 array, of_tokens = quantized(array)

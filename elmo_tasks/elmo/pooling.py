@@ -1,10 +1,12 @@
 """The vectors of a sentence's tokens -> one vector of the sentence."""
 
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 import numpy as np
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.option_values import Pooling
 
 
 def _mean(vectors: np.ndarray) -> np.ndarray:
@@ -23,12 +25,9 @@ def _last(vectors: np.ndarray) -> np.ndarray:
     return vectors[..., -1, :]
 
 
-POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "mean": _mean,
-    "max": _max,
-    "first": _first,
-    "last": _last,
-}
+POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = dict(
+    zip(get_args(Pooling), (_mean, _max, _first, _last), strict=True)
+)
 """
 Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+1, D].
 """

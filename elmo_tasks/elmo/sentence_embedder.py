@@ -433,7 +433,8 @@ class Elmo:
         **options: Any,
     ) -> None:
         """
-        Write the vectors of lines to an HDF5 file; see `write_vectors` and, for
+        Write the vectors of lines to an HDF5 file, or with `pooling` a vector for each
+        line; see `write_vectors` and, for
         `stored`, `VectorModel`. The name of the tokenizer is recorded as `tokenizer`,
         unless `settings` has another.
         """

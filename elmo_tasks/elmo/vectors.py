@@ -20,7 +20,8 @@ class ElmoVectors(Sequence[np.ndarray]):
 
     `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if
     all layers were written, else [T, D], in float32 or float16; int8 is returned as
-    float32. A blank line has T = 0. Copies and pickles open the file again. A folder of
+    float32. A blank line has T = 0. If the file was written with `pooling`, there is no
+    axis of tokens. Copies and pickles open the file again. A folder of
     shards is read in the same way, which needs pyarrow.
 
     Raises `InputError` if the file is missing, damaged, of another format or closed.

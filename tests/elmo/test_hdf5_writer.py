@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.vector_model import VectorModel
@@ -105,6 +105,29 @@ def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
     assert half[3].dtype == np.float16 and np.array_equal(
         half[3], top[3].astype(np.float16)
     )
+
+
+@pytest.mark.parametrize("output", ["all", "top", "average"])
+@pytest.mark.parametrize("pooling", ["mean", "max", "first", "last"])
+def test_a_vector_per_sentence(
+    bilm: BiLM, tmp_path: Path, output: str, pooling: str
+) -> None:
+    """As `Elmo.embed_sentences` pools, also over windows; zero for a blank line."""
+    elmo = Elmo(Layers(bilm), max_length=10, overlap=4)
+    expected = elmo.embed_sentences(TOKENS, pooling=pooling, layers=output)
+    with written(bilm, tmp_path / "out", output=output, pooling=pooling) as found:
+        assert found.info["pooling"] == pooling
+        assert found.tokens(0) == TOKENS[0]
+        np.testing.assert_allclose(np.stack(list(found)), expected, atol=1e-6)
+        assert not found[1].any()
+
+
+def test_a_vector_per_sentence_takes_little_space(bilm: BiLM, tmp_path: Path) -> None:
+    text = [" ".join(["word"] * 1_000)]
+    with file_size_limit(500_000):
+        write(bilm, text, tmp_path / "out", pooling="mean")
+    with pytest.raises(InputError, match="int8: expected vectors of tokens"):
+        write(bilm, text, tmp_path / "int8", pooling="mean", stored="int8")
 
 
 def test_long_lines_are_split_into_windows(bilm: BiLM, tmp_path: Path) -> None:

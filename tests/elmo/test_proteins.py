@@ -112,6 +112,23 @@ def test_the_vectors_of_allennlp(
         np.testing.assert_allclose(mean, layers.mean(0).mean(0), atol=1e-5)
 
 
+def test_a_vector_per_protein(
+    bilm: tuple[str, str], fasta: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.hdf5"
+    options = ("--input-format", "fasta", "--model", "+".join(bilm))
+    elmo(fasta, out, *options, "--average", "--pooling", "mean")
+    expected = of_allennlp(bilm, list(SEQUENCES.values()))
+    with ElmoVectors(out) as vectors:
+        names = [vectors.sentence(place) for place in range(len(vectors))]
+        means = np.stack(list(vectors))
+    assert names == list(SEQUENCES)
+    for mean, layers in zip(means, expected, strict=True):
+        np.testing.assert_allclose(mean, layers.mean(0).mean(0), atol=1e-5)
+    with pytest.raises(InputError, match="--pooling cannot be combined with --shards"):
+        elmo(fasta, tmp_path / "out", *options, "--pooling", "mean", "--shards", 2)
+
+
 def test_long_proteins(bilm: tuple[str, str], fasta: Path, tmp_path: Path) -> None:
     """Each residue's vector is from the window in which it has most context."""
     out = tmp_path / "out.hdf5"
