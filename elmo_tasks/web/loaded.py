@@ -57,7 +57,10 @@ class LoadedModel:
         if self.predictor is None or not is_known:
             found = loaded.config["model"]["type"]
             raise InputError(
-                f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive
+                f"expected a model of {', '.join(TASKS)}, got {found!r}",
+                file=archive,
+                hint="of allennlp-models, those whose input is text; elmo-tasks "
+                "predict has all",
             )
         self.name = str(name)
         if self.task is None:

@@ -97,7 +97,19 @@ def test_evaluate_from_the_command_line(
     )
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+WITHOUT_PAGE = ("rc, dialog", *WITHOUT_PREDICTOR)
+
+
+@pytest.mark.parametrize("name", WITHOUT_PAGE)
+def test_serve_has_no_page_for_others(name: str, trained: Train) -> None:
+    kind = {**FAMILIES, **WITHOUT_PREDICTOR}[name].config["model"]["type"]
+    with pytest.raises(InputError, match=f"got '{kind}' .*elmo-tasks predict has all"):
+        LoadedModel(trained(name).archive)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FAMILIES if name not in WITHOUT_PAGE]
+)
 def test_serve(name: str, trained: Train, place: Path) -> None:
     run = trained(name)
     model = LoadedModel(run.archive, local=given(name, place))
