@@ -15,8 +15,11 @@ _NOT_IN_A_CELL = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]
 
 def weights_line(trained: TrainedModel) -> str:
     """What was measured, and the perplexity by chance."""
-    words = f"{len(trained.vocabulary):,} words, the perplexity of a uniform guess"
-    return f"weights of {trained.source}, {words}"
+    words = f"{len(trained.vocabulary):,}"
+    return (
+        f"weights of {trained.source}, {words} words; a uniform guess has the "
+        f"perplexity {words}"
+    )
 
 
 def perplexity_line(name: str, found: PerplexityReport) -> str:
