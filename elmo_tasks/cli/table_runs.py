@@ -15,7 +15,6 @@ from tqdm import tqdm
 
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables.cluster import open_workers
-from elmo_tasks.experiments.tables.figures import save_figures
 from elmo_tasks.experiments.tables.needs import Needs
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
@@ -58,6 +57,9 @@ def run_table(args: argparse.Namespace) -> None:
             print("interrupted; the same command resumes", flush=True)
     summary = session.write()
     if args.figures is not None:
+        # Matplotlib takes as long to import as AllenNLP.
+        from elmo_tasks.experiments.tables.figures import save_figures
+
         save_figures(summary, args.figures)
     print(f"\n{terminal(summary, _terminal_width())}")
     print(f"\n{portable(str(session.folder / 'report.html'))}")

@@ -51,11 +51,12 @@ def predictor_of(
     The archive's default predictor, or the one of this registered name. Where spaCy's
     model is not installed and must not be downloaded, spaCy's rules split texts.
     """
+    name = name or default_predictor(archive)
     with (
         downloads(allowed=allow_downloads),
-        spacy_for(archive.config, allow_downloads=allow_downloads),
+        spacy_for(archive.config, name, allow_downloads=allow_downloads),
     ):
-        predictor = Predictor.from_archive(archive, name or default_predictor(archive))
+        predictor = Predictor.from_archive(archive, name)
         reader = predictor._dataset_reader
         if type(predictor) is TextClassifierPredictor and not _has_tokenizer(reader):
             return SplittingClassifier(predictor._model, reader)

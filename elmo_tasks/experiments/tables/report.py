@@ -13,7 +13,6 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from elmo_tasks import resources
-from elmo_tasks.experiments.tables.figures import draw
 from elmo_tasks.experiments.tables.results import Record, Summary
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.experiments.tables.text import FAILED, MISSING, body, remarks
@@ -40,6 +39,9 @@ def report(summary: Summary, command: str) -> str:
     template = environment.from_string(
         files(__package__).joinpath("report.html.jinja").read_text("utf-8")
     )
+    # Matplotlib takes as long to import as AllenNLP.
+    from elmo_tasks.experiments.tables.figures import draw
+
     header, lines = body(summary)
     rows = [_row(summary, row) for row in summary.table.rows]
     confusions = []
