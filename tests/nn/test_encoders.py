@@ -11,6 +11,7 @@ import torch
 from allennlp.modules import Seq2VecEncoder
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from elmo_tasks.nn.character_cnn import CharacterCnn, CharacterCnns
 from elmo_tasks.nn.coupled_lstm import CoupledLstm
@@ -138,6 +139,65 @@ def test_gru_equals_torchs() -> None:
     for parameter in gru.parameters():
         assert parameter.grad is not None
         assert parameter.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("lengths", [[5, 4, 5, 3], [9, 1, 2, 1], [1, 0, 4, 4]])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_stacked_lstm_equals_torchs_on_each_sentence(
+    lengths: list[int], dtype: torch.dtype
+) -> None:
+    """Most places are words, or most are padding."""
+    stack = make("stacked_lstm").to(dtype)
+    theirs = make("stacked_lstm").to(dtype)
+    assert isinstance(theirs, StackedLstm)
+    words = [torch.randn(length, 4, dtype=dtype) for length in lengths]
+    mask = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
+    inputs = nn.utils.rnn.pad_sequence(words, batch_first=True).requires_grad_()
+    outputs = stack(inputs, mask)
+    outputs.square().sum().backward()
+    assert inputs.grad is not None
+    for row, sentence in enumerate(words):
+        if not len(sentence):
+            continue
+        alone = sentence[None].requires_grad_()
+        hidden = alone
+        for layer in theirs.layers:
+            hidden, _ = layer(hidden)
+        hidden.square().sum().backward()
+        assert torch.allclose(outputs[row, : len(sentence)], hidden[0], atol=1e-6)
+        assert alone.grad is not None
+        found = inputs.grad[row, : len(sentence)]
+        assert torch.allclose(found, alone.grad[0], atol=1e-5)
+    assert not inputs.grad[~mask].any()
+    for ours, expected in zip(stack.parameters(), theirs.parameters(), strict=True):
+        assert ours.grad is not None and expected.grad is not None
+        assert torch.allclose(ours.grad, expected.grad, atol=1e-5)
+
+
+class Operators(TorchDispatchMode):
+    """In `count`, the number of operators within it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="no oneDNN")
+def test_a_step_of_the_stacked_lstm_takes_as_many_operators_for_any_length() -> None:
+    stack = make("stacked_lstm")
+    counts = []
+    for length in (5, 40):
+        inputs = torch.randn(3, length, 4)
+        with Operators() as operators:
+            stack(inputs, torch.ones(3, length).bool()).sum().backward()
+        counts.append(operators.count)
+    assert counts[0] == counts[1]
 
 
 def test_stacked_lstms_dropout_is_variational_before_each_layer() -> None:
