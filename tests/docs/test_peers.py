@@ -1,0 +1,65 @@
+"""
+The table of training next to allennlp-models is what benchmarks/peers.py makes of the raw
+rows, which are complete and of equal trainings.
+"""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from tests.tiny import ROOT
+
+ROWS = ROOT / "docs/results/peers.jsonl"
+SECTION = "## Training next to allennlp-models"
+
+
+def rows() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ROWS.read_text("utf-8").splitlines()]
+
+
+def test_the_table_follows_from_the_raw_rows() -> None:
+    made = subprocess.run(
+        [sys.executable, "benchmarks/peers.py", "--table", str(ROWS)],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    text = (ROOT / "docs/PERFORMANCE.md").read_text("utf-8")
+    section = text.partition(f"{SECTION}\n")[2].partition("\n## ")[0]
+    table = [line for line in section.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + 5 * 3
+    assert table == made.stdout.splitlines()
+
+
+def test_both_packages_trained_on_the_same_batches() -> None:
+    trained: dict[str, set[tuple[int, int]]] = {}
+    for row in rows():
+        sizes = (row["instances"], row["batches"])
+        trained.setdefault(row["row"], set()).add(sizes)
+    assert len(trained) == 5
+    for task, sizes in trained.items():
+        assert len(sizes) == 1, task
+
+
+def test_two_models_have_as_many_parameters_in_both_packages() -> None:
+    counts: dict[tuple[str, bool], set[int]] = {}
+    for row in rows():
+        place = (row["row"], row["elmo"] != "none")
+        counts.setdefault(place, set()).add(row["parameters"])
+    equal = {task for (task, _), found in counts.items() if len(found) == 1}
+    assert equal == {"snli", "sst"}
+
+
+def test_each_row_was_measured_as_often() -> None:
+    seeds: dict[tuple[str, str, str], list[int]] = {}
+    for row in rows():
+        place = (row["row"], row["elmo"], row["package"])
+        seeds.setdefault(place, []).append(row["seed"])
+    assert len(seeds) == 5 * 5
+    for (task, *_), found in seeds.items():
+        repeats = 3
+        if task in ("sst", "ner"):  # as the page says
+            repeats = 2
+        assert found == list(range(1, repeats + 1)), task
