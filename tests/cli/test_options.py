@@ -120,6 +120,7 @@ CALLS = [
     Call(f"elmo {{text}} {{out}}/v.hdf5 --all {BILM} --cuda-device -1", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --top --float16 {BILM}", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --average --int8 {BILM}", ("v.hdf5",)),
+    Call(f"elmo {{text}} {{out}}/v.hdf5 --pooling mean {BILM}", ("v.hdf5",)),
     Call("elmo {text} {out}/v.hdf5 --mix {archive} --force " + BILM, ("v.hdf5",)),
     Call("elmo {text} {out}/v.hdf5 --mix {run} " + BILM, ("v.hdf5",)),
     Call(
