@@ -1,6 +1,6 @@
 """
 Memory of this process. Tests that measure it are skipped where there is no `/proc`, as
-on macOS. `Largest` sees tensors alone, and works everywhere.
+on macOS.
 """
 
 import ctypes
@@ -8,10 +8,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.system import require_path
 
@@ -41,23 +37,6 @@ def release() -> None:
     library = ctypes.CDLL(None)
     if hasattr(library, "malloc_trim"):  # glibc's
         library.malloc_trim(0)
-
-
-class Largest(TorchDispatchMode):
-    """In `bytes`, the size of the largest tensor that was made within it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bytes = 0
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        found = func(*args, **(kwargs or {}))
-        for output in found if isinstance(found, tuple | list) else [found]:
-            if isinstance(output, torch.Tensor):
-                self.bytes = max(self.bytes, output.nbytes)
-        return found
 
 
 def _bytes(name: str) -> int:

@@ -22,8 +22,8 @@ from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.surprisal import SentenceSurprisal, WordSurprisal
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from tests.memory import Largest
 from tests.pretraining import toy
+from tests.tensor_sizes import Largest
 
 ODD = ["", "<UNK> unheard", "the " * 300, "</S> the <S>", "the cook bakes the bread ."]
 """
