@@ -444,7 +444,7 @@ def their_config(peer: Peer, scale: str, files: Files, elmo: bool) -> Config:
             "do_layer_norm": False,
             "dropout": ELMO_DROPOUT,
         }
-        if peer.name == "sst":  # whose model has a key of its own for ELMo
+        if peer.name == "sst":  # their model has another key for ELMo
             embedders["elmo"].pop("projection_dim", None)
     reader, model = peer.theirs(ours, width, embedders, indexers)
     trainer = {key: value for key, value in ours["trainer"].items() if key != "type"}

@@ -434,9 +434,8 @@ class Elmo:
     ) -> None:
         """
         Write the vectors of lines to an HDF5 file, or with `pooling` a vector for each
-        line; see `write_vectors` and, for
-        `stored`, `VectorModel`. The name of the tokenizer is recorded as `tokenizer`,
-        unless `settings` has another.
+        line; see `write_vectors` and, for `stored`, `VectorModel`. The name of the
+        tokenizer is recorded as `tokenizer`, unless `settings` has another.
         """
         split, name = self._splitter.opened(tokenizer)
         write_vectors(

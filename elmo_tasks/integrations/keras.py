@@ -21,7 +21,8 @@ class ElmoLayer(keras.layers.Layer):
     """
     ELMo vectors [B, T, 2P] of the character ids [B, T, 50] of `batch_to_ids`: the
     frozen layers of `Elmo.from_pretrained(model)`, mixed by trained weights (Eq. 1).
-    The layers after it get the mask of the words. A saved model has the name of the ELMo model.
+    The layers after it get the mask of the words. A saved model has the name of the
+    ELMo model.
     """
 
     def __init__(self, model: str | None = None, **keys: Any) -> None:

@@ -277,8 +277,8 @@ def _is_elmo(config: Mapping[str, Any]) -> bool:
 
 def _linked(name: str, folder: Path) -> Path:
     """
-    A link to the folder of a transformer, whose last parts are its name. It has a
-    parent of its own: one name may be the beginning of another.
+    A link to the folder of a transformer, whose last parts are its name. Each link is
+    in a new folder, since one name may be the beginning of another.
     """
     parts = [part for part in name.split("/") if part not in ("", ".", "..")]
     link = _links().joinpath(str(next(_numbers)), *parts)

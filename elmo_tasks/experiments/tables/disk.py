@@ -78,7 +78,7 @@ class DiskCounter:
 
     def count(self, run: Run) -> Cached | None:
         """
-        The most that a run stores, whatever its seed; `None` if it stores nothing. A
+        The most that a run can store, with any seed; `None` if it stores nothing. A
         run that stops early can store less. Raises `InputError` if files are missing or
         invalid, or if the data loader is not AllenNLP's own.
         """
