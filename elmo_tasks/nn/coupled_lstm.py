@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.initialization import glorot_uniform_
+from elmo_tasks.nn.linear import linear
 from elmo_tasks.settings import Probability, Width, checked
 
 DIRECTIONS = 2
@@ -98,7 +99,7 @@ class CoupledLstm(Encoder):
         weights = self.kernel[:, : self.input_size]  # [2, D, 3H]
         products = []
         for bias, weight, order in zip(self.bias, weights, places, strict=True):
-            products.append(torch.addmm(bias, flat, weight)[order])
+            products.append(linear(flat, weight.t(), bias)[order])
         return torch.stack(products)
 
     def _scan(self, products: Tensor, batch_sizes: list[int], rows: int) -> Tensor:

@@ -5,8 +5,9 @@ AllenNLP's `elmo_token_embedder`.
 
 from allennlp.modules.token_embedders import TokenEmbedder
 from overrides import overrides
-from torch import Tensor, nn
+from torch import Tensor
 
+from elmo_tasks.nn.linear import Linear
 from elmo_tasks.settings import Width, checked
 
 
@@ -25,7 +26,7 @@ class ProjectedEmbedder(TokenEmbedder):
     def __init__(self, *, embedder: TokenEmbedder, projection_dim: Width) -> None:
         super().__init__()
         self.embedder = embedder
-        self.projection = nn.Linear(embedder.get_output_dim(), projection_dim)
+        self.projection = Linear(embedder.get_output_dim(), projection_dim)
 
     @overrides
     def get_output_dim(self) -> int:

@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.nn.encoder import Encoder, by_length
 from elmo_tasks.nn.initialization import glorot
+from elmo_tasks.nn.linear import Linear
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.settings import Probability, Width, checked, not_empty
 
@@ -47,7 +48,7 @@ class FeedForwardLstm(Encoder):
         feedforward_dropout: Probability = 0.0,
         dropout: Probability = 0.0,
     ) -> None:
-        feedforward = glorot(nn.Linear(input_size, feedforward_size))
+        feedforward = glorot(Linear(input_size, feedforward_size))
         lstm = StackedLstm(
             input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout
         )

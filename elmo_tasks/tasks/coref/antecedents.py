@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.nn.linear import linear
 from elmo_tasks.tasks.coref.spans import FactorizedScorer, tf_glorot_init_
 
 DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
@@ -79,8 +80,8 @@ class AntecedentScorer(nn.Module):
         is no pair. The score of no antecedent is 0.
         """
         weights = self.score.weights()
-        own = spans.vectors @ weights[0].t()  # [K, F]
-        others = spans.vectors @ weights[1].t()  # [K, F]
+        own = linear(spans.vectors, weights[0])  # [K, F]
+        others = linear(spans.vectors, weights[1])  # [K, F]
         for start in range(0, len(spans.vectors), ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, len(spans.vectors)))
             columns = slice(max(0, start - self.max_antecedents), rows.stop)
@@ -92,7 +93,7 @@ class AntecedentScorer(nn.Module):
             products = products + _products(
                 spans.vectors[rows], spans.vectors[columns], weights[2]
             )
-            products = products + features @ weights[3].t()
+            products = products + linear(features, weights[3])
             scores = self.score(products)  # [R, C]
             scores = scores + spans.scores[rows, None] + spans.scores[None, columns]
             near = (distance > 0) & (distance <= self.max_antecedents)
@@ -118,7 +119,7 @@ def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
     `W (g_i * g_j)` for all pairs: spans [R, G] and [C, G], weight [F, G] -> [R, C, F].
     """
     weighed = rows[:, None] * weight  # [R, F, G]
-    flat = weighed.flatten(0, 1) @ columns.t()  # [R F, C]
+    flat = linear(weighed.flatten(0, 1), columns)  # [R F, C]
     return flat.view(len(rows), len(weight), len(columns)).transpose(1, 2)
 
 

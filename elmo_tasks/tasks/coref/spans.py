@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.nn.initialization import glorot_uniform_
+from elmo_tasks.nn.linear import Linear, linear
 from elmo_tasks.nn.precision import at_least_float32
 
 
@@ -36,14 +37,14 @@ class FactorizedScorer(nn.Module):
     ) -> None:
         super().__init__()
         self._parts = list(parts)
-        self.first = nn.Linear(sum(parts), hidden_size)
+        self.first = Linear(sum(parts), hidden_size)
         self.rest = nn.Sequential(
             nn.ReLU(),
             nn.Dropout(dropout),
-            nn.Linear(hidden_size, hidden_size),
+            Linear(hidden_size, hidden_size),
             nn.ReLU(),
             nn.Dropout(dropout),
-            nn.Linear(hidden_size, 1),
+            Linear(hidden_size, 1),
         )
         tf_glorot_init_(self)
 
@@ -160,10 +161,12 @@ class SpanScorer(nn.Module):
         widths = self.widths.weight.expand(len(encoded), -1, -1)  # [N, W, E]
         widths = self.dropout(widths)
         first, last, width, head = self.score.weights()
-        of_heads = _windows(values @ head.t(), self.max_width)  # [N, W, F]
-        products = (encoded @ first.t())[:, None]  # [N, 1, F]
-        products = products + _windows(encoded @ last.t(), self.max_width)  # [N, W, F]
-        products = products + widths @ width.t()
+        of_heads = _windows(linear(values, head), self.max_width)  # [N, W, F]
+        products = (linear(encoded, first))[:, None]  # [N, 1, F]
+        products = products + _windows(
+            linear(encoded, last), self.max_width
+        )  # [N, W, F]
+        products = products + linear(widths, width)
         products = products + torch.bmm(attention, of_heads)
         return SpanGrid(mask, self.score(products), attention, widths)
 

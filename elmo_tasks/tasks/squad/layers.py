@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 from elmo_tasks.nn.attention import SelfAttention
 from elmo_tasks.nn.gru import Gru
 from elmo_tasks.nn.initialization import glorot
+from elmo_tasks.nn.linear import Linear, linear
 
 
 class MergeAttended(nn.Sequential):
@@ -27,17 +28,17 @@ class MergeAttended(nn.Sequential):
     """
 
     def __init__(self, *, width: int, size: int) -> None:
-        super().__init__(glorot(nn.Linear(4 * width, size)), nn.ReLU())
+        super().__init__(glorot(Linear(4 * width, size)), nn.ReLU())
 
     def forward(  # type: ignore[override]
         self, passage: Tensor, attended: Tensor, summary: Tensor
     ) -> Tensor:
         """c [B, T, D], a [B, T, D] and b [B, D] -> [B, T, size]."""
-        linear = cast(nn.Linear, self[0])
-        of_c, of_a, of_product, of_summary = linear.weight.chunk(4, 1)  # [size, D]
+        layer = cast(Linear, self[0])
+        of_c, of_a, of_product, of_summary = layer.weight.chunk(4, 1)  # [size, D]
         of_passage = of_c + of_summary * summary[:, None, :]  # [B, size, D]
-        y = passage @ of_passage.transpose(1, 2) + linear.bias  # [B, T, size]
-        y = y + attended @ of_a.t()
+        y = passage @ of_passage.transpose(1, 2) + layer.bias  # [B, T, size]
+        y = y + linear(attended, of_a)
         y = y + checkpoint(
             _product_of,
             passage,
@@ -51,7 +52,7 @@ class MergeAttended(nn.Sequential):
 
 def _product_of(passage: Tensor, attended: Tensor, weight: Tensor) -> Tensor:
     """`W (c_t * a_t)` [B, T, size] for W [size, D]."""
-    return (passage * attended) @ weight.t()
+    return linear(passage * attended, weight)
 
 
 class ResidualSelfAttention(nn.Module):
@@ -108,7 +109,7 @@ class ChainedPointers(nn.Module):
 
 def relu_layer(width: int, size: int) -> nn.Sequential:
     """A linear layer and ReLU."""
-    return nn.Sequential(glorot(nn.Linear(width, size)), nn.ReLU())
+    return nn.Sequential(glorot(Linear(width, size)), nn.ReLU())
 
 
 class Spans(NamedTuple):

@@ -1,0 +1,103 @@
+"""
+Linear layers that oneDNN computes on a CPU, with their gradients: in float32, torch's
+own product takes twice as long on AMD's processors.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from elmo_tasks.bilm.packed_linear import can_pack
+from elmo_tasks.nn.precision import product_type
+
+FEWEST = 10_000_000
+"""
+Multiplications of the smallest product that oneDNN computes: it takes a while to
+prepare one.
+"""
+
+
+class Linear(nn.Linear):
+    """`nn.Linear`, computed by `linear`."""
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Vectors [..., K] -> [..., M]."""
+        return linear(inputs, self.weight, self.bias)
+
+
+def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """
+    `inputs @ weight.T + bias`, up to rounding, for inputs [..., K], a weight [M, K] and
+    a bias [M]: [..., M].
+    """
+    if inputs.dim() < 2 or not _has_onednn(inputs, weight):
+        return functional.linear(inputs, weight, bias)
+    rows = inputs.flatten(0, -2)  # [N, K]
+    if len(rows) * weight.numel() < FEWEST:
+        return functional.linear(inputs, weight, bias)
+    outputs: Tensor = _Linear.apply(rows, weight, bias)
+    return outputs.view(*inputs.shape[:-1], len(weight))
+
+
+def summed_products(left: Tensor, right: Tensor) -> Tensor:
+    """
+    [N, M] and [N, K] -> the sum over N of the outer products [M, K], as in the gradient
+    of a weight; without a gradient.
+    """
+    enough = left.numel() * right.shape[1] >= FEWEST
+    if enough and _has_onednn(left, right):
+        return _product(left.t(), right.t(), None)
+    return left.t() @ right
+
+
+def _has_onednn(inputs: Tensor, weight: Tensor) -> bool:
+    """
+    Whether oneDNN has a product for these: on a CPU, in float32. Others, such as
+    bfloat16, torch passes to oneDNN by itself.
+    """
+    types = {inputs.dtype, weight.dtype, product_type(inputs)}
+    return types == {torch.float32} and can_pack(inputs.device, torch.float32)
+
+
+def _product(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    return torch.ops.mkldnn._linear_pointwise.default(
+        _dense(inputs), _dense(weight), bias, "none", [], ""
+    )
+
+
+def _dense(matrix: Tensor) -> Tensor:
+    """
+    The matrix, copied if it is a part of a wider one, for which oneDNN has only a slow
+    product.
+    """
+    if matrix.is_contiguous() or matrix.t().is_contiguous():
+        return matrix
+    return matrix.contiguous()
+
+
+class _Linear(torch.autograd.Function):
+    """`linear` of rows [N, K]."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None
+    ) -> Tensor:
+        ctx.save_for_backward(inputs, weight)
+        return _product(inputs, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        (d_outputs,) = gradients  # [N, M]
+        inputs, weight = ctx.saved_tensors
+        d_inputs = d_weight = d_bias = None
+        if ctx.needs_input_grad[0]:
+            d_inputs = _product(d_outputs, weight.t(), None)  # [N, K]
+        if ctx.needs_input_grad[1]:
+            d_weight = summed_products(d_outputs, inputs)  # [M, K]
+        if ctx.needs_input_grad[2]:
+            d_bias = d_outputs.sum(0)
+        return d_inputs, d_weight, d_bias
