@@ -8,9 +8,7 @@ import torch
 from allennlp.data import Instance
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.characters import fit_slots
-from elmo_tasks.nn.elmo_indexer import KEY
-from elmo_tasks.tasks.snli.model import attend, stack
+from elmo_tasks.tasks.snli.model import attention_weights
 from elmo_tasks.tasks.snli.reader import SnliReader
 from tests.models import Build, tensors
 
@@ -45,23 +43,10 @@ def corpus() -> list[Instance]:
     return made
 
 
-def ragged(*lengths: int) -> Tensor:
-    return torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
-
-
 def test_low_attention_scores_do_not_lose_to_padding() -> None:
-    attended, weights = attend(
-        torch.tensor([[[30.0], [30.0]], [[-30.0], [0.0]]]), ragged(2, 1)
-    )
-    assert weights[0].tolist() == [[1.0, 0.0], [1.0, 0.0]]
-    assert attended[0].tolist() == [[-30.0], [-30.0]]
-
-
-def test_stacked_words_have_the_slots_of_the_longest() -> None:
-    ids = torch.full((1, 2, 50), 7)
-    field = stack({"elmo": {KEY: ids}}, {"elmo": {KEY: fit_slots(ids, 60)}})
-    stacked = field["elmo"][KEY]
-    assert torch.equal(stacked[0], stacked[1])
+    scores = torch.tensor([[[-900.0, 0.0], [-900.0, 0.0]]])
+    weights = attention_weights(scores, torch.tensor([[True, False]]))
+    assert weights.tolist() == [[[1.0, 0.0], [1.0, 0.0]]]
 
 
 def test_logits_from_the_parts(build: Build) -> None:

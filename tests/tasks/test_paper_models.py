@@ -44,8 +44,8 @@ SQUAD: Places = {
     "dropout": (VARIATIONAL, 0.2, 1),
 }
 SNLI: Places = {
-    "input_encoder.encoder.dropout": (VARIATIONAL, 0.5, 1),
-    "composition.dropout": (VARIATIONAL, 0.5, 1),
+    "input_encoder.encoder.dropout": (VARIATIONAL, 0.5, 2),
+    "composition.dropout": (VARIATIONAL, 0.5, 2),
     "classifier.0": (ELEMENTS, 0.5, 1),
     "classifier.3": (ELEMENTS, 0.5, 1),
 }
@@ -88,7 +88,7 @@ DROPOUT: dict[str, Places] = {
     "squad": SQUAD,
     "squad_elmo": SQUAD | elmo(0.5, 4),
     "snli": SNLI,
-    "snli_elmo": SNLI | {"attention_dropout": (ELEMENTS, 0.5, 1)},
+    "snli_elmo": SNLI | {"attention_dropout": (ELEMENTS, 0.5, 2)},
     "srl": HIGHWAY,
     "srl_elmo": HIGHWAY | elmo(0.1, 1),
     "coref": COREF,

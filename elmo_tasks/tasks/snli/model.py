@@ -12,10 +12,9 @@ from allennlp.nn.util import masked_max, masked_mean, masked_softmax
 from overrides import overrides
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.characters import fit_slots
-from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
+from elmo_tasks.nn.linear import Linear
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Factor, Probability, Width, checked
 from elmo_tasks.tasks.classifier import Classifier
@@ -33,9 +32,6 @@ class EntailmentModel(Classifier):
         m_i = ReLU(W [h_i; a_i; h_i - a_i; h_i * a_i] + b)
         v = composition(m)
         scores = classifier([mean and maximum of v, of premise and hypothesis])
-
-    All layers up to the pooling process premises and hypotheses as one batch of 2B
-    sentences, the B premises first.
 
     The loss of a batch is the mean cross-entropy of its pairs. As in the paper, ELMo
     comes with dropout after the attention, and with an L2 penalty on weight matrices,
@@ -78,33 +74,53 @@ class EntailmentModel(Classifier):
         self.attention_dropout = nn.Dropout(attention_dropout)
         self.weight_l2 = weight_l2
         width = 4 * input_encoder.get_output_dim()
-        self.projection = glorot(nn.Linear(width, hidden_size))
+        self.projection = glorot(Linear(width, hidden_size))
         self.composition = construct(composition, hidden_size)
         self.labels = complete_labels(vocab, LABELS)
         self.classifier = nn.Sequential(
             nn.Dropout(dropout),
-            glorot(nn.Linear(4 * self.composition.get_output_dim(), hidden_size)),
+            glorot(Linear(4 * self.composition.get_output_dim(), hidden_size)),
             nn.ReLU(),
             nn.Dropout(dropout),
-            glorot(nn.Linear(hidden_size, len(self.labels))),
+            glorot(Linear(hidden_size, len(self.labels))),
         )
 
     def score(
         self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any
     ) -> dict[str, Tensor]:
         """
-        `logits` [B, 3] of B sentences each, and `attention` [2B, T, T] of each word
-        over the words of the other sentence, premises first.
+        For B pairs of P and Q words: `logits` [B, 3], and the attention of each word
+        over the words of the other sentence: `over_hypothesis` [B, P, Q] and
+        `over_premise` [B, Q, P].
         """
-        h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
-        attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
+        p, _, p_mask = self.input_encoder(premise)  # [B, P, D]
+        q, _, q_mask = self.input_encoder(hypothesis)  # [B, Q, D]
+        scores = p @ q.transpose(1, 2)  # [B, P, Q], Chen et al. (2017), equation 11
+        over_hypothesis = attention_weights(scores, q_mask)  # [B, P, Q]
+        over_premise = attention_weights(scores.transpose(1, 2), p_mask)  # [B, Q, P]
+        of_premise = self._compose(p, over_hypothesis @ q, p_mask)  # [B, 2E]
+        of_hypothesis = self._compose(q, over_premise @ p, q_mask)  # [B, 2E]
+        logits = self.classifier(torch.cat([of_premise, of_hypothesis], -1))
+        return {
+            "logits": at_least_float32(logits),
+            "over_hypothesis": at_least_float32(over_hypothesis),
+            "over_premise": at_least_float32(over_premise),
+        }
+
+    def _compose(self, h: Tensor, attended: Tensor, mask: Tensor) -> Tensor:
+        """
+        A sentence's words h and what they attend to [B, T, D] -> the average and the
+        maximum of its composed words [B, 2E].
+        """
         # Chen et al. (2017), equations 14 and 15
         enhanced = torch.cat([h, attended, h - attended, h * attended], -1)
-        enhanced = self.attention_dropout(enhanced)  # [2B, T, 4D]
-        projected = self.projection(enhanced).relu()  # [2B, T, H]
-        composed = self.composition(projected, mask)  # [2B, T, 2H]
-        logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
-        return {"logits": logits, "attention": at_least_float32(attention)}
+        enhanced = self.attention_dropout(enhanced)  # [B, T, 4D]
+        projected = self.projection(enhanced).relu()  # [B, T, H]
+        composed = self.composition(projected, mask)  # [B, T, E]
+        # Equations 18 to 20
+        words = mask[:, :, None]
+        mean = masked_mean(composed, words, 1)  # [B, E], at least float32
+        return torch.cat([mean.to(composed.dtype), masked_max(composed, words, 1)], -1)
 
     @overrides
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +129,8 @@ class EntailmentModel(Classifier):
         row of weights over the hypothesis for each word of the premise,
         `hypothesis_attention` the reverse.
         """
-        over_hypothesis, over_premise = output_dict.pop("attention").chunk(2)
+        over_hypothesis = output_dict.pop("over_hypothesis")
+        over_premise = output_dict.pop("over_premise")
         premises = output_dict["premise"]
         hypotheses = output_dict["hypothesis"]
         of_premises = []
@@ -160,65 +177,11 @@ class EntailmentModel(Classifier):
         return found
 
 
-def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
+def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
     """
-    One text field of 2B sentences, padded to the longest: the B premises, then the B
-    hypotheses.
+    The weights [B, T, S] of each of T words over the S words of the other sentence
+    (Chen et al. 2017, equations 12 and 13), from scores [B, T, S] and the other's mask
+    [B, S]: 0 for its padding. Rows of the words' own padding are undefined.
     """
-    stacked: TextFieldTensors = {}
-    for key, tensors in premise.items():
-        stacked[key] = {}
-        for name, tensor in tensors.items():
-            other = hypothesis[key][name]
-            stacked[key][name] = _stack_tensors(name, tensor, other)
-    return stacked
-
-
-def _stack_tensors(name: str, first: Tensor, second: Tensor) -> Tensor:
-    if name == KEY:  # zeros in a word's slots would be characters
-        slots = max(first.shape[2], second.shape[2])
-        first = fit_slots(first, slots)
-        second = fit_slots(second, slots)
-    sizes = [len(first) + len(second)]
-    for axis in range(1, first.dim()):
-        sizes.append(max(first.shape[axis], second.shape[axis]))
-    stacked = first.new_zeros(sizes)  # [2B, T, ...]
-    _fill(stacked[: len(first)], first)
-    _fill(stacked[len(first) :], second)
-    return stacked
-
-
-def _fill(rows: Tensor, tensor: Tensor) -> None:
-    """Copies a tensor into the first places of a larger one."""
-    for axis, size in enumerate(tensor.shape):
-        rows = rows.narrow(axis, 0, size)
-    rows.copy_(tensor)
-
-
-def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """
-    Dot-product attention of each word to the other sentence (Chen et al. 2017,
-    equations 11 to 13). h [2B, T, D] and its mask [2B, T] are of B sentences, then of
-    the B sentences paired with them. Returns the weighted sums [2B, T, D] and the
-    weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
-    """
-    half = len(h) // 2
-    other = h.roll(half, 0)  # [2B, T, D]: the two halves swapped
-    other_mask = mask.roll(half, 0)[:, None]  # [2B, 1, T]
-    scores = h @ other.transpose(1, 2)  # [2B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
-    weights = masked_softmax(scores, other_mask, memory_efficient=True)
-    return weights @ other, weights
-
-
-def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
-    """
-    Averages and maxima over the words of both sentences (Chen et al. 2017, equations 18
-    to 20): [2B, T, D] and its mask [2B, T] -> [B, 4D], the premise's average and
-    maximum, then the hypothesis's.
-    """
-    words = mask[:, :, None]
-    mean = masked_mean(composed, words, 1)  # [2B, D], at least float32
-    mean = mean.to(composed.dtype)
-    pooled = torch.cat([mean, masked_max(composed, words, 1)], -1)  # [2B, 2D]
-    return torch.cat(pooled.chunk(2), -1)  # [B, 4D]
+    return masked_softmax(scores, mask[:, None], memory_efficient=True)
