@@ -1,7 +1,8 @@
 """Tokenizers that need no downloaded model."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Annotated, Any
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 from overrides import overrides
@@ -27,13 +28,18 @@ class BlankSpacyTokenizer(Tokenizer):
 
     @checked
     def __init__(self, language: Annotated[str, expected_language] = "en") -> None:
-        self._tokenizer = blank_pipeline(language).tokenizer
+        self._language = language
+
+    @cached_property
+    def _split(self) -> Callable[[str], Iterable[Any]]:
+        """Text -> words; importing spaCy takes a while, and words need no splitting."""
+        return blank_pipeline(self._language).tokenizer
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text`; none for white space."""
         tokens = []
-        for word in self._tokenizer(text):
+        for word in self._split(text):
             if not word.is_space:
                 end = word.idx + len(word.text)
                 tokens.append(Token(word.text, idx=word.idx, idx_end=end))
