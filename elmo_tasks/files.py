@@ -26,10 +26,13 @@ def check_output_path(
     """
     Raises `InputError` if an output cannot be written, or would replace one of the
     input files `read`; to be called before the work starts. With `device`, the output
-    can be a pipe or a device.
+    can be a pipe or a device. `-` is rejected: it would be a file of that name.
     """
     if not str(path):
         raise InputError("expected the path of a file, got an empty one")
+    if str(path) == "-":
+        hint = "/dev/stdout is the standard output" if device else "name a file"
+        raise InputError("expected the path of a file, got -", hint=hint)
     target = _resolved(path)
     if target.is_dir():
         raise InputError(

@@ -1,6 +1,9 @@
 import os
 from pathlib import Path
 
+import pytest
+
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, atomic_write_folder, check_output_path
 from tests.system import require_path
 
@@ -38,6 +41,15 @@ def test_links_stay_and_what_they_lead_to_is_replaced(tmp_path: Path) -> None:
         (tmp_path / name).is_symlink() for name in ("link", "new link", "folder/again")
     )
     assert len(list(tmp_path.rglob("*"))) == 6
+
+
+@pytest.mark.parametrize(
+    ("device", "hint"),
+    [(True, "/dev/stdout is the standard output"), (False, "name a file")],
+)
+def test_a_hyphen_is_no_output(device: bool, hint: str) -> None:
+    with pytest.raises(InputError, match=f"expected the path of a file, got - .{hint}"):
+        check_output_path("-", device=device)
 
 
 def test_a_pipe_is_written(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ CHANCE = 50.0
 """The accuracy of guessing, in percent. A tie counts as half a correct pair."""
 
 ALL, ALL_KNOWN = "all", "all without <UNK>"
+"""The names of the totals, which no group may have."""
 
 _KEYS = (("sentence_good", "sentence_bad"), ("good", "bad"))
 _Z = 1.959963984540054  # of the normal distribution, for 95 %
@@ -120,6 +121,9 @@ def _pair(value: Any, split: Split, group: str) -> Pair:
             name = value.get(group, "")
             if not isinstance(name, str | int):
                 raise InputError(f"{group}: expected a name, got {shown(name)}")
+            if name in (ALL, ALL_KNOWN):
+                problem = f"{group}: expected a name that is not that of a total"
+                raise InputError(f"{problem}, got {shown(name)}")
             return Pair(good, bad, str(name))
     names = " or ".join([" and ".join(keys) for keys in _KEYS])
     raise InputError(f"expected an object with {names}, got {shown(value)}")

@@ -59,6 +59,10 @@ def test_pairs_of_blimp_and_others(tmp_path: Path) -> None:
         ('{"good": ["a", 1], "bad": "b"}', "2: good: expected a text or a list"),
         ('{"good": ["a", ""], "bad": "b"}', "2: good: expected a text or a list"),
         ('{"good": "a", "bad": "b", "UID": [1]}', r"2: UID: expected a name, got \[1"),
+        (
+            '{"good": "a", "bad": "b", "UID": "all"}',
+            "2: UID: expected a name that is not that of a total, got 'all'",
+        ),
         ('{"good": "a", ', "2: expected a JSON object, got"),
     ],
 )
