@@ -176,8 +176,9 @@ tutorials: install ## execute those of docs/tutorials/*.py that have changed, in
 reference: install ## write the reference pages of configs, tables and commands from the code
 	@PYTHONPATH=. $(BIN)/python docs/generate_reference.py
 
+# -E: of pages that it does not read again, Sphinx drops the entries of the index.
 docs: tutorials ## the documentation as a site, in build/site; a warning is an error
-	@PYTHONPATH=. $(BIN)/python -m sphinx -b dirhtml -W --keep-going -q -d build/doctrees docs build/site
+	@PYTHONPATH=. $(BIN)/python -m sphinx -E -b dirhtml -W --keep-going -q -d build/doctrees docs build/site
 
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
 	@PYTHONPATH=. $(BIN)/python benchmarks/bilm.py

@@ -2,13 +2,13 @@
 Modules that AllenNLP imports and that most commands never use: they take longer to
 import than PyTorch. While AllenNLP is imported, stand-ins are in their places, in this
 process alone. AllenNLP keeps the names that it imports from them; the module itself is
-imported when one of these names is used.
+imported when one of these names is used. The same holds for spaCy and its own program.
 """
 
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -36,13 +36,13 @@ HELD_BACK = {
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def held_back(names: Iterable[str] = HELD_BACK) -> Iterator[None]:
     """
-    Until the end, imports of the modules `HELD_BACK` that have not been imported before
-    import none of them. Those of packages that are not installed fail as always.
+    Until the end, imports of these modules that have not been imported before import
+    none of them. Those of packages that are not installed fail as always.
     """
     held = []
-    for name in HELD_BACK:
+    for name in names:
         package = name.partition(".")[0]
         if name not in sys.modules and importlib.util.find_spec(package) is not None:
             held.append(name)

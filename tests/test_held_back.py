@@ -103,3 +103,34 @@ def test_what_is_used_is_imported(name: str, tmp_path: Path) -> None:
     first = "import " + ", ".join(HELD_BACK)
     plain = python(first + LOADED + USES[name], tmp_path)
     assert held == plain != ""
+
+
+def test_rules_that_split_need_nothing_of_spacys_program(tmp_path: Path) -> None:
+    split = """
+import sys
+from elmo_tasks.formats.raw_text import blank_pipeline
+print([str(word) for word in blank_pipeline("en")("It isn't.")])
+print([name for name in sys.modules if name.startswith("spacy.cli")])
+import spacy
+print("spacy_version" in spacy.info(silent=True))
+import spacy.cli
+print(spacy.cli.download.__module__)
+"""
+    assert python(split, tmp_path).splitlines() == [
+        "['It', 'is', \"n't\", '.']",
+        "[]",
+        "True",
+        "spacy.cli.download",
+    ]
+
+
+def test_a_predictor_of_words_needs_no_spacy(tmp_path: Path) -> None:
+    predict = f"""
+{LOADED}
+from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
+tokenizer = BlankSpacyTokenizer()
+print("spacy" in sys.modules)
+print(tokenizer.words("It isn't."), "spacy" in sys.modules)
+"""
+    printed = python(predict, tmp_path).splitlines()
+    assert printed == ["False", "['It', 'is', \"n't\", '.'] True"]

@@ -1,6 +1,6 @@
 """
 Entries of the index for the keys of a config, such as `model.elmo.l2`: the search finds
-a key by its dotted path and leads to its line in the reference.
+a key by its dotted path, or the last part of it, and leads to its line in the reference.
 """
 
 import re
@@ -34,8 +34,11 @@ class KeyIndex(SphinxTransform):
             key = f"{heading}.{cell.astext()}".removeprefix("Top level.")
             name = re.sub(r"[^a-z0-9]+", "-", f"key-{key}".lower()).strip("-")
             cell["ids"].append(name)
-            entry = ("single", key, name, "main", None)
-            cell.insert(0, index(entries=[entry]))
+            entries = []
+            # Sphinx's search wants half of an entry's letters at least.
+            for shown in dict.fromkeys([key, key.rpartition(".")[2]]):
+                entries.append(("single", shown, name, "main", None))
+            cell.insert(0, index(entries=entries))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

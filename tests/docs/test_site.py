@@ -191,9 +191,10 @@ def test_every_page_is_readable_at_three_widths(
     assert failures == []
 
 
-def test_search_finds_a_key(server: str, window: Any) -> None:
+@pytest.mark.parametrize("query", ["model.elmo.l2", "l2"])
+def test_search_finds_a_key(query: str, server: str, window: Any) -> None:
     page = window.new_page()
-    page.goto(f"{server}latest/search/?q=model.elmo.l2")
+    page.goto(f"{server}latest/search/?q={query}")
     links = page.locator("#search-results li a")
     links.first.wait_for()
     addresses = links.evaluate_all("all => all.map(a => a.href)")
