@@ -320,7 +320,7 @@ NO_PENALTIES = {"model.attention_dropout": 0.0, "model.weight_l2": 0.0}
 PEERS = (
     Peer(
         "snli",
-        256,
+        1024,
         "jsonl",
         pairs,
         {"dataset_reader.tokenization": "parse"} | NO_PENALTIES,

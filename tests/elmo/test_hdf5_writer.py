@@ -9,12 +9,13 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+import torch
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.elmo.vector_model import VectorModel, first_not_finite
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import BatchSizes
 from tests.disk import file_size_limit
@@ -257,3 +258,18 @@ def test_a_value_too_large_for_float16_names_its_line(tmp_path: Path) -> None:
     ):
         written(bilm, tmp_path / "out", stored="float16")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_the_sentence_with_a_value_that_is_not_finite(value: float) -> None:
+    vectors = torch.zeros(3, 4, 5, 6)
+    assert first_not_finite(vectors, ["a", "b", "c", "d"]) is None
+    vectors[1, 2, 3, 4] = value
+    vectors[2, 3, 4, 5] = -value
+    assert first_not_finite(vectors, ["a", "b", "c", "d"]) == "c"
+
+
+def test_a_sum_may_be_larger_than_all_numbers() -> None:
+    vectors = torch.full((3, 4, 5, 6), 3e38)
+    assert first_not_finite(vectors, ["a", "b", "c", "d"]) is None
+    assert first_not_finite(torch.zeros(3, 0, 5, 6), []) is None
