@@ -35,7 +35,8 @@ and the words' lengths.
 
 OWN = {
     "squad": (0, 0),
-    "snli": (0, 4),  # the lengths of both sentences; two checks of AllenNLP's accuracy
+    # the lengths of both sentences in two encoders; two checks of AllenNLP's accuracy
+    "snli": (0, 6),
     "srl": (0, 1),  # the lengths
     "coref": (
         2,
@@ -50,7 +51,7 @@ What a step of each model sends, and how often it waits; of coreference for each
 document.
 """
 
-PASSES = {"squad": 2, "coref": 3}
+PASSES = {"squad": 2, "snli": 2, "coref": 3}
 """Passes of the biLM in a step of other models than those with one."""
 
 CACHED = {
