@@ -397,6 +397,7 @@ MINUTES = [
     ("results/tables-8-and-9.md", "{} to {} minutes a run", "ensembles", ".*-elmo"),
     ("results/figure-1.md", "{} to {} minutes a run, float32", "figure1", ""),
     ("results/figure-1.md", "{} to {} minutes a run on an AMD", "shares", ""),
+    ("results/tokens.md", "2026-11-27, {} to {} minutes a run", "tokens", ""),
     ("results/figure-2.md", "(2026-11-26, {} minutes", "squad_mix", ""),
     ("results/tables-2-and-3.md", "| {} to {} | EPYC (Zen 5), 2026", "table2", "srl"),
     ("results/tables-2-and-3.md", "| {} to {} | Intel Xeon", "srl_adam", ""),
@@ -549,6 +550,21 @@ SOURCES["RESULTS.md", "Table 1", "SRL"] = {
     WITHOUT: Runs("srl_adam", "srl-baseline"),
     WITH: Runs("srl_adam", "srl-input"),
 }
+AGAIN = {"NER": "ner", "SST-5": "sst"}
+"""Tasks of Table 1 with raw rows of the table `tokens`, by the name of the rows."""
+BILMS = {"4 M": "4M", "15 M": "15M", "59 M": "59M"}
+for _task, _row in AGAIN.items():
+    _baseline = Runs("tokens", f"{_row}-baseline")
+    SOURCES["RESULTS.md", "Table 1", _task] = {
+        WITHOUT: _baseline,
+        WITH: Runs("tokens", f"{_row}-59M"),
+    }
+    SOURCES["results/tokens.md", "Gain by the tokens", _task] = {
+        WITHOUT: _baseline,
+    }
+    for _column, _bilm in BILMS.items():
+        _found = Runs("tokens", f"{_row}-{_bilm}")
+        SOURCES["results/tokens.md", "Gain by the tokens", _task][_column] = _found
 
 
 def cells() -> Iterator[tuple[str, str, str, str, Source]]:
@@ -568,6 +584,11 @@ def test_listed_scores_are_those_of_the_raw_rows() -> None:
     for column, run in ((WITHOUT, "srl-baseline"), (WITH, "srl-input")):
         expected = [round(score, 2) for score in Runs("srl_adam", run).scores()]
         assert Listed("SRL", column, "`small`, bfloat16").scores() == expected
+    for task in AGAIN:
+        sources = SOURCES["RESULTS.md", "Table 1", task]
+        for column, source in sources.items():
+            expected = [round(score, 2) for score in source.scores()]
+            assert Listed(task, column, "`small`, again").scores() == expected
     (squad,) = Runs("squad_mix", "squad-elmo").scores()
     assert Listed("SQuAD", WITH, seeds=(1,)).scores() == [round(squad, 2)]
 
@@ -658,6 +679,21 @@ def test_the_increases_with_glove() -> None:
             high = sample_of(*place, row[0], f"{vectors}, ELMo")
             low = sample_of(*place, row[0], vectors)
             assert_difference(cell, high, low)
+
+
+def test_the_increases_by_tokens() -> None:
+    place = ("results/tokens.md", "Gain by the tokens")
+    (table,) = tables_of(*place)
+    bilms = json.loads((FOLDER / "tokens.json").read_text("utf-8"))
+    assert list(bilms) == list(BILMS.values())
+    for task in AGAIN:
+        (row,) = [row for row in table if row[0] == f"{task}, increase (SE)"]
+        low = sample_of(*place, task, WITHOUT)
+        for column in BILMS:
+            high = sample_of(*place, task, column)
+            assert_difference(row[table[0].index(column)], high, low)
+    perplexities = [f"{bilm['perplexity']:.1f}" for bilm in bilms.values()]
+    assert table[-1] == ["held-out perplexity", "", *perplexities]
 
 
 def test_the_epochs_until_elmo_is_better() -> None:
