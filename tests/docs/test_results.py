@@ -182,6 +182,10 @@ SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
         "int8": Runs("int8", "wnut-w2v-int8"),
         "float32": Runs("glove", "wnut-w2v-elmo"),
     },
+    ("results/int8.md", "Computed", "NER"): {
+        "int8": Runs("int8_computed", "ner-int8"),
+        "float32": Runs("tokens", "ner-59M"),
+    },
     ("results/minilm.md", "MiniLM", "NER, W-NUT 17"): {
         "MiniLM, all layers": Runs("minilm", "ner-minilm-weighted"),
         "MiniLM, last": Runs("minilm", "ner-minilm-last"),
