@@ -554,6 +554,10 @@ SOURCES["RESULTS.md", "Table 1", "SRL"] = {
     WITHOUT: Runs("srl_adam", "srl-baseline"),
     WITH: Runs("srl_adam", "srl-input"),
 }
+SOURCES["RESULTS.md", "Table 1", "NER, WikiGold"] = {
+    WITHOUT: Runs("wikigold", "wikigold-baseline"),
+    WITH: Runs("wikigold", "wikigold-elmo"),
+}
 AGAIN = {"NER": "ner", "SST-5": "sst"}
 """Tasks of Table 1 with raw rows of the table `tokens`, by the name of the rows."""
 BILMS = {"4 M": "4M", "15 M": "15M", "59 M": "59M"}
@@ -588,7 +592,7 @@ def test_listed_scores_are_those_of_the_raw_rows() -> None:
     for column, run in ((WITHOUT, "srl-baseline"), (WITH, "srl-input")):
         expected = [round(score, 2) for score in Runs("srl_adam", run).scores()]
         assert Listed("SRL", column, "`small`, bfloat16").scores() == expected
-    for task in AGAIN:
+    for task in [*AGAIN, "NER, WikiGold"]:
         sources = SOURCES["RESULTS.md", "Table 1", task]
         for column, source in sources.items():
             expected = [round(score, 2) for score in source.scores()]
@@ -610,7 +614,11 @@ def test_the_increases_of_table_1(task: str) -> None:
     shares = tables_of("results/table-1.md", "Increase relative")[0]
     (share,) = [row for row in shares if row[0] == task]
     assert share[1] == f"{relative:.0f} %"
-    assert error is not None and ours > 3 * error
+    assert error is not None
+    if task == "NER, WikiGold":  # as the page says
+        assert f"{ours / error:.1f}" == "2.9"
+    else:
+        assert ours > 3 * error
 
 
 @pytest.mark.parametrize("task", TASKS)
