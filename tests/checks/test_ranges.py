@@ -361,3 +361,67 @@ def dataclasses_of_the_package() -> Iterator[type]:
                 is_its = getattr(one, "__module__", None) == name
                 if is_its and inspect.isclass(one) and is_dataclass(one):
                     yield one
+
+
+class Together(NamedTuple):
+    """Arguments of a registered class, valid one by one, of which `key` is wrong."""
+
+    base: str
+    name: str
+    arguments: dict[str, Any]
+    key: str
+
+
+NOT_TOGETHER = [
+    Together("Head", "elmo_tasks_relu", {"hidden_sizes": [3, 3], "dropout": [0.1]}, "dropout"),
+    Together("Head", "elmo_tasks_maxout", {"hidden_sizes": [3], "dropout": []}, "dropout"),
+    Together("Model", "elmo_tasks_tagger", {"legal": True, "spans": True}, "legal"),
+    Together("Model", "elmo_tasks_tagger", {"legal": True, "crf": True}, "legal"),
+    Together("DatasetReader", "elmo_tasks_tagger", {"spans": True}, "tag"),
+    Together("DatasetReader", "elmo_tasks_tagger", {"comments": True}, "tag"),
+    Together("Vocabulary", "elmo_tasks_words", {}, "files"),
+    Together("Vocabulary", "elmo_tasks_words", {"files": "x", "file": "x"}, "files"),
+    Together("Vocabulary", "elmo_tasks_words", {"files": "x", "size": 3, "min_count": 3}, "min_count"),
+    Together("Vocabulary", "elmo_tasks_words", {"file": "x", "size": 3}, "size"),
+    Together("Vocabulary", "elmo_tasks_words", {"file": "x", "min_count": 3}, "min_count"),
+    Together("DataLoader", "elmo_tasks_lm", {"max_tokens": 3}, "max_tokens"),
+    Together("DataLoader", "elmo_tasks_lm", {"shuffle": False, "steps_per_epoch": 3}, "steps_per_epoch"),
+]  # fmt: skip
+"""Each part of each rule that `together` gives to a constructor."""
+
+
+def constructor(case: Together) -> Constructor:
+    """The constructor of a case."""
+    (found,) = [
+        one
+        for one in CONSTRUCTORS
+        if (one.base.__name__, one.name) == (case.base, case.name)
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    "case", NOT_TOGETHER, ids=lambda case: f"{case.name}-{'-'.join(case.arguments)}"
+)
+def test_arguments_that_do_not_go_together(case: Together) -> None:
+    one = constructor(case)
+    config = {"type": case.name, **case.arguments}
+    paths = [found.path for found in object_problems("here", config, one.base, None)]
+    assert f"here.{case.key}" in paths
+    arguments = {**filled(one.call, ""), **case.arguments}
+    with pytest.raises(InputError, match=rf"{case.key}: expected .*, got"):
+        one.call(**arguments)
+
+
+def test_every_rule_has_a_case() -> None:
+    ruled = set()
+    for name, function in functions():
+        if hasattr(function, "rule"):
+            ruled.add(name)
+    tried = set()
+    for case in NOT_TOGETHER:
+        call = constructor(case).call
+        function = getattr(call, "__func__", None) or call.__init__
+        module = function.__module__.rpartition(".")[2]
+        tried.add(f"{module}.{function.__qualname__}")
+    assert tried == ruled
