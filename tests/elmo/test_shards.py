@@ -26,7 +26,7 @@ from elmo_tasks.elmo.shards import (
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import list_files
-from elmo_tasks.workers import Processes
+from elmo_tasks.workers import Processes, Workers
 from tests.elmo.samples import write_bilm
 from tests.forks import fork, killed_while_writing, status_of, writing
 
@@ -200,6 +200,39 @@ def test_worker_processes_write_the_same_bytes(
     with Processes(2) as two:
         write(elmo, corpus, out, count=12, workers=two)
     assert parts(tmp_path / "out") == parts(tmp_path / "whole")
+
+
+class Failing(Workers):
+    """One worker, whose first call fails; it takes its time for each."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.called = 0
+
+    def share(self, slot: int) -> dict[str, str]:
+        return {}
+
+    def _call(self, function: Any, arguments: Any, name: str, memory: int) -> Any:
+        self.called += 1
+        time.sleep(0.2)
+        raise InputError("no space left")
+
+    def _end_calls(self) -> None:
+        pass
+
+
+def test_no_shard_is_begun_after_one_has_failed(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
+    """The workers are the caller's, who may go on with them."""
+    with Failing() as workers:
+        with pytest.raises(InputError, match="no space left"):
+            write(elmo, corpus, tmp_path / "out", count=6, workers=workers)
+        # Waits for its turn, after all that was not cancelled.
+        last = workers.submit(print)
+        with pytest.raises(InputError):
+            last.result()
+        assert workers.called <= 3  # the one that failed, the next, and this one
 
 
 def test_a_folder_of_another_call(

@@ -11,6 +11,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import FORMATS, Format, written_names
 from elmo_tasks.formats.fetch import bilm_file, local_path
 from elmo_tasks.pretraining.export import export_run, load_trained
+from tests.fake_hub import fake_hub
 from tests.pretraining import toy
 
 
@@ -53,3 +54,22 @@ def test_files_of_the_hub_that_were_downloaded_before(
         InputError, match="cannot fetch hf://latin: expected hf://owner/name/file"
     ):
         local_path("hf://latin")
+
+
+@pytest.mark.parametrize("chosen", FORMATS)
+def test_a_language_model_is_downloaded_from_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: Format
+) -> None:
+    """Also what its biLM alone does not need: the vocabulary and the softmax."""
+    toy.fake_run(tmp_path / "run")
+    folder = tmp_path / "exported"
+    export_run(tmp_path / "run", folder, chosen=chosen)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with fake_hub(tmp_path / "cache", monkeypatch) as server:
+        server.repositories["me/latin"] = files
+        trained = load_trained("hf://me/latin")
+    expected = load_trained(folder)
+    assert trained.vocabulary.words == expected.vocabulary.words
+    state = expected.model.state_dict()
+    for name, values in trained.model.state_dict().items():
+        assert values.equal(state[name]), name
