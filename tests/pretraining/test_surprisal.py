@@ -25,10 +25,10 @@ from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests.pretraining import toy
 from tests.tensor_sizes import Largest
 
-ODD = ["", "<UNK> unheard", "the " * 300, "</S> the <S>", "the cook bakes the bread ."]
+ODD = ["", "<UNK> unheard", "the " * 700, "</S> the <S>", "the cook bakes the bread ."]
 """
-Nothing; words outside the vocabulary; a sentence of more than a window; the names of
-the boundaries as words.
+Nothing; words outside the vocabulary; a sentence of more than a window, also of one with
+carried states; the names of the boundaries as words.
 """
 
 
@@ -117,6 +117,15 @@ def test_a_loop_over_the_softmax(
         np.testing.assert_allclose([one.begin, *one.backward], backward, rtol=2e-5)
         assert one.forward_sum == pytest.approx(sum(forward), rel=1e-5)
         assert one.backward_sum == pytest.approx(sum(backward), rel=1e-5)
+
+
+@pytest.mark.parametrize("state", ["reset", "carry"])
+def test_nothing_but_empty_sentences(surprisal: WordSurprisal, state: str) -> None:
+    found = list(surprisal.score(["", " "], state=state))
+    assert [(one.words, one.forward_sum, one.backward_sum) for one in found] == [
+        ([], 0.0, 0.0),
+        ([], 0.0, 0.0),
+    ]
 
 
 def nats(found: list[SentenceSurprisal]) -> tuple[float, float]:
