@@ -11,8 +11,6 @@ those in whose line the word is.
 import sys
 from typing import NamedTuple
 
-from mutants import clone, run_tests
-
 
 class Change(NamedTuple):
     """`old` is replaced in a file of `elmo_tasks` where it stands first."""
@@ -56,8 +54,8 @@ CHANGES = [
     Change(
         "the mix is normalised",
         "elmo/scalar_mix.py",
-        "self.weights.softmax(0).to",
-        "self.weights.exp().to",
+        "shares = self.weights.softmax(0)",
+        "shares = self.weights.exp()",
         MIX,
     ),
     Change(
@@ -185,8 +183,8 @@ CHANGES = [
     Change(
         "dropout at layers' inputs",
         "pretraining/language_model.py",
-        "            dropout=dropout,\n",
-        "",
+        "starts, dropout=dropout,",
+        "starts,",
         SOFTMAX,
     ),
     Change(
@@ -205,7 +203,11 @@ CHANGES = [
     ),
     # SQuAD (A.4)
     Change(
-        "GRUs' deviation of 0.05", "nn/gru.py", "    0.05  #", "    0.06  #", ENCODERS
+        "GRUs' deviation of 0.05",
+        "nn/gru.py",
+        "DEVIATION = 0.05",
+        "DEVIATION = 0.06",
+        ENCODERS,
     ),
     Change(
         "truncated at two deviations",
@@ -424,8 +426,8 @@ CHANGES = [
     Change(
         "dropout after pooling",
         "tasks/sst/layers.py",
-        "return self.dropout(\n            torch.cat",
-        "return (\n            torch.cat",
+        "return self.dropout(torch.cat",
+        "return (torch.cat",
         PAPER,
     ),
     Change(
@@ -454,6 +456,8 @@ CHANGES = [
 
 
 def main() -> None:
+    from mutants import clone, run_tests  # needs cosmic-ray
+
     folder = clone(9)
     unnoticed = []
     for change in CHANGES:
