@@ -302,6 +302,10 @@ for seed in (1, 2):
 """For a page, a heading and a row of its table: the run whose epochs it lists."""
 
 WEIGHTS = {
+    "NER, input": Runs("tokens", "ner-59M", seed=1),
+    "NER, WikiGold, input": Runs("wikigold", "wikigold-elmo", seed=1),
+    "SST, input": Runs("tokens", "sst-59M", seed=1),
+    "SST, output": Runs("tokens", "sst-59M", seed=1),
     "SRL, input": Runs("srl_adam", "srl-input", seed=1),
     "SQuAD, input": Runs("squad_mix", "squad-elmo"),
     "SQuAD, output": Runs("squad_mix", "squad-elmo"),
@@ -753,7 +757,7 @@ def test_layer_weights() -> None:
     rows = {row[0]: row[1:5] for row in table[1:]}
     for label, source in WEIGHTS.items():
         scores = source.records()[0]["scores"]
-        place = label.partition(", ")[2]
+        place = label.rpartition(", ")[2]
         names = [f"elmo_{place}_{part}" for part in ("s0", "s1", "s2", "gamma")]
         assert rows[label] == [f"{scores[name]:.2f}" for name in names]
     for row in table[1:]:
