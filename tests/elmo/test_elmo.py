@@ -53,6 +53,18 @@ def test_sentences_keep_their_order(
     assert elmo.embed(iter([])) == []
 
 
+@pytest.mark.parametrize("method", ["embed", "embed_sentences"])
+def test_a_bar_is_shown_where_it_is_asked_for(
+    elmo: Elmo, method: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    compute = getattr(elmo, method)
+    compute(TEXT)
+    assert capfd.readouterr() == ("", "")
+    compute(TEXT, progress=True)
+    found = capfd.readouterr()
+    assert found.out == "" and "23.0/23.0" in found.err
+
+
 @pytest.mark.parametrize(
     "sentences", ["one string", 5, None, [None], [["a", 5]], [b"bytes"]]
 )
