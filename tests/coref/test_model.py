@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.tasks.coref.antecedents import TopSpans
 from elmo_tasks.tasks.coref.model import (
@@ -19,7 +20,7 @@ from elmo_tasks.tasks.coref.model import (
 from elmo_tasks.tasks.coref.reader import CorefReader
 from elmo_tasks.tasks.coref.spans import prune_crossing_spans
 from tests.models import Build, corpus, tensors
-from tests.tiny import ELMO_DIM
+from tests.tiny import ELMO_DIM, tiny_model
 
 
 def story(model: CorefModel, place: int = 0) -> tuple[dict[str, Any], Document]:
@@ -170,6 +171,18 @@ def test_head_values(
     assert model.spans.output_size == 2 * encoded.shape[1] + 3 + width
     x = model.input_encoder(document.text).x
     assert torch.equal(values[:11], x[0, :11, :width])
+
+
+def test_heads_need_embeddings_where_they_are_made_of_them(build: Build) -> None:
+    words = tiny_model("coref")["text_field_embedder"]
+    words["token_embedders"] = {"tokens": words["token_embedders"]["tokens"]}
+    alone: dict[str, Any] = {"elmo": {"at": "input"}, "word_vectors": False}
+    alone["text_field_embedder"] = words
+    build(**alone, head_values="input")
+    with pytest.raises(
+        InputError, match="no embeddings for span heads .set head_values to input."
+    ):
+        build(**alone, head_values="embeddings")
 
 
 def test_no_score_is_no_antecedent(build: Build) -> None:

@@ -168,7 +168,19 @@ def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("model", [None, "x", [], {}, {"elmo": None}, {"elmo": "x"}])
+@pytest.mark.parametrize(
+    "model",
+    [
+        None,
+        "x",
+        [],
+        {},
+        {"elmo": None},
+        {"elmo": "x"},
+        {"elmo": {"at": "output"}},
+        {"elmo": {"at": "input"}},  # whose weights are not there
+    ],
+)
 def test_a_config_without_elmo_has_no_mix(
     model: Any, elmo: Elmo, tmp_path: Path
 ) -> None:
@@ -177,6 +189,18 @@ def test_a_config_without_elmo_has_no_mix(
     (folder / "config.json").write_text(json.dumps({"model": model}))
     torch.save({}, folder / "best.th")
     with pytest.raises(InputError, match="expected a model with ELMo at the input"):
+        elmo.embed(TEXT, layers=str(folder))
+
+
+def test_a_mix_of_normalized_batches_is_no_mix_of_a_sentence(
+    elmo: Elmo, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    config = {"model": {"elmo": {"layer_norm": "batch"}}}
+    (folder / "config.json").write_text(json.dumps(config))
+    torch.save({}, folder / "best.th")
+    with pytest.raises(InputError, match="do not depend on the batch, got layer_norm"):
         elmo.embed(TEXT, layers=str(folder))
 
 

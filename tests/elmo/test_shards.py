@@ -202,6 +202,19 @@ def test_worker_processes_write_the_same_bytes(
     assert parts(tmp_path / "out") == parts(tmp_path / "whole")
 
 
+def test_a_file_in_the_place_of_the_folder(
+    elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(
+        InputError, match="/file: expected a folder for the shards, got a file"
+    ):
+        write(elmo, corpus, tmp_path / "file")
+    with pytest.raises(InputError, match="/file/out: cannot write: Not a directory"):
+        write(elmo, corpus, tmp_path / "file" / "out")
+    assert (tmp_path / "file").read_text() == "kept"
+
+
 class Failing(Workers):
     """One worker, whose first call fails; it takes its time for each."""
 

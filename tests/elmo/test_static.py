@@ -11,7 +11,11 @@ import pytest
 import torch
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.static import frequent_words, reduce_dimensions
+from elmo_tasks.elmo.static import (
+    check_components,
+    frequent_words,
+    reduce_dimensions,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import read_vectors
 from tests.elmo.samples import write_bilm
@@ -118,6 +122,18 @@ def test_principal_components() -> None:
         np.diff(all_of_them.var(0)) < 0
     )
     assert reduce_dimensions(vectors) is vectors
+
+
+def test_there_are_not_as_many_components() -> None:
+    check_components(5, remove=2, dimensions=3)
+    check_components(5, remove=4, dimensions=None)
+    with pytest.raises(
+        InputError,
+        match="expected at most 5 components together, got 3 to remove and 3 to keep",
+    ):
+        check_components(5, remove=3, dimensions=3)
+    with pytest.raises(InputError, match="got 5 to remove and 1 to keep"):
+        check_components(5, remove=5, dimensions=None)
 
 
 def test_memory_for_words_is_bounded() -> None:

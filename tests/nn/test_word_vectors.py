@@ -15,7 +15,7 @@ from allennlp.modules.token_embedders import TokenEmbedder
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.nn.word_lookup import with_lookups
+from elmo_tasks.nn.word_lookup import WordLookup, with_lookups
 from elmo_tasks.nn.word_vectors import FIXED, ConcatenatedVectors, WordVectors
 
 TEXT = "the 1 2 3\nmay -1 -2 -3\nHarrow 0.5 0.5 1e-1\nferry 4 4 4\nthe 9 9 9\n"
@@ -159,6 +159,24 @@ def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(
     assert len(lean.weight) + len(lean.fixed) == saved.get_vocab_size() == 5, (
         "no other word of the file"
     )
+
+
+def test_a_file_that_changes_while_it_is_read(file: Path) -> None:
+    lookup = WordLookup(file, 3, normalize=False, namespace="tokens")
+    spelling = lookup.find("Ferry", is_unknown=True)
+    assert spelling == b"ferry"
+    expected = torch.tensor([4.0, 4, 4, torch.nan])
+    found = lookup.vectors([spelling], 4)
+    assert torch.equal(found.nan_to_num(-1), expected.nan_to_num(-1))
+    with pytest.raises(InputError, match="vectors.txt: expected the same vectors as"):
+        lookup.vectors([b"sloop"], 3)
+
+
+def test_a_vector_of_zeros_stays_one(file: Path) -> None:
+    file.write_text("nothing 0 0 0\nferry 3 0 4\n")
+    lookup = WordLookup(file, 3, normalize=True, namespace="tokens")
+    found = lookup.vectors([b"nothing", b"ferry"], 6)
+    assert found == pytest.approx([0, 0, 0, 0.6, 0, 0.8])
 
 
 SENTENCES = [["ferry"], ["the", "dock"], ["sloop", "the", "Harrow", "Ferry"]]

@@ -100,6 +100,18 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
             {"sentences": [["Mira"]], "speakers": [["x", "y"]]},
             "one speaker for each word",
         ),
+        ("coref", {}, r"expected either 'text' or 'sentences', got \{\}"),
+        (
+            "coref",
+            {"text": "Mira left.", "sentences": [["Mira", "left", "."]]},
+            "expected either 'text' or 'sentences', got",
+        ),
+        ("coref", {"sentences": [["Mira"]], "genre": 5}, "'genre': expected .*, got 5"),
+        (
+            "coref",
+            {"sentences": [["Mira"]], "speakers": ["x"]},
+            r"'speakers'\[0\]: expected .*, got",
+        ),
     ],
 )
 def test_invalid_input(task: str, inputs: Any, message: str) -> None:

@@ -143,6 +143,10 @@ def test_empty_and_missing_files(task: str, tmp_path: Path) -> None:
         ("ner", (["red", "kite"], ["O"]), "expected a tag for each of 2 tokens, got 1"),
         ("srl", ([], 0), "among 0 words"),
         ("snli", ([], ["x"]), "premise"),
+        ("sst", ([], "3"), "text"),
+        ("sst", (["fine"], "5"), "expected one of the labels 0, 1, 2, 3, 4, got '5'"),
+        ("coref", ([],), "at least one sentence, and at least one word in each"),
+        ("coref", ([["Mira"], []],), "at least one word in each sentence"),
     ],
 )
 def test_invalid_arguments(task: str, given: tuple[Any, ...], message: str) -> None:
