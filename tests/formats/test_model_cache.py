@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.cache_folder import first_file, forget_first
 from elmo_tasks.formats.fetch import downloads, local_path, model_path
 from elmo_tasks.formats.models import (
     ALIASES,
@@ -21,6 +23,8 @@ from elmo_tasks.formats.models import (
     PublishedModel,
     nearest,
     published,
+    published_as,
+    published_at,
 )
 from tests.elmo.samples import write_bilm
 from tests.web_server import CONTENT, HALF, Server, serving
@@ -195,6 +199,35 @@ def test_the_unpacked_files_of_a_zip_are_removed(
     assert os.listdir(folder) == ["options.json"]
     run(["models", "--remove", NAME])
     assert not folder.exists()
+
+
+def test_what_cannot_be_removed_is_an_error(cache: Path) -> None:
+    """In the place of a digest is a folder, which is not removed as a file is."""
+    first_file("http://example.org/w.bin").mkdir(parents=True)
+    with pytest.raises(InputError, match="cannot remove: "):
+        forget_first("http://example.org/w.bin")
+
+
+def test_a_published_file_is_known_by_its_address_and_by_its_name() -> None:
+    model = MODELS["elmo-original"]
+    options, weights = [file.partition("#")[0] for file in model.files]
+    assert published_at(options) is published_at(weights) is model
+    moved = f"https://example.org/mirror/{weights.rpartition('/')[2]}"
+    assert published_at(moved) is None
+    assert published_as(moved) is published_as(weights) is model
+    for name in ("https://example.org/options.json", "weights.bin", ""):
+        assert published_as(name) is None
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_stated_width_is_that_of_the_name(name: str) -> None:
+    """The files of the paper's authors have both directions' projections in their name."""
+    model = MODELS[name]
+    sizes = re.search(r"_2x(\d+)_(\d+)_2048cnn_", " ".join(model.files))
+    if sizes is not None:
+        assert model.dimension == 2 * int(sizes[2])
+    if model.dimension is not None:
+        assert model.dimension % 2 == 0
 
 
 class Terminal(io.StringIO):

@@ -3,11 +3,13 @@
 import copy
 import pickle
 import time
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from elmo_tasks.nn.linear import FEWEST, Linear, linear, summed_products
 
@@ -126,3 +128,37 @@ def test_a_layer_has_the_names_and_values_of_torch() -> None:
     for layer in (ours, copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
         assert layer.state_dict().keys() == theirs.state_dict().keys()
         assert torch.equal(layer(inputs), theirs(inputs))
+
+
+class Products(TorchDispatchMode):
+    """Counts the matrix products of oneDNN, and those of torch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.onednn = 0
+        self.torch = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        name = str(function)
+        if name.startswith("mkldnn."):
+            self.onednn += 1
+        elif name.split(".")[1] in ("mm", "addmm"):
+            self.torch += 1
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="no oneDNN")
+@pytest.mark.parametrize("rows", [FEWEST // 20_000, FEWEST // 20_000 - 1])
+def test_large_products_are_onednns(rows: int) -> None:
+    """The outputs, and the gradients of inputs and weight; 20,000 numbers are one row's."""
+    inputs = torch.randn(rows, 200, requires_grad=True)
+    weight = torch.randn(100, 200, requires_grad=True)
+    with Products() as counted:
+        linear(inputs, weight).sum().backward()
+    is_large = rows * 20_000 >= FEWEST
+    assert (counted.onednn, counted.torch) == ((3, 0) if is_large else (0, 3))
+    with Products() as counted:
+        summed_products(torch.ones(rows, 100), torch.ones(rows, 200))
+    assert (counted.onednn, counted.torch) == ((1, 0) if is_large else (0, 1))
