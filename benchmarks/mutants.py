@@ -5,8 +5,9 @@ cosmic-ray makes the faults: an operator, a comparison, a number, a negation, an
 a loop; and, with `LeaveOutCall` below, a call that is left out. A kind is drawn first,
 and then a place of that kind, so that rare kinds are tried as often as common ones.
 Each fault is made in a clone of the project, and there the tests run that execute its
-line, at most `MOST_SECONDS` of them: those of the folder's own tests first; then the
-slow ones of its folder, for `SLOW_SECONDS`. A fault is noticed when one of them fails.
+line, at most `MOST_SECONDS` of them: those of the folder's own tests first; then those
+that compare the pages with the code, such as the defaults of arguments; then the slow
+ones of its folder, for `SLOW_SECONDS`. A fault is noticed when one of them fails.
 
     make mutants FOLDERS=nn COUNT=100 SEED=1
 
@@ -480,6 +481,8 @@ def attempt(fault: Fault, tests: Tests, folder: Path) -> dict[str, Any]:
         if chosen:
             arguments = ("-x", "@chosen.txt")
             status, printed = run_tests(folder, *arguments, seconds=TIMEOUT)
+        if status == 0:
+            status, printed = run_tests(folder, "-x", "-m", "not slow", "tests/docs")
         if status == 0:
             status, printed = run_slow_tests(folder, fault)
     finally:
