@@ -91,9 +91,21 @@ def test_the_weights_in_a_state_are_those_of_the_files(tmp_path: Path) -> None:
     part = part_of(state, "own._elmo_lstm.")
     options = BiLMOptions.from_file(files["options_file"])
     assert options_of(part) == options
-    found = bilm_of(part, options).state_dict()
+    found = bilm_of(part, options)
+    assert not found.training
+    assert not any(parameter.requires_grad for parameter in found.parameters())
     for name, tensor in expected.state_dict().items():
-        torch.testing.assert_close(found[name], tensor, rtol=0, atol=1e-6)
+        torch.testing.assert_close(found.state_dict()[name], tensor, rtol=0, atol=1e-6)
+
+
+def test_sizes_that_a_state_does_not_tell(tmp_path: Path) -> None:
+    state = dict(elmo(tmp_path)._elmo_lstm.state_dict())
+    for lacking in ("_token_embedder._char_embedding_weights", "state_projection"):
+        part = {name: one for name, one in state.items() if lacking not in name}
+        with pytest.raises(
+            InputError, match=f"no complete biLM: .*{lacking}.* missing"
+        ):
+            options_of(part)
 
 
 def test_a_state_that_lacks_a_weight_or_has_another_size(tmp_path: Path) -> None:
