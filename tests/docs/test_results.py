@@ -138,12 +138,16 @@ SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
     },
     ("RESULTS.md", "Figure 1", f"SRL, {WITHOUT}"): {
         "1 %": Runs("figure1", "srl-baseline-0.01"),
+        "3 %": Runs("figure1", "srl-baseline-0.03"),
         "10 %": Runs("figure1", "srl-baseline-0.1"),
+        "30 %": Runs("figure1", "srl-baseline-0.3"),
         "100 %": Runs("figure1", "srl-baseline-1"),
     },
     ("RESULTS.md", "Figure 1", f"SRL, {WITH}"): {
         "1 %": Runs("figure1", "srl-elmo-0.01"),
+        "3 %": Runs("figure1", "srl-elmo-0.03"),
         "10 %": Runs("figure1", "srl-elmo-0.1"),
+        "30 %": Runs("figure1", "srl-elmo-0.3"),
         "100 %": Runs("figure1", "srl-elmo-1"),
     },
     ("results/figure-1.md", "SNLI with early", "131"): {
