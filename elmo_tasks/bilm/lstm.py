@@ -290,12 +290,13 @@ def _run_layers(
         return outputs, (cell, hidden)
     recur = _state_products(layers, "hidden_weight", dtype)
     project = _state_products(layers, "projection", dtype)
+    uniform = dtype == torch.int8
     parts = []
     start = 0
     for sizes in _parts(batch_sizes):
         part = inputs[:, start : start + sum(sizes)]
         outputs, *last = scan_steps(
-            to_gates(part), recur, project, *state, sizes, clips
+            to_gates(part), recur, project, *state, sizes, clips, uniform=uniform
         )
         state = (last[0], last[1])
         parts.append(outputs)

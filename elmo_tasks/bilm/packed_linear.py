@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import InferencePrecision, Precision
 
 Linear = Callable[[Tensor], Tensor]
@@ -31,6 +32,9 @@ _LARGEST = 127
 
 _ZERO = 128
 """What stands for 0 in 8 bits without a sign, which oneDNN wants the inputs in."""
+
+_WIDEST = 2**16
+"""Numbers of a row in 8 bits whose sum of products fits into 32 bits."""
 
 _SMALLEST = 1e-30
 """The largest absolute value of a row of zeros, which must not divide by 0."""
@@ -58,6 +62,8 @@ class PackedWeight:
         `inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M];
         without a gradient.
         """
+        if bias is not None:
+            bias = bias.contiguous()  # oneDNN reads it as if it were
         return torch.ops.mkldnn._linear_pointwise.default(
             inputs.to(self.dtype), self._packed, bias, "none", [], ""
         )
@@ -103,6 +109,11 @@ class QuantizedWeight(PackedWeight):
         self._shape = weight.shape
         self._weight_dtype = weight.dtype
         flat = weight.detach().flatten(1).float().contiguous()  # [M, K]
+        if flat.shape[1] > _WIDEST:
+            raise InputError(
+                f"precision int8: expected rows of at most {_WIDEST:,} numbers, got"
+                f" {flat.shape[1]:,}"
+            )
         scales = flat.abs().amax(1).clamp(min=_SMALLEST) / _LARGEST  # [M]
         # With 16 bits of the mantissa 127 times a scale is exact, so that weights that
         # were unpacked get the same scales again.

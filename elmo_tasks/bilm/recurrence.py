@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
+from elmo_tasks.bilm.derivatives import first_derivative_only
 from elmo_tasks.bilm.lstm_cell import step, step_back
 from elmo_tasks.bilm.packed_linear import Linear, packed_linear
 
@@ -28,6 +28,8 @@ def scan_steps(
     batch_sizes: tuple[int, ...],
     clips: Clips,
     record: list[Tensor] | None = None,
+    *,
+    uniform: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """
     The recurrence over packed input products `gates` [D, N, 4H], from the state of each
@@ -37,6 +39,7 @@ def scan_steps(
     `recur` maps outputs [D, n, P] to gates [D, n, 4H], `project` maps [D, n, H] to
     outputs [D, n, P]. If `record` is given, it collects what the backward pass needs of
     each step: the activated gates, the cell before and after, and the tanh of the cell.
+    For `uniform` see `lstm_cell.step`.
     """
     cell_clip, proj_clip = clips
     outputs = []
@@ -49,7 +52,7 @@ def scan_steps(
             hidden = hidden[:, :rows]
         of_input = gates[:, start : start + rows]
         active = recur(hidden).add_(of_input).to(cell.dtype)  # [D, rows, 4H]
-        new_cell, squashed, exposed = step(active, cell, cell_clip)
+        new_cell, squashed, exposed = step(active, cell, cell_clip, uniform=uniform)
         hidden = project(exposed).to(cell.dtype)
         if proj_clip is not None:
             hidden.clamp_(-proj_clip, proj_clip)
@@ -92,7 +95,7 @@ class ScanSteps(torch.autograd.Function):
         return results
 
     @staticmethod
-    @once_differentiable
+    @first_derivative_only
     def backward(ctx: Any, *gradients: Any) -> Any:
         hidden_weight, projection, first_hidden, outputs, *record = ctx.saved_tensors
         d_outputs, d_cell, d_hidden = gradients  # [D, N, P], [D, B, H], [D, B, P]

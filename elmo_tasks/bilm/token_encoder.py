@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm.characters import CHARACTERS, PAD_WORD, fit_slots, tokens_to_ids
+from elmo_tasks.bilm.lstm_cell import uniform_sigmoid_
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad
 
@@ -82,7 +83,7 @@ class Highway(nn.Module):
         transform = self.transform.linear(
             "weight", self.transform.bias, dtype=dtype, grad=grad
         )
-        sigmoid = torch.sigmoid if grad else _sigmoid_
+        sigmoid = torch.sigmoid if grad else uniform_sigmoid_
 
         def highway(inputs: Tensor) -> Tensor:
             transformed = transform(inputs).relu_()
@@ -271,16 +272,6 @@ class TokenEncoder(nn.Module):
                 groups.append(character_ids[order[start:end], : limit + padding])
             start = end
         return order, groups or [character_ids]
-
-
-def _sigmoid_(inputs: Tensor) -> Tensor:
-    """
-    The sigmoid, which may overwrite its inputs, with the same rounding in each element
-    of a tensor. `torch.sigmoid` rounds differently in the last elements of a tensor,
-    and where threads divide it.
-    """
-    wide = inputs.to(torch.promote_types(inputs.dtype, torch.float32))
-    return wide.neg_().exp_().add_(1.0).reciprocal_().to(inputs.dtype)
 
 
 def _chunks(most: int, dtype: torch.dtype, device: str) -> range:

@@ -11,8 +11,9 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from elmo_tasks.bilm.derivatives import first_derivative_only
 from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
-from elmo_tasks.nn.encoder import Encoder, by_length
+from elmo_tasks.nn.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.highway_cell import step, step_back
 from elmo_tasks.nn.linear import summed_products
 from elmo_tasks.nn.precision import at_least_float32, product_type
@@ -72,9 +73,9 @@ class HighwayLstm(Encoder):
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """Words [B, T, D] and their mask [B, T] -> [B, T, H]."""
         lengths, order, back = by_length(mask)
-        packed = pack_padded_sequence(
-            inputs.index_select(0, order), lengths, batch_first=True
-        )
+        # An empty row runs for one step, of padding.
+        words = without_padding(inputs, mask).index_select(0, order)
+        packed = pack_padded_sequence(words, lengths, batch_first=True)
         batch_sizes = packed.batch_sizes.tolist()
         hidden = packed.data  # [N, D]
         for layer in self.layers:
@@ -218,6 +219,7 @@ class _Layer(torch.autograd.Function):
         return outputs
 
     @staticmethod
+    @first_derivative_only
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         inputs, input_weight, hidden_weight, kept, *parts = ctx.saved_tensors
         record = _Record(*parts)

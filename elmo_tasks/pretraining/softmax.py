@@ -22,9 +22,9 @@ from typing import Annotated, Any, Optional
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from elmo_tasks.bilm.derivatives import first_derivative_only
 from elmo_tasks.bilm.packed_linear import packed_linear
 from elmo_tasks.settings import LARGEST, Range, Size, Width, checked
 from elmo_tasks.training.distributed import from_first_process, process_rank
@@ -271,7 +271,7 @@ class _LogSumExp(torch.autograd.Function):
         return (top + total.log2()) / _LOG2_E
 
     @staticmethod
-    @once_differentiable
+    @first_derivative_only
     def backward(ctx: Any, *gradients: Any) -> Any:
         scaled, weight, powers, total = ctx.saved_tensors
         hidden_type, weight_type = ctx.dtypes

@@ -117,3 +117,12 @@ def test_a_layer_adds_its_dropped_input_to_its_output() -> None:
     stack.use_skip_connections = False
     (first, second), _ = stack(torch.randn(3, 6), [3], states)
     assert first.all() and not second.any()
+
+
+def test_there_is_no_second_derivative() -> None:
+    """Also after a sum, where the gradient that comes in has no gradient."""
+    lstm = random_lstm(None, None)
+    inputs, cells, hiddens = random_inputs()
+    outputs, _ = lstm(inputs, BATCH_SIZES, (cells, hiddens))
+    with pytest.raises(RuntimeError, match="ScanSteps.backward has no second deriv"):
+        torch.autograd.grad(outputs.sum(), lstm.bias, create_graph=True)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import random
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,15 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.packed_linear import PRECISIONS, QuantizedWeight, can_pack
+from elmo_tasks.bilm.packed_linear import (
+    PRECISIONS,
+    PackedWeight,
+    QuantizedWeight,
+    can_pack,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
-from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
+from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.skipif(
@@ -216,6 +222,54 @@ def test_layers_in_8_bits_are_near_and_independent_of_the_batch(tmp_path: Path) 
     copies = (copy.deepcopy(low), pickle.loads(pickle.dumps(low)), loaded)
     for other in (*copies, low.unpack()):
         assert torch.equal(other(IDS).layers, found.layers)
+
+
+@needs_int8
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dim", [12, 16, 50, 64, 1000])
+def test_vectors_in_8_bits_are_those_of_the_sentence_alone(
+    dim: int, threads: int
+) -> None:
+    """
+    Of all widths, and where threads divide a tensor: the least difference of an
+    activation would change how it is rounded to 8 bits.
+    """
+    torch.manual_seed(dim)
+    sizes = options(dim=dim, projection_dim=dim // 2, filters=((1, 16), (2, 16)))
+    bilm = BiLM(sizes, precision="int8").eval().requires_grad_(False).pack()
+    draw = random.Random(dim)
+    words = ["".join(draw.choices("abcdefgh", k=draw.randint(1, 9))) for _ in range(99)]
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for _ in range(4):
+            sentences = [draw.choices(words, k=draw.randint(1, 30)) for _ in range(23)]
+            together = bilm(batch_to_ids(sentences)).layers
+            for place in (0, 11, 22):
+                alone = bilm(batch_to_ids([sentences[place]])).layers[:, 0]
+                assert torch.equal(alone, together[:, place, : alone.shape[1]])
+    finally:
+        torch.set_num_threads(before)
+
+
+@needs_int8
+def test_a_row_in_8_bits_is_not_too_wide() -> None:
+    ones = torch.ones(1, 2**16)
+    assert QuantizedWeight(ones)(ones).item() == pytest.approx(2**16)
+    with pytest.raises(InputError, match="at most 65,536 numbers, got 65,537"):
+        QuantizedWeight(torch.ones(2, 2**16 + 1))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_bias_that_is_part_of_a_matrix(precision: str) -> None:
+    weight = PackedWeight(torch.randn(3, 4), PRECISIONS[precision])
+    zeros = torch.zeros(2, 4)
+    table = torch.tensor([[1.0, 9.0], [2.0, 9.0], [3.0, 9.0]])
+    bias = table.to(PRECISIONS[precision])[:, 0]
+    assert weight(zeros, bias).tolist() == [[1.0, 2.0, 3.0]] * 2
+    assert weight.linear(bias)(zeros).tolist() == [[1.0, 2.0, 3.0]] * 2
+    ones = torch.ones(1, dtype=bias.dtype).expand(3)
+    assert weight.linear(ones)(zeros).tolist() == [[1.0, 1.0, 1.0]] * 2
 
 
 @needs_int8

@@ -296,3 +296,11 @@ def test_products_of_bfloat16(negatives: int | None) -> None:
     for one, other in zip(gradients, expected, strict=True):
         assert one.dtype == torch.float32
         torch.testing.assert_close(one, other, rtol=0.1, atol=0.05)
+
+
+def test_there_is_no_second_derivative() -> None:
+    """Also after a sum, where the gradient that comes in has no gradient."""
+    layer, hidden = sampled_softmax(), hidden_states()
+    losses = loss_of(layer, hidden, TARGETS)
+    with pytest.raises(RuntimeError, match="LogSumExp.backward has no second deriv"):
+        torch.autograd.grad(losses.sum(), hidden, create_graph=True)
