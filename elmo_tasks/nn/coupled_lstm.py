@@ -8,7 +8,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.nn.encoder import Encoder
+from elmo_tasks.nn.encoder import Encoder, without_padding
 from elmo_tasks.nn.initialization import glorot_uniform_
 from elmo_tasks.nn.linear import linear
 from elmo_tasks.settings import Probability, Width, checked
@@ -84,7 +84,8 @@ class CoupledLstm(Encoder):
         """Words [B, T, D] and their mask [B, T] -> [B, T, 2H]."""
         rows, longest = mask.shape
         places, batch_sizes = _packed_places(mask)  # [2, N]
-        flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]
+        words = without_padding(inputs, mask)
+        flat = words.reshape(rows * longest, self.input_size)  # [B T, D]
         products = self._input_products(flat, places)  # [2, N, 3H]
         outputs = self._scan(products, batch_sizes, rows)  # [2, N, H]
         unpacked = []

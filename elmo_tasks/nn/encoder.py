@@ -26,6 +26,14 @@ class Encoder(Seq2SeqEncoder):
         return self._output_dim
 
 
+def without_padding(vectors: Tensor, mask: Tensor) -> Tensor:
+    """
+    The vectors [B, T, D], zero at padding: there a NaN would reach the gradients of the
+    weights, though it has no effect on the words.
+    """
+    return vectors.masked_fill(mask.logical_not()[:, :, None], 0.0)
+
+
 def by_length(mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
     How to pack the rows of a mask [B, T], longest first: their lengths [B] on the CPU,

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo_tasks.bilm.packed_linear import can_pack
@@ -33,8 +32,11 @@ def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     `inputs @ weight.T + bias`, up to rounding, for inputs [..., K], a weight [M, K] and
     a bias [M]: [..., M].
     """
-    if inputs.dim() < 2 or not _has_onednn(inputs, weight):
-        return functional.linear(inputs, weight, bias)
+    width = inputs.shape[-1:]
+    fits = weight.dim() == 2 and weight.shape[1:] == width
+    fits &= bias is None or bias.shape == weight.shape[:1]
+    if not fits or inputs.dim() < 2 or not _has_onednn(inputs, weight):
+        return functional.linear(inputs, weight, bias)  # which says what is wrong
     rows = inputs.flatten(0, -2)  # [N, K]
     if len(rows) * weight.numel() < FEWEST:
         return functional.linear(inputs, weight, bias)
@@ -58,11 +60,14 @@ def _has_onednn(inputs: Tensor, weight: Tensor) -> bool:
     Whether oneDNN has a product for these: on a CPU, in float32. Others, such as
     bfloat16, torch passes to oneDNN by itself.
     """
-    types = {inputs.dtype, weight.dtype, product_type(inputs)}
-    return types == {torch.float32} and can_pack(inputs.device, torch.float32)
+    if not can_pack(inputs.device, torch.float32):
+        return False
+    return {inputs.dtype, weight.dtype, product_type(inputs)} == {torch.float32}
 
 
 def _product(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    if bias is not None:
+        bias = bias.contiguous()  # oneDNN reads it as if it were
     return torch.ops.mkldnn._linear_pointwise.default(
         _dense(inputs), _dense(weight), bias, "none", [], ""
     )
@@ -89,15 +94,20 @@ class _Linear(torch.autograd.Function):
         return _product(inputs, weight, bias)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         (d_outputs,) = gradients  # [N, M]
         inputs, weight = ctx.saved_tensors
+        # With `create_graph=True`, the gradients have gradients: torch's products do.
+        is_differentiated = torch.is_grad_enabled()
         d_inputs = d_weight = d_bias = None
-        if ctx.needs_input_grad[0]:
-            d_inputs = _product(d_outputs, weight.t(), None)  # [N, K]
-        if ctx.needs_input_grad[1]:
-            d_weight = summed_products(d_outputs, inputs)  # [M, K]
+        if ctx.needs_input_grad[0] and is_differentiated:
+            d_inputs = d_outputs @ weight  # [N, K]
+        elif ctx.needs_input_grad[0]:
+            d_inputs = _product(d_outputs, weight.t(), None)
+        if ctx.needs_input_grad[1] and is_differentiated:
+            d_weight = d_outputs.t() @ inputs  # [M, K]
+        elif ctx.needs_input_grad[1]:
+            d_weight = summed_products(d_outputs, inputs)
         if ctx.needs_input_grad[2]:
             d_bias = d_outputs.sum(0)
         return d_inputs, d_weight, d_bias

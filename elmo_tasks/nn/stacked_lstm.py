@@ -11,7 +11,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.nn.encoder import Encoder, by_length
+from elmo_tasks.nn.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.linear import Linear
 from elmo_tasks.nn.precision import product_type
@@ -59,7 +59,8 @@ class FeedForwardLstm(Encoder):
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """Words [B, T, D] and their mask [B, T] -> [B, T, 2H] of the highest layer."""
-        hidden = self.feedforward(inputs).relu()  # [B, T, feedforward_size]
+        words = without_padding(inputs, mask)
+        hidden = self.feedforward(words).relu()  # [B, T, feedforward_size]
         return self.lstm(self.feedforward_dropout(hidden), mask)
 
 
@@ -106,7 +107,7 @@ class StackedLstm(Encoder):
             batch = _Padded(mask)
         else:
             batch = _Packed(mask)
-        hidden = inputs
+        hidden = without_padding(inputs, mask)
         for layer in self.layers:
             # On a CPU, torch's LSTM does not cast its inputs under autocast.
             hidden = self.dropout(hidden).to(product_type(hidden))

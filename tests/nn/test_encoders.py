@@ -57,6 +57,54 @@ def test_padding_has_no_effect(name: str) -> None:
             assert torch.allclose(outputs[row, :length], alone[0], atol=1e-6)
 
 
+SPARSE = torch.arange(5)[None] < torch.tensor([5, 1, 0, 1, 1])[:, None]
+"""Few words, which a stacked LSTM packs."""
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, 1e38])
+@pytest.mark.parametrize("mask", [MASK, SPARSE], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_what_is_at_padding_reaches_no_gradient(
+    name: str, mask: Tensor, value: float
+) -> None:
+    inputs = torch.randn(5, 5, 4)
+    found = []
+    for given in (inputs, inputs.masked_fill(~mask[:, :, None], value)):
+        encoder = make(name)
+        given = given.clone().requires_grad_()
+        outputs = encoder(given, mask)
+        outputs.sin().sum().backward()
+        gradients = [one.grad for one in (given, *encoder.parameters())]
+        found.append([outputs.detach(), *gradients])
+    for expected, one in zip(*found, strict=True):
+        assert torch.equal(one, expected)
+    assert not found[1][1][~mask].any()
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_second_derivatives_are_right_or_an_error(name: str) -> None:
+    """After a sum, the gradient that comes in has no gradient."""
+    encoder = make(name).double()
+    weight = next(encoder.parameters())
+    inputs = torch.randn(5, 5, 4).double()
+
+    def penalty(given: Tensor) -> Tensor:
+        outputs = encoder(given, MASK).sum()
+        (gradient,) = torch.autograd.grad(outputs, weight, create_graph=True)
+        return gradient.pow(2).sum()
+
+    if name == "highway_lstm":
+        with pytest.raises(RuntimeError, match="_Layer.backward has no second deriv"):
+            penalty(inputs)
+        return
+    direction = torch.randn(5, 5, 4).double()
+    given = inputs.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(penalty(given), given)
+    step = 1e-5 * direction
+    difference = (penalty(inputs + step) - penalty(inputs - step)).item() / 2e-5
+    assert (gradient * direction).sum().item() == pytest.approx(difference, rel=1e-5)
+
+
 @pytest.mark.parametrize("key", ["dropout", "feedforward_dropout"])
 def test_dropout_of_the_feedforward_lstm_is_for_training_only(key: str) -> None:
     encoder = make("feedforward_lstm", **{key: 0.5})

@@ -162,3 +162,71 @@ def test_large_products_are_onednns(rows: int) -> None:
     with Products() as counted:
         summed_products(torch.ones(rows, 100), torch.ones(rows, 200))
     assert (counted.onednn, counted.torch) == ((1, 0) if is_large else (0, 1))
+
+
+LARGE = FEWEST // 20_000
+"""Rows of a product of 200 x 100 that oneDNN computes."""
+
+
+@pytest.mark.parametrize("rows", [5, LARGE])
+def test_second_derivatives(rows: int) -> None:
+    """As of a penalty on the gradient, whose incoming gradient has no gradient itself."""
+    generator = torch.Generator().manual_seed(2)
+    inputs = torch.randn(rows, 200, generator=generator).double()
+    first = torch.randn(200, 200, generator=generator).double() / 200**0.5
+    last = torch.randn(100, 200, generator=generator).double() / 200**0.5
+    found = []
+    for dtype, function in (
+        (torch.float64, functional.linear),
+        (torch.float32, linear),
+    ):
+        made = [
+            one.detach().to(dtype).requires_grad_() for one in (inputs, first, last)
+        ]
+        hidden = torch.tanh(functional.linear(made[0], made[1]))
+        outputs = function(hidden, made[2])
+        (gradient,) = torch.autograd.grad(outputs.sum(), made[0], create_graph=True)
+        gradient.pow(2).sum().backward()
+        found.append([one.grad for one in made])
+    for exact, one in zip(*found, strict=True):
+        assert one is not None and exact is not None
+        torch.testing.assert_close(one.double(), exact, atol=2e-4, rtol=2e-4)
+
+
+@pytest.mark.parametrize("rows", [5, LARGE])
+def test_a_bias_that_is_part_of_a_matrix(rows: int) -> None:
+    inputs = torch.randn(rows, 200)
+    weight = torch.randn(100, 200)
+    for bias in (torch.randn(100, 2)[:, 0], torch.ones(1).expand(100)):
+        expected = functional.linear(inputs, weight, bias.contiguous())
+        found = linear(inputs, weight, bias)
+        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [5, LARGE])
+@pytest.mark.parametrize(
+    ("weight", "bias"),
+    [
+        (torch.ones(100, 150), None),
+        (torch.ones(2, 100, 200), None),
+        (torch.ones(100, 200), torch.ones(99)),
+        (torch.ones(200), None),
+        (torch.ones(100, 200), torch.ones(1, 100)),
+    ],
+)
+def test_shapes_that_do_not_fit(rows: int, weight: Tensor, bias: Tensor | None) -> None:
+    """The result or the error of torch, whatever the size."""
+    inputs = torch.ones(rows, 200)
+    try:
+        expected = functional.linear(inputs, weight, bias)
+    except RuntimeError as error:
+        with pytest.raises(RuntimeError) as found:
+            linear(inputs, weight, bias)
+        assert str(found.value) == str(error)
+    else:
+        torch.testing.assert_close(linear(inputs, weight, bias), expected)
+
+
+def test_a_device_without_autocast() -> None:
+    made = Linear(4, 3, device="meta")
+    assert made(torch.empty(2, 4, device="meta")).shape == (2, 3)
