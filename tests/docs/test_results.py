@@ -190,6 +190,10 @@ SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
         "int8": Runs("int8_computed", "ner-int8"),
         "float32": Runs("tokens", "ner-59M"),
     },
+    ("results/int8.md", "Computed", "SST-5, seed 1"): {
+        "int8": Runs("int8_computed", "sst-int8"),
+        "float32": Runs("tokens", "sst-59M", seed=1),
+    },
     ("results/minilm.md", "MiniLM", "NER, W-NUT 17"): {
         "MiniLM, all layers": Runs("minilm", "ner-minilm-weighted"),
         "MiniLM, last": Runs("minilm", "ner-minilm-last"),
