@@ -6,8 +6,8 @@ a loop; and, with `LeaveOutCall` below, a call that is left out. A kind is drawn
 and then a place of that kind, so that rare kinds are tried as often as common ones.
 Each fault is made in a clone of the project, and there the tests run that execute its
 line, at most `MOST_SECONDS` of them: those of the folder's own tests first; then those
-that compare the pages with the code, such as the defaults of arguments; then the slow
-ones of its folder, for `SLOW_SECONDS`. A fault is noticed when one of them fails.
+of `ELSEWHERE`; then the slow ones of its folder, for `SLOW_SECONDS`. A fault is noticed
+when one of them fails.
 
     make mutants FOLDERS=nn COUNT=100 SEED=1
 
@@ -54,6 +54,12 @@ SLOW_SECONDS = 150.0
 
 TIMEOUT = 300.0
 """Seconds after which a fault that makes the tests endless counts as noticed."""
+
+ELSEWHERE = ("tests/docs", "tests/gpu")
+"""
+Tests that are tried last: those that compare the pages with the code, such as the
+defaults of arguments, and those of the pretended GPU, which need a process of their own.
+"""
 
 FORKED = "tests/hostile.py"
 """
@@ -481,8 +487,9 @@ def attempt(fault: Fault, tests: Tests, folder: Path) -> dict[str, Any]:
         if chosen:
             arguments = ("-x", "@chosen.txt")
             status, printed = run_tests(folder, *arguments, seconds=TIMEOUT)
-        if status == 0:
-            status, printed = run_tests(folder, "-x", "-m", "not slow", "tests/docs")
+        for elsewhere in ELSEWHERE:
+            if status == 0:
+                status, printed = run_tests(folder, "-x", "-m", "not slow", elsewhere)
         if status == 0:
             status, printed = run_slow_tests(folder, fault)
     finally:

@@ -174,6 +174,20 @@ def test_processes_that_want_the_same_file(server: Server, cache: Path) -> None:
     assert whole(cache)[0].read_bytes() == CONTENT
 
 
+def test_a_call_says_that_it_waits_for_another(
+    server: Server, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = f"{server.address}/slow/x.bin"
+    code = f"from elmo_tasks.formats.fetch import local_path; local_path({url!r})"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not server.count["slow"]:
+        time.sleep(0.01)
+    assert local_path(url).read_bytes() == CONTENT
+    assert process.wait() == 0 and server.count["slow"] == 1
+    message = "/slow/x.bin: waiting for another process that is downloading it"
+    assert message in caplog.text
+
+
 def test_a_full_disk_is_one_error(server: Server, cache: Path) -> None:
     with (
         file_size_limit(HALF),
