@@ -185,6 +185,16 @@ def test_heads_need_embeddings_where_they_are_made_of_them(build: Build) -> None
         build(**alone, head_values="embeddings")
 
 
+def test_an_evaluation_without_gold_clusters_after_one_with_them(build: Build) -> None:
+    model = build()
+    batch, _ = story(model)
+    for _ in range(2):
+        model(**batch)
+        assert "muc_f1" in model.get_metrics(reset=True)
+    with pytest.raises(InputError, match="nothing to score: no document has gold"):
+        model.get_metrics(reset=True)
+
+
 def test_no_score_is_no_antecedent(build: Build) -> None:
     """
     Without weights all pairs score 0, as having no antecedent does, which is taken.

@@ -177,6 +177,18 @@ def test_a_published_md5(
     assert local_path(file).read_bytes() == CONTENT
 
 
+def test_a_published_md5_is_compared_after_a_first_download(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    file = f"{server.address}/sound/w.bin"
+    publish(monkeypatch, file, md5=(MD5,))
+    local_path(file).unlink()
+    publish(monkeypatch, file, md5=("0" * 32,))
+    with pytest.raises(InputError, match=f"expected md5={'0' * 32}, got") as error:
+        local_path(file)
+    assert "first download" not in str(error.value)
+
+
 def test_a_published_md5_needs_no_warning(
     server: Server,
     monkeypatch: pytest.MonkeyPatch,
