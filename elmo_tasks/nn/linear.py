@@ -32,16 +32,23 @@ def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     `inputs @ weight.T + bias`, up to rounding, for inputs [..., K], a weight [M, K] and
     a bias [M]: [..., M].
     """
-    width = inputs.shape[-1:]
-    fits = weight.dim() == 2 and weight.shape[1:] == width
-    fits &= bias is None or bias.shape == weight.shape[:1]
-    if not fits or inputs.dim() < 2 or not _has_onednn(inputs, weight):
-        return functional.linear(inputs, weight, bias)  # which says what is wrong
+    if not _fits(inputs, weight, bias) or not _has_onednn(inputs, weight):
+        return functional.linear(inputs, weight, bias)
     rows = inputs.flatten(0, -2)  # [N, K]
     if len(rows) * weight.numel() < FEWEST:
         return functional.linear(inputs, weight, bias)
     outputs: Tensor = _Linear.apply(rows, weight, bias)
     return outputs.view(*inputs.shape[:-1], len(weight))
+
+
+def _fits(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
+    """
+    Whether these are [..., K] of two axes or more, [M, K] and [M]: oneDNN takes no
+    others, and torch says what is wrong with them.
+    """
+    if inputs.dim() < 2 or weight.dim() != 2 or inputs.shape[-1] != weight.shape[1]:
+        return False
+    return bias is None or bias.shape == weight.shape[:1]
 
 
 def summed_products(left: Tensor, right: Tensor) -> Tensor:
