@@ -6,7 +6,11 @@ packed weights are skipped where they cannot be.
 import pytest
 import torch
 
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, can_pack
+from elmo_tasks.bilm.packed_linear import (
+    INFERENCE_PRECISIONS,
+    can_pack,
+    packed_linear,
+)
 
 CPU = torch.device("cpu")
 HAS_ONEDNN = torch.backends.mkldnn.is_available()
@@ -35,3 +39,13 @@ def test_nothing_else_is_packed() -> None:
         assert not can_pack(torch.device("meta"), dtype)
         with torch.backends.mkldnn.flags(enabled=False):
             assert not can_pack(CPU, dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_constant_product_has_no_gradient(dtype: torch.dtype) -> None:
+    """Packed or not."""
+    weight = torch.ones(3, 4, dtype=dtype, requires_grad=True)
+    bias = torch.ones(3, dtype=dtype, requires_grad=True)
+    outputs = packed_linear(weight, bias)(torch.ones(2, 4, dtype=dtype))
+    assert outputs.tolist() == [[5.0] * 3] * 2
+    assert not outputs.requires_grad

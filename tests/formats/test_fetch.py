@@ -260,6 +260,19 @@ def test_a_zip_that_cannot_be_unpacked(tmp_path: Path, cache: Path) -> None:
         model_path(str(file))
 
 
+def test_a_damaged_zip_of_the_user_is_never_removed(
+    tmp_path: Path, cache: Path
+) -> None:
+    file = small_zip(tmp_path / "x.zip", "a.json")
+    content = bytearray(file.read_bytes())
+    content[content.index(b"a.json") + len(b"a.json")] ^= 1  # of the member's content
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="x.zip") as error:
+        model_path(str(file))
+    assert "it was removed" not in str(error.value)
+    assert file.read_bytes() == bytes(content)
+
+
 def test_a_zip_that_another_process_unpacks_first(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
