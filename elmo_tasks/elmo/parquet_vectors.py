@@ -76,10 +76,13 @@ def write_part(
     return tokens
 
 
-def read_part(file: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+def read_part(
+    file: Path, model: VectorModel, settings: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """
     The metadata of an undamaged shard that was written with `settings`, else `None`.
-    Reads the whole file.
+    Reads the whole file. Its pages have checksums; the description of its columns has
+    none, and is compared.
     """
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
@@ -90,6 +93,8 @@ def read_part(file: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
             for key, value in settings.items():
                 if found[key] != value:
                     return None
+            if part.schema_arrow != _schema(model):
+                return None
             for group in range(part.num_row_groups):
                 part.read_row_group(group)
             return found

@@ -37,6 +37,7 @@ from elmo_tasks.elmo.parquet_vectors import (
     write_part,
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo
+from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.fasta import read_proteins
@@ -350,23 +351,26 @@ class ShardWriter:
             "text_sha256": shard.sha256,
         }
         file = self._job.folder / part_name(shard.number)
-        found = read_part(file, settings)
+        found = read_part(file, self._model, settings)
         if found is None:
             found = self._write(file, shard, settings)
         return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
 
     def _write(self, file: Path, shard: Shard, settings: dict[str, Any]) -> Row:
-        elmo = self._job.elmo
         cpu = cpu_type()
         tokens = write_part(
             file,
-            elmo.vector_model(self._job.layers, stored=self._job.stored),
-            elmo.sizes,
+            self._model,
+            self._job.elmo.sizes,
             self._sentences(shard),
             first=shard.first,
             settings=settings | {"cpu": cpu},
         )
         return {"tokens": tokens, "cpu": cpu}
+
+    @cached_property
+    def _model(self) -> VectorModel:
+        return self._job.elmo.vector_model(self._job.layers, stored=self._job.stored)
 
     @cached_property
     def _job(self) -> ShardJob:
