@@ -190,6 +190,10 @@ SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
         "int8": Runs("int8_computed", "ner-int8"),
         "float32": Runs("tokens", "ner-59M"),
     },
+    ("results/int8.md", "Computed", "SNLI, seed 1"): {
+        "int8": Runs("int8_computed", "snli-int8"),
+        "float32": Runs("table1", "snli-elmo", seed=1),
+    },
     ("results/int8.md", "Computed", "SST-5, seed 1"): {
         "int8": Runs("int8_computed", "sst-int8"),
         "float32": Runs("tokens", "sst-59M", seed=1),
@@ -312,6 +316,8 @@ for seed in (1, 2):
 WEIGHTS = {
     "NER, input": Runs("tokens", "ner-59M", seed=1),
     "NER, WikiGold, input": Runs("wikigold", "wikigold-elmo", seed=1),
+    "SNLI, input": Runs("table1", "snli-elmo", seed=1),
+    "SNLI, output": Runs("table1", "snli-elmo", seed=1),
     "SST, input": Runs("tokens", "sst-59M", seed=1),
     "SST, output": Runs("tokens", "sst-59M", seed=1),
     "SRL, input": Runs("srl_adam", "srl-input", seed=1),
@@ -570,6 +576,10 @@ SOURCES["RESULTS.md", "Table 1", "NER, WikiGold"] = {
     WITHOUT: Runs("wikigold", "wikigold-baseline"),
     WITH: Runs("wikigold", "wikigold-elmo"),
 }
+SOURCES["RESULTS.md", "Table 1", "SNLI"] = {
+    WITHOUT: Runs("table1", "snli-baseline"),
+    WITH: Runs("table1", "snli-elmo"),
+}
 AGAIN = {"NER": "ner", "SST-5": "sst"}
 """Tasks of Table 1 with raw rows of the table `tokens`, by the name of the rows."""
 BILMS = {"4 M": "4M", "15 M": "15M", "59 M": "59M"}
@@ -604,7 +614,7 @@ def test_listed_scores_are_those_of_the_raw_rows() -> None:
     for column, run in ((WITHOUT, "srl-baseline"), (WITH, "srl-input")):
         expected = [round(score, 2) for score in Runs("srl_adam", run).scores()]
         assert Listed("SRL", column, "`small`, bfloat16").scores() == expected
-    for task in [*AGAIN, "NER, WikiGold"]:
+    for task in [*AGAIN, "SNLI", "NER, WikiGold"]:
         sources = SOURCES["RESULTS.md", "Table 1", task]
         for column, source in sources.items():
             expected = [round(score, 2) for score in source.scores()]
