@@ -76,11 +76,21 @@ def test_tuning_starts_from_the_exported_weights(tmp_path: Path) -> None:
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("front", [False, True], ids=["after", "before"])
 def test_new_words_share_the_probability_of_unk(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    front: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """New words may come after the known ones or, being more frequent, before them."""
     before = exported(tmp_path / "bilm").softmax
-    words = WORDS + [f"new{number}" for number in range(500)]
+    new_words = [f"new{number}" for number in range(500)]
+    if front:
+        words = [
+            *SPECIALS,
+            *[f"a{word}" for word in new_words],
+            *WORDS[len(SPECIALS) :],
+        ]
+    else:
+        words = WORDS + new_words
     caplog.set_level("INFO", "elmo_tasks")
     model = tuned(str(tmp_path / "bilm"), words)
     assert not model.knows_words
@@ -90,7 +100,8 @@ def test_new_words_share_the_probability_of_unk(
     before.double()
     old = (hidden @ before.weight.t() + before.bias).softmax(1)
     new = (hidden @ after.weight.t() + after.bias).softmax(1)
-    assert torch.allclose(new[:, known], old[:, known], rtol=1e-5, atol=1e-6)
+    places = [words.index(WORDS[k]) for k in known]
+    assert torch.allclose(new[:, places], old[:, known], rtol=1e-5, atol=1e-6)
     assert (
         "new softmax: 508 words instead of 8; 500 unseen words start as <UNK>"
         in caplog.text
