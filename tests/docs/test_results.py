@@ -580,6 +580,12 @@ SOURCES["RESULTS.md", "Table 1", "SNLI"] = {
     WITHOUT: Runs("table1", "snli-baseline"),
     WITH: Runs("table1", "snli-elmo"),
 }
+for _task, _row, _metric in (("NER", "ner", "f1"), ("SST-5", "sst", "accuracy")):
+    for _part, _prefix in (("dev", ""), ("aside", "aside_")):
+        SOURCES["results/table-1.md", "The part put aside", f"{_task}, {_part}"] = {
+            WITHOUT: Runs("aside", f"{_row}-baseline", metric=_prefix + _metric),
+            WITH: Runs("aside", f"{_row}-elmo", metric=_prefix + _metric),
+        }
 AGAIN = {"NER": "ner", "SST-5": "sst"}
 """Tasks of Table 1 with raw rows of the table `tokens`, by the name of the rows."""
 BILMS = {"4 M": "4M", "15 M": "15M", "59 M": "59M"}
@@ -648,6 +654,14 @@ def test_every_task_gains_in_every_seed(task: str) -> None:
     sources = SOURCES["RESULTS.md", "Table 1", task]
     pairs = zip(sources[WITH].scores(), sources[WITHOUT].scores(), strict=True)
     assert all(high > low for high, low in pairs)
+
+
+def test_the_increases_on_the_part_put_aside() -> None:
+    place = ("results/table-1.md", "The part put aside")
+    for label, _, _, cell in tables_of(*place)[0][1:]:
+        high = sample_of(*place, label, WITH)
+        low = sample_of(*place, label, WITHOUT)
+        assert_difference(cell, high, low)
 
 
 def test_the_increases_at_mini() -> None:
