@@ -180,9 +180,9 @@ print(json.dumps(found))
 
 def test_weights_are_read_once_and_not_held_twice(tmp_path: Path) -> None:
     """
-    `Elmo` reads the file for its digest, by `read`, and maps it into memory for its
-    values, of which one layer is copied at a time. In a process of its own: what other
-    tests leave in memory is given back and taken again meanwhile.
+    `Elmo` reads the file for its digest, by `read`. It maps the file into memory for
+    its values, and copies one layer at a time. This runs in a new process, since
+    memory that other tests have freed would be counted, too.
     """
     require_path("/proc/self/io", "/proc/self/clear_refs")
     wide = options(dim=2048, projection_dim=128)

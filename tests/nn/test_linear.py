@@ -130,6 +130,10 @@ def test_a_layer_has_the_names_and_values_of_torch() -> None:
         assert torch.equal(layer(inputs), theirs(inputs))
 
 
+LARGE = FEWEST // 20_000
+"""Rows of a product of 200 x 100 that oneDNN computes."""
+
+
 class Products(TorchDispatchMode):
     """Counts the matrix products of oneDNN, and those of torch."""
 
@@ -150,22 +154,18 @@ class Products(TorchDispatchMode):
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="no oneDNN")
-@pytest.mark.parametrize("rows", [FEWEST // 20_000, FEWEST // 20_000 - 1])
+@pytest.mark.parametrize("rows", [LARGE, LARGE - 1])
 def test_large_products_are_onednns(rows: int) -> None:
     """The outputs, and the gradients of inputs and weight; 20,000 numbers are one row's."""
     inputs = torch.randn(rows, 200, requires_grad=True)
     weight = torch.randn(100, 200, requires_grad=True)
     with Products() as counted:
         linear(inputs, weight).sum().backward()
-    is_large = rows * 20_000 >= FEWEST
+    is_large = rows >= LARGE
     assert (counted.onednn, counted.torch) == ((3, 0) if is_large else (0, 3))
     with Products() as counted:
         summed_products(torch.ones(rows, 100), torch.ones(rows, 200))
     assert (counted.onednn, counted.torch) == ((1, 0) if is_large else (0, 1))
-
-
-LARGE = FEWEST // 20_000
-"""Rows of a product of 200 x 100 that oneDNN computes."""
 
 
 @pytest.mark.parametrize("rows", [5, LARGE])
