@@ -35,6 +35,7 @@ from elmo_tasks.training.checks.schema import evaluation_problems
 from elmo_tasks.training.fast_elmo import use_fast_elmo
 from elmo_tasks.training.old_weights import without_constants, write_state
 from elmo_tasks.training.pass_loss import loss_of_pass
+from elmo_tasks.training.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.vocabulary import require_namespaces
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -173,17 +174,23 @@ def readable_by_nltk(file: str | Path) -> Iterator[None]:
 
 
 def data_loader(
-    archive: Archive, file: str | Path, *, batch_size: int | None = None
+    archive: Archive,
+    file: str | Path,
+    *,
+    batch_size: int | None = None,
+    part: Part = WHOLE,
 ) -> DataLoader:
     """
-    The archive's data loader for validation, on all instances of another file, perhaps
-    with batches of another size.
+    The archive's data loader for validation, on all instances of another file or of a
+    part of it, perhaps with batches of another size.
     """
     given = archive.config.get("validation_data_loader")
     params = (given or archive.config["data_loader"]).duplicate()
     params.params.pop("batches_per_epoch", None)
     if batch_size is not None:
         _set_batch_size(params, batch_size)
+    if part != WHOLE:
+        params.params |= {"type": SHARE_LOADER, "part": list(part), "share": 1.0}
     for batches in (params, params.get("batch_sampler")):
         if isinstance(batches, Params):
             batches.params.pop("drop_last", None)
@@ -214,11 +221,13 @@ def score(
     *,
     batch_size: int | None = None,
     predictions: Path | None = None,
+    part: Part = WHOLE,
 ) -> dict[str, Any]:
     """
-    The metrics of an archive on a file, which do not depend on the batches; the
-    evaluator of its config writes the predictions, if a file is given. Raises
-    `InputError` if the config, with its overrides, has invalid values.
+    The metrics of an archive on a file, or on a part of its units as `ShareDataLoader`
+    has it. They do not depend on the batches. The evaluator of its config writes the
+    predictions, if a file is given. Raises `InputError` if the config, with its
+    overrides, has invalid values, or if nothing or everything is in the part.
     """
     config = archive.config.duplicate()
     problems = evaluation_problems(config.as_dict(quiet=True))
@@ -233,7 +242,7 @@ def score(
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
     evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
-        loader = data_loader(archive, file, batch_size=batch_size)
+        loader = data_loader(archive, file, batch_size=batch_size, part=part)
         found = evaluator(archive.model, loader, predictions_output_file=predictions)
     scores = dict(found)
     if losses.is_known:

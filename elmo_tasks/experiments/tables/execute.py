@@ -35,7 +35,7 @@ from elmo_tasks.run_names import (
 from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
-from elmo_tasks.training.subsampling import SHARE_LOADER, kept_and_aside
+from elmo_tasks.training.subsampling import kept_and_aside
 
 PACKAGES = ("torch", "allennlp", "numpy")
 _DESCRIBE = ("describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+")
@@ -138,20 +138,10 @@ def _score_aside(plan: dict[str, Any], archive_file: Path) -> dict[str, float]:
     The scores of the best epoch on the part of the training data that was put aside,
     read as the validation data are.
     """
-    config = plan["config"]
-    key = "validation_data_loader"
-    if not config.get(key):
-        key = "data_loader"
     _, aside = kept_and_aside(plan["aside"])
-    changes = {
-        f"{key}.type": SHARE_LOADER,
-        f"{key}.part": list(aside),
-        f"{key}.share": 1.0,
-    }
-    archive = load_archive(
-        archive_file, cuda_device=_device_number(), overrides=json.dumps(changes)
-    )
-    found = run_dir.numbers(score(archive, config["train_data_path"]))
+    archive = load_archive(archive_file, cuda_device=_device_number())
+    data = plan["config"]["train_data_path"]
+    found = run_dir.numbers(score(archive, data, part=aside))
     return {f"{ASIDE}{name}": value for name, value in found.items()}
 
 

@@ -1,0 +1,146 @@
+"""
+How much a score depends on the sentences that it is measured on: the trained models of a
+table, scored on all blocks of the data but one, for each block. Prints a JSON line for
+each run and data set.
+
+PYTHONPATH=. python benchmarks/score_blocks.py out/table1/runs --rows 'snli-*' --blocks 20
+
+A block has whole units, as `ShareDataLoader` has them: documents, articles, sentences.
+The data are those of validation and, for a run that has put data aside, these. From the
+scores of K blocks, `jackknife_error` computes the standard error of a score, or, from the
+differences of two rows, of a difference.
+"""
+
+import argparse
+import fnmatch
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import torch
+from allennlp.models import Archive, Model
+from allennlp.training.metrics import Metric
+
+from elmo_tasks.experiments.tables.run_dir import MODEL, PLAN, RESULT, read_json
+from elmo_tasks.host import register_classes
+from elmo_tasks.run_names import ARCHIVE
+from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.subsampling import WHOLE, Part, kept_and_aside
+
+
+class Recorded(Metric):
+    """A metric that can be computed again from some of the batches that it was given."""
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+        self.calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        self.calls.append((args, kwargs))
+        self.metric(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.metric, name)
+
+    def get_metric(self, reset: bool) -> Any:
+        return self.metric.get_metric(reset)
+
+    def reset(self) -> None:
+        self.metric.reset()
+
+
+def record_metrics(model: Model) -> list[Recorded]:
+    """Replace the metrics of a model by recorded ones, which are returned."""
+    found = []
+    for module in model.modules():
+        for name, value in list(vars(module).items()):
+            if isinstance(value, Metric):
+                recorded = Recorded(value)
+                setattr(module, name, recorded)
+                found.append(recorded)
+    return found
+
+
+def blocks_of(part: Part, count: int) -> list[Part]:
+    """The part in `count` blocks of the same size, in file order."""
+    start, end = part
+    edges = []
+    for number in range(count):
+        edges.append(start + (end - start) * number / count)
+    edges.append(end)
+    return list(pairwise(edges))
+
+
+def scores_without(
+    archive: Archive, file: str, blocks: Sequence[Part], name: str
+) -> tuple[float, list[float]]:
+    """
+    The metric `name` on all blocks of a file, and on all but the first, the second and
+    so on.
+    """
+    metrics = record_metrics(archive.model)
+    ends = [[0] * len(metrics)]
+    for block in blocks:
+        score(archive, file, part=block)
+        ends.append([len(metric.calls) for metric in metrics])
+
+    def again(left_out: int | None) -> float:
+        for place, metric in enumerate(metrics):
+            metric.reset()
+            for block, (start, end) in enumerate(pairwise(ends)):
+                if block != left_out:
+                    for args, kwargs in metric.calls[start[place] : end[place]]:
+                        metric.metric(*args, **kwargs)
+        return float(archive.model.get_metrics(reset=True)[name])
+
+    return again(None), [again(block) for block in range(len(blocks))]
+
+
+def jackknife_error(without: Sequence[float]) -> float:
+    """
+    The standard error of a number that was computed without each of K blocks: the
+    jackknife of Tukey.
+    """
+    count = len(without)
+    squares = sum((one - mean(without)) ** 2 for one in without)
+    return float(((count - 1) / count * squares) ** 0.5)
+
+
+def data_of(plan: dict[str, Any]) -> dict[str, tuple[str, Part]]:
+    """By name, the files that a run is scored on, and which part of each."""
+    config = plan["config"]
+    data = {"dev": (config["validation_data_path"], WHOLE)}
+    if plan.get("aside"):
+        _, aside = kept_and_aside(plan["aside"])
+        data["aside"] = (config["train_data_path"], aside)
+    return data
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=Path, help="the folder of the runs of a table")
+    parser.add_argument("--rows", default="*", help="a pattern, such as 'snli-*'")
+    parser.add_argument("--blocks", type=int, default=20)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    register_classes()
+    for folder in sorted(args.runs.iterdir()):
+        plan = read_json(folder / PLAN)
+        finished = read_json(folder / RESULT)
+        if not plan or not finished or not fnmatch.fnmatch(plan["row"], args.rows):
+            continue
+        metric = plan["config"]["trainer"]["validation_metric"].removeprefix("+")
+        for name, (file, part) in data_of(plan).items():
+            archive = load_archive(folder / MODEL / ARCHIVE)
+            blocks = blocks_of(part, args.blocks)
+            whole, without = scores_without(archive, file, blocks, metric)
+            row = {"row": plan["row"], "seed": plan["seed"], "hash": finished["hash"]}
+            row |= {"data": name, "metric": metric, "score": whole, "without": without}
+            print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

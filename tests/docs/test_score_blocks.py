@@ -1,0 +1,56 @@
+"""benchmarks/score_blocks.py scores each unit of the data once, and leaves one block out."""
+
+import random
+import runpy
+from itertools import chain
+from statistics import mean, stdev
+
+import pytest
+
+from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.subsampling import unit_indices
+from tests.models import SAMPLES
+from tests.tasks.test_task_models import STORED
+from tests.tiny import ROOT
+
+SCRIPT = runpy.run_path("benchmarks/score_blocks.py")
+TASKS = ["squad", "snli", "srl", "coref", "ner", "sst"]
+
+
+@pytest.mark.parametrize("part", [(0.0, 1.0), (0.9, 1.0)])
+@pytest.mark.parametrize("count", [7, 15, 20])
+def test_blocks_have_each_unit_of_the_part_once(
+    part: tuple[float, float], count: int
+) -> None:
+    blocks = SCRIPT["blocks_of"](part, count)
+    assert len(blocks) == count
+    for units in (300, 853, 8149):
+        found = [list(unit_indices(units, block)) for block in blocks]
+        assert all(found)
+        assert list(chain(*found)) == list(unit_indices(units, part))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_without_a_block_the_others_are_scored(task: str) -> None:
+    file, metric = SAMPLES[task], "f1"
+    if task == "srl":  # the sample is one document
+        file = ROOT / "fixtures/srl"
+    archive = load_archive(STORED / "1" / f"{task}.tar.gz")
+    if task in ("snli", "sst"):
+        metric = "accuracy"
+    expected = [score(archive, file)[metric]]
+    halves = SCRIPT["blocks_of"]((0.0, 1.0), 2)
+    for half in reversed(halves):
+        expected.append(score(archive, file, part=half)[metric])
+    whole, without = SCRIPT["scores_without"](archive, str(file), halves, metric)
+    assert [whole, *without] == pytest.approx(expected)
+
+
+def test_the_error_of_a_mean_is_the_usual_one() -> None:
+    generator = random.Random(1)
+    values = [generator.gauss(0, 1) for _ in range(20)]
+    without = []
+    for place in range(len(values)):
+        without.append(mean(values[:place] + values[place + 1 :]))
+    found = SCRIPT["jackknife_error"](without)
+    assert found == pytest.approx(stdev(values) / 20**0.5)
