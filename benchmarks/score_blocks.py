@@ -21,6 +21,7 @@ from statistics import mean
 from typing import Any
 
 import torch
+from allennlp.data import DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.training.metrics import Metric
 
@@ -64,6 +65,19 @@ def record_metrics(model: Model) -> list[Recorded]:
     return found
 
 
+def read_once(reader: DatasetReader) -> None:
+    """Let a reader keep the instances of each file, as every block reads all of it."""
+    read = reader._read
+    kept: dict[str, list[Instance]] = {}
+
+    def instances_of(file: str) -> list[Instance]:
+        if file not in kept:
+            kept[file] = list(read(file))
+        return kept[file]
+
+    reader._read = instances_of
+
+
 def blocks_of(part: Part, count: int) -> list[Part]:
     """The part in `count` blocks of the same size, in file order."""
     start, end = part
@@ -81,6 +95,7 @@ def scores_without(
     The metric `name` on all blocks of a file, and on all but the first, the second and
     so on.
     """
+    read_once(archive.validation_dataset_reader)
     metrics = record_metrics(archive.model)
     ends = [[0] * len(metrics)]
     for block in blocks:
