@@ -149,10 +149,18 @@ SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
         "input and output": Runs("table3", "coref-both"),
     },
     ("RESULTS.md", "Figure 1", f"SNLI, {WITHOUT}"): {
-        "100 %": Listed("SNLI", WITHOUT, seeds=(1,))
+        "1 %": Runs("figure1", "snli-baseline-0.01"),
+        "3 %": Runs("figure1", "snli-baseline-0.03"),
+        "10 %": Runs("figure1", "snli-baseline-0.1"),
+        "30 %": Runs("figure1", "snli-baseline-0.3"),
+        "100 %": Runs("table1", "snli-baseline", seed=1),
     },
     ("RESULTS.md", "Figure 1", f"SNLI, {WITH}"): {
-        "100 %": Listed("SNLI", WITH, seeds=(1,))
+        "1 %": Runs("figure1", "snli-elmo-0.01"),
+        "3 %": Runs("figure1", "snli-elmo-0.03"),
+        "10 %": Runs("figure1", "snli-elmo-0.1"),
+        "30 %": Runs("figure1", "snli-elmo-0.3"),
+        "100 %": Runs("table1", "snli-elmo", seed=1),
     },
     ("RESULTS.md", "Figure 1", f"SRL, {WITHOUT}"): {
         "1 %": Runs("figure1", "srl-baseline-0.01"),
@@ -441,7 +449,8 @@ MINUTES = [
     ("results/srl-optimizer.md", '"another processor", {} to {})', "table2", "srl"),
     ("results/srl-optimizer.md", "{} to {} minutes each", "srl_mechanism", ""),
     ("results/tables-8-and-9.md", "{} to {} minutes a run", "ensembles", ".*-elmo"),
-    ("results/figure-1.md", "{} to {} minutes a run, float32", "figure1", ""),
+    ("results/figure-1.md", "{} to {} minutes a run, float32", "figure1", "srl"),
+    ("results/figure-1.md", "SNLI: {} to {} minutes a run", "figure1", "snli"),
     ("results/figure-1.md", "{} to {} minutes a run on an AMD", "shares", ""),
     ("results/tokens.md", "2026-11-27, {} to {} minutes a run", "tokens", ""),
     ("results/tables-2-and-3.md", "| {} to {} | EPYC (Zen 5), 2026", "table2", "srl"),
