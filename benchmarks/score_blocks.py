@@ -6,9 +6,9 @@ each run and data set.
 PYTHONPATH=. python benchmarks/score_blocks.py out/table1/runs --rows 'snli-*' --blocks 20
 
 A block has whole units, as `ShareDataLoader` has them: documents, articles, sentences.
-The data are those of validation and, for a run that has put data aside, these. From the
-scores of K blocks, `jackknife_error` computes the standard error of a score, or, from the
-differences of two rows, of a difference.
+The data are those that a run was scored on: those of validation, or of another file; and
+what it has put aside, if anything. From the K scores, `jackknife_error` computes the
+standard error of a score, or, from the differences of two rows, of a difference.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.experiments.tables.run_dir import MODEL, PLAN, RESULT, read_json
+from elmo_tasks.experiments.tables.run_dir import MODEL, RESULT, read_json
 from elmo_tasks.host import register_classes
 from elmo_tasks.run_names import ARCHIVE
 from elmo_tasks.training.archives import load_archive, score
@@ -124,12 +124,12 @@ def jackknife_error(without: Sequence[float]) -> float:
     return float(((count - 1) / count * squares) ** 0.5)
 
 
-def data_of(plan: dict[str, Any]) -> dict[str, tuple[str, Part]]:
-    """By name, the files that a run is scored on, and which part of each."""
-    config = plan["config"]
-    data = {"dev": (config["validation_data_path"], WHOLE)}
-    if plan.get("aside"):
-        _, aside = kept_and_aside(plan["aside"])
+def data_of(run: dict[str, Any]) -> dict[str, tuple[str, Part]]:
+    """By name, the files that a run was scored on, and which part of each."""
+    config = run["config"]
+    data = {run["split"]: (run["file"] or config["validation_data_path"], WHOLE)}
+    if run.get("aside"):
+        _, aside = kept_and_aside(run["aside"])
         data["aside"] = (config["train_data_path"], aside)
     return data
 
@@ -143,16 +143,18 @@ def main() -> None:
     torch.set_num_threads(1)
     register_classes()
     for folder in sorted(args.runs.iterdir()):
-        plan = read_json(folder / PLAN)
-        finished = read_json(folder / RESULT)
-        if not plan or not finished or not fnmatch.fnmatch(plan["row"], args.rows):
+        run = read_json(folder / RESULT)
+        archive_file = folder / MODEL / ARCHIVE  # an ensemble has none
+        if run is None or not archive_file.is_file():
             continue
-        metric = plan["config"]["trainer"]["validation_metric"].removeprefix("+")
-        for name, (file, part) in data_of(plan).items():
-            archive = load_archive(folder / MODEL / ARCHIVE)
+        if not fnmatch.fnmatch(run["row"], args.rows):
+            continue
+        metric = run["config"]["trainer"]["validation_metric"].removeprefix("+")
+        for name, (file, part) in data_of(run).items():
+            archive = load_archive(archive_file)
             blocks = blocks_of(part, args.blocks)
             whole, without = scores_without(archive, file, blocks, metric)
-            row = {"row": plan["row"], "seed": plan["seed"], "hash": finished["hash"]}
+            row = {"row": run["row"], "seed": run["seed"], "hash": run["hash"]}
             row |= {"data": name, "metric": metric, "score": whole, "without": without}
             print(json.dumps(row), flush=True)
 

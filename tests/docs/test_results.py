@@ -111,11 +111,6 @@ Source = Runs | Listed
 TASKS = ["SQuAD", "SNLI", "SRL", "Coref", "NER", "NER, WikiGold", "SST-5"]
 
 
-def listed(column: str, **more: Any) -> dict[str, Source]:
-    """Sources of a row of Table 1: the scores of each task."""
-    return {task: Listed(task, column, **more) for task in TASKS}
-
-
 SOURCES: dict[tuple[str, str, str], dict[str, Source]] = {
     ("RESULTS.md", "Tables 2 and 3", "SNLI"): {
         WITHOUT: Runs("table1", "snli-baseline"),
@@ -475,6 +470,12 @@ def raw_rows(file: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+def files_of_runs() -> list[str]:
+    """The files of raw rows that have a row for each run of a table."""
+    others = {"peers", "blocks"}  # times of training; scores without a block
+    return sorted({path.stem for path in FOLDER.glob("*.jsonl")} - others)
+
+
 def main_metric(scores: dict[str, float]) -> str:
     """F1 or accuracy, whichever the task has."""
     return "f1" if "f1" in scores else "accuracy"
@@ -616,23 +617,20 @@ def error_over_data(high: Source, low: Source, data: str = "dev") -> str:
     return f"{100 * JACKKNIFE(differences):.1f}"
 
 
-for _task in TASKS:
-    SOURCES["RESULTS.md", "Table 1", _task] = {
-        WITHOUT: Listed(_task, WITHOUT),
-        WITH: Listed(_task, WITH),
-    }
-SOURCES["RESULTS.md", "Table 1", "SRL"] = {
-    WITHOUT: Runs("srl_adam", "srl-baseline"),
-    WITH: Runs("srl_adam", "srl-input"),
+TABLE_1 = {
+    "SQuAD": ("table1", "squad-baseline", "squad-elmo"),
+    "SNLI": ("table1", "snli-baseline", "snli-elmo"),
+    "SRL": ("srl_adam", "srl-baseline", "srl-input"),
+    "Coref": ("table1", "coref-baseline", "coref-elmo"),
+    "NER": ("tokens", "ner-baseline", "ner-59M"),
+    "NER, WikiGold": ("wikigold", "wikigold-baseline", "wikigold-elmo"),
+    "SST-5": ("tokens", "sst-baseline", "sst-59M"),
 }
-SOURCES["RESULTS.md", "Table 1", "NER, WikiGold"] = {
-    WITHOUT: Runs("wikigold", "wikigold-baseline"),
-    WITH: Runs("wikigold", "wikigold-elmo"),
-}
-for _task, _row in (("SQuAD", "squad"), ("SNLI", "snli"), ("Coref", "coref")):
+"""The file of the raw rows of each task, and its runs without ELMo and with it."""
+for _task, (_file, _baseline, _elmo) in TABLE_1.items():
     SOURCES["RESULTS.md", "Table 1", _task] = {
-        WITHOUT: Runs("table1", f"{_row}-baseline"),
-        WITH: Runs("table1", f"{_row}-elmo"),
+        WITHOUT: Runs(_file, _baseline),
+        WITH: Runs(_file, _elmo),
     }
 for _task, _row, _metric in (
     ("SNLI", "snli", "accuracy"),
@@ -645,26 +643,21 @@ for _task, _row, _metric in (
             WITH: Runs("aside", f"{_row}-elmo", metric=_prefix + _metric),
         }
 for _tenth in (2, 4, 6, 8, 10):
-    SOURCES["results/table-1.md", "Why SST-5", str(_tenth)] = {}
-    for _part, _metric in (("dev", "accuracy"), ("aside", "aside_accuracy")):
-        for _label, _row in (("without", "sst-baseline"), ("with ELMo", "sst-elmo")):
-            _file, _run = "tenths", f"{_row}-aside-{_tenth}"
-            if _tenth == 10:
-                _file, _run = "aside", _row
-            SOURCES["results/table-1.md", "Why SST-5", str(_tenth)][
-                f"{_part}, {_label}"
-            ] = Runs(_file, _run, seed=1, metric=_metric)
-AGAIN = {"NER": "ner", "SST-5": "sst"}
-"""Tasks of Table 1 with raw rows of the table `tokens`, by the name of the rows."""
+    _file, _end = "tenths", f"-aside-{_tenth}"
+    if _tenth == 10:
+        _file, _end = "aside", ""
+    _sources: dict[str, Source] = {}
+    for _label, _row in (("without", "sst-baseline"), ("with ELMo", "sst-elmo")):
+        for _part, _metric in (("dev", "accuracy"), ("aside", "aside_accuracy")):
+            _found = Runs(_file, _row + _end, seed=1, metric=_metric)
+            _sources[f"{_part}, {_label}"] = _found
+    SOURCES["results/table-1.md", "Why SST-5", str(_tenth)] = _sources
+OF_TOKENS = {"NER": "ner", "SST-5": "sst"}
+"""Tasks of the table `tokens`, by the name of the rows."""
 BILMS = {"4 M": "4M", "15 M": "15M", "59 M": "59M"}
-for _task, _row in AGAIN.items():
-    _baseline = Runs("tokens", f"{_row}-baseline")
-    SOURCES["RESULTS.md", "Table 1", _task] = {
-        WITHOUT: _baseline,
-        WITH: Runs("tokens", f"{_row}-59M"),
-    }
+for _task, _row in OF_TOKENS.items():
     SOURCES["results/tokens.md", "Gain by the tokens", _task] = {
-        WITHOUT: _baseline,
+        WITHOUT: Runs("tokens", f"{_row}-baseline"),
     }
     for _column, _bilm in BILMS.items():
         _found = Runs("tokens", f"{_row}-{_bilm}")
@@ -688,7 +681,9 @@ def test_listed_scores_are_those_of_the_raw_rows() -> None:
     for column, run in ((WITHOUT, "srl-baseline"), (WITH, "srl-input")):
         expected = [round(score, 2) for score in Runs("srl_adam", run).scores()]
         assert Listed("SRL", column, "`small`, bfloat16").scores() == expected
-    for task in [*AGAIN, "SQuAD", "SNLI", "Coref", "NER, WikiGold"]:
+    for task in TASKS:
+        if task == "SRL":
+            continue
         sources = SOURCES["RESULTS.md", "Table 1", task]
         for column, source in sources.items():
             expected = [round(score, 2) for score in source.scores()]
@@ -753,12 +748,11 @@ def test_the_increases_on_other_tenths_of_sst() -> None:
 
 
 def test_blocks_are_of_runs_with_raw_rows() -> None:
-    """The score of all blocks is that of the run, and every row is reported."""
+    """And the score of all blocks is that of the run."""
     runs = {}
-    for path in FOLDER.glob("*.jsonl"):
-        for record in raw_rows(path.stem):
-            if "scores" in record:
-                runs[record["hash"]] = record
+    for file in files_of_runs():
+        for record in raw_rows(file):
+            runs[record["hash"]] = record
     for block in raw_rows("blocks"):
         record = runs[block["hash"]]
         assert (block["row"], block["seed"]) == (record["row"], record["seed"])
@@ -841,7 +835,7 @@ def test_the_increases_by_tokens() -> None:
     (table,) = tables_of(*place)
     bilms = json.loads((FOLDER / "tokens.json").read_text("utf-8"))
     assert list(bilms) == list(BILMS.values())
-    for task in AGAIN:
+    for task in OF_TOKENS:
         (row,) = [row for row in table if row[0] == f"{task}, increase (SE)"]
         low = sample_of(*place, task, WITHOUT)
         for column in BILMS:
@@ -958,11 +952,11 @@ def test_rows_that_name_their_run() -> None:
 def file_with(run: str) -> str:
     """The file of raw rows that has a run; only one may."""
     files = []
-    for path in FOLDER.glob("*.jsonl"):
-        if any(record["row"] == run for record in raw_rows(path.stem)):
-            files.append(path.stem)
-    (file,) = files
-    return file
+    for file in files_of_runs():
+        if any(record["row"] == run for record in raw_rows(file)):
+            files.append(file)
+    (found,) = files
+    return found
 
 
 def test_every_raw_row_is_reported() -> None:
@@ -978,11 +972,9 @@ def test_every_raw_row_is_reported() -> None:
     for _, run, _ in rows_of_runs():
         used.add((file_with(run), run, 1))
     kept = set()
-    for path in FOLDER.glob("*.jsonl"):
-        if path.name in ("peers.jsonl", "blocks.jsonl"):  # not of tables
-            continue
-        for record in raw_rows(path.stem):
-            kept.add((path.stem, record["row"], record["seed"]))
+    for file in files_of_runs():
+        for record in raw_rows(file):
+            kept.add((file, record["row"], record["seed"]))
     assert kept - used == set()
 
 
