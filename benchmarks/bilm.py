@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,7 +25,7 @@ from tests.gpu.operators import operators_of_a_step
 
 TOLERANCE = 1e-5
 
-Run = Callable[[Tensor], object]
+Run = Callable[[Tensor], Any]
 
 
 def random_sentences(rows: int, tokens: int, draw: random.Random) -> list[list[str]]:

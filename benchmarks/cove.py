@@ -156,7 +156,7 @@ def target_vocabulary(pairs: list[Pair]) -> dict[str, int]:
     counts = Counter[str]()
     for _, target in pairs:
         counts.update(target)
-    ids = {}
+    ids: dict[str, int] = {}
     for word, _ in counts.most_common(TARGET_WORDS - END - 1):
         ids[word] = len(ids) + END + 1
     return ids

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.nn.highway_lstm import HighwayLstm, HighwayLstmLayer
+from elmo_tasks.option_values import Precision
 
 TOLERANCE = 1e-4
 WIDTH = 200
@@ -27,7 +28,7 @@ Run = tuple[Encode, torch.nn.Module]
 """A function, and the module that has its weights."""
 
 
-def encoder(precision: str | None) -> HighwayLstm:
+def encoder(precision: Precision | None) -> HighwayLstm:
     return HighwayLstm(
         input_size=WIDTH,
         hidden_size=HIDDEN,

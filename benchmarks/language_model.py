@@ -41,7 +41,7 @@ class PlainStack(nn.Module):
         super().__init__()
         self.initial_states = stack.initial_states
         plain_layers = [_plain(layer) for layer in stack.layers]
-        self.layers: Sequence[nn.LSTM] = nn.ModuleList(plain_layers)  # type: ignore[assignment]
+        self.layers = nn.ModuleList(plain_layers)
 
     def forward(
         self,
@@ -78,9 +78,9 @@ def _plain(layer: Any) -> nn.LSTM:
             ("bias_ih_l0", layer.bias + layer.forget_bias),
         ):
             i, o, f, j = ours.chunk(4)
-            getattr(plain, name).copy_(torch.cat([i, f, j, o]))
-        plain.bias_hh_l0.zero_()
-        plain.weight_hr_l0.copy_(layer.projection)
+            plain.get_parameter(name).copy_(torch.cat([i, f, j, o]))
+        plain.get_parameter("bias_hh_l0").zero_()
+        plain.get_parameter("weight_hr_l0").copy_(layer.projection)
     return plain
 
 

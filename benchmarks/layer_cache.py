@@ -13,13 +13,14 @@ import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from elmo_tasks.bilm import BiLM, BiLMOptions
 
 
-def epochs(config: str, folder: Path, overrides: dict[str, object]) -> list[float]:
+def epochs(config: str, folder: Path, overrides: dict[str, Any]) -> list[float]:
     """
     Seconds between the metrics of one epoch and those of the next: training, validation
     and the checkpoint.
@@ -60,7 +61,7 @@ def shown(task: str, name: str, seconds: list[float], baseline: float) -> str:
 def measure(
     task: str, folder: Path, files: dict[str, str], few: int, many: int
 ) -> None:
-    elmo = {f"model.elmo.{key}": file for key, file in files.items()}
+    elmo: dict[str, Any] = {f"model.elmo.{key}": file for key, file in files.items()}
     config = f"training_config/{task}_elmo.jsonnet"
     cached = elmo | {"model.elmo.cache_dir": str(folder / "layers")}
     plain = f"training_config/{task}.jsonnet"

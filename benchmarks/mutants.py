@@ -25,7 +25,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir
@@ -132,7 +132,7 @@ class LeaveOutCall(Operator):
         return (Example("y = x.detach()", "y = x"), Example("check(x)", "pass"))
 
 
-def remainder(node: NodeOrLeaf) -> list[NodeOrLeaf]:
+def remainder(node: Any) -> list[NodeOrLeaf]:
     """
     What a call is replaced by when it is left out; nothing if it is not to be left out.
     """
@@ -157,7 +157,7 @@ def remainder(node: NodeOrLeaf) -> list[NodeOrLeaf]:
     return first_argument(last)
 
 
-def first_argument(call: NodeOrLeaf) -> list[NodeOrLeaf]:
+def first_argument(call: Any) -> list[NodeOrLeaf]:
     if len(call.children) != 3:  # "(", arguments, ")"
         return []
     first = call.children[1]
@@ -330,7 +330,7 @@ class Tests:
     def read(cls, folder: Path) -> "Tests":
         lines = CoverageData(str(folder / ".coverage"))
         lines.read()
-        seconds: Counter[str] = Counter()
+        seconds: dict[str, float] = defaultdict(float)
         failed = set()
         for line in (folder / "tests.jsonl").read_text().splitlines():
             report = json.loads(line)

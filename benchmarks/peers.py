@@ -113,7 +113,7 @@ def measure_all(arguments: argparse.Namespace, file: Path) -> None:
                 shared = Path(name) / peer.name
                 files = write_files(peer, arguments.scale, shared)
                 for elmo, package in CASES:
-                    row = {"row": peer.name, "elmo": elmo, "package": package}
+                    row: Row = {"row": peer.name, "elmo": elmo, "package": package}
                     row["seed"] = repeat
                     if key(row) in done:
                         continue

@@ -16,10 +16,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ray.cluster_utils import Cluster
 
-NODE = {"num_cpus": 1, "object_store_memory": 500 * 2**20}
+NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 500 * 2**20}
 
 
 @contextmanager
