@@ -21,6 +21,7 @@ import elmo_tasks
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
+from elmo_tasks.experiments.tables.inputs import Inputs, changed, described
 from elmo_tasks.experiments.tables.runs import find_folder, runnable
 from elmo_tasks.experiments.tables.table import ASIDE
 from elmo_tasks.processes import exit_with_parent
@@ -33,6 +34,7 @@ from elmo_tasks.run_names import (
     PERPLEXITIES,
 )
 from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.checks.files import names_of_inputs
 from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.subsampling import kept_and_aside
@@ -82,6 +84,7 @@ def _execute(
         import_module_and_submodules(package)
     started = _now()
     began = time.monotonic()
+    inputs = _inputs(plan, path)
     if plan["ensemble"]:
         scored = _score_ensemble(plan, path)
     else:
@@ -90,10 +93,39 @@ def _execute(
     result.pop("label", None)
     seconds = max(scored["seconds"], time.monotonic() - began)
     result["seconds"] = round(seconds, 1)
+    result["inputs"] = inputs
     result["started"] = started
     result["finished"] = _now()
     run_dir.write_json(path / run_dir.RESULT, result)
     RunFolder(path / MODEL).remove_checkpoints()
+
+
+def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
+    """
+    What the run reads, which is recorded when it begins. Raises `InputError` if that has
+    changed since and there is a checkpoint, with which it would go on; without one, the
+    run begins again.
+    """
+    recorded: Any = run_dir.read_json(path / run_dir.INPUTS)
+    if recorded is not None:
+        names = changed(recorded)
+        if not names:
+            return dict(recorded)
+        model = RunFolder(path / MODEL)
+        if model.has_checkpoint() or (path / MODEL / ARCHIVE).is_file():
+            raise InputError(
+                f"{', '.join(names)} has changed since this run began",
+                file=path,
+                hint="delete this folder, to run it with the present data",
+            )
+    names = names_of_inputs(runnable(plan, path.parent))
+    if plan["file"]:
+        names.append(plan["file"])
+    if plan["ensemble"]:
+        names += [str(file) for file in _member_archives(plan, path)]
+    inputs = described(names)
+    run_dir.write_json(path / run_dir.INPUTS, inputs)
+    return inputs
 
 
 def _train(
@@ -150,13 +182,18 @@ def _device_number() -> int:
     return 0 if torch.cuda.is_available() else -1
 
 
-def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
+def _member_archives(plan: dict[str, Any], path: Path) -> list[Path]:
     archives = []
     for digest in plan["ensemble"]["members"]:
         folder = find_folder(path.parent, digest)
         if folder is None:
             raise InputError("a member of the ensemble is missing", file=path.parent)
         archives.append(folder / MODEL / ARCHIVE)
+    return archives
+
+
+def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
+    archives = _member_archives(plan, path)
     data = plan["file"] or plan["config"]["validation_data_path"]
     scores = score_ensemble(archives, data, how=plan["ensemble"]["how"])
     return {"scores": run_dir.numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}

@@ -64,6 +64,43 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
         yield from _missing(path, name)
 
 
+def names_of_inputs(config: dict[str, Any]) -> list[str]:
+    """
+    What the files that a config reads are called there: data, named files, and the
+    model of `model.elmo`; see `files_named`.
+    """
+    names = []
+    for key in DATA_PATHS:
+        names += [name for _, name in strings(key, config.get(key))]
+    names += [name for _, name in _named_files("", config)]
+    model = get(config, "model.elmo.model")
+    if isinstance(model, str):
+        # A biLM may be named by its two files, OPTIONS+WEIGHTS.
+        names += [model] if Path(model).exists() else model.split("+")
+    return names
+
+
+def files_named(name: str) -> list[Path]:
+    """
+    The files and folders with a name of a config, which may be a pattern, several
+    between commas, or a member of an archive, `ARCHIVE!MEMBER`; none of a URL.
+    """
+    if REMOTE.match(name):
+        return []
+    found = []
+    for part in _parts(name):
+        if part:
+            found += _existing(part)
+    return found
+
+
+def _existing(name: str) -> list[Path]:
+    """The files and folders with a name or of a pattern."""
+    if Path(name).exists():
+        return [Path(name)]
+    return [Path(file) for file in glob.glob(name, recursive=True)]
+
+
 def _looks_like_a_path(name: str) -> bool:
     path = Path(name)
     return path.is_absolute() or ("/" in name and path.suffix != "")
@@ -131,8 +168,8 @@ def _missing(path: str, name: str) -> Iterator[Problem]:
         if not part:
             yield Problem(path, "an existing file", '""')
             continue
-        found = [Path(file) for file in glob.glob(part, recursive=True)]
-        if not found and not Path(part).exists():
+        found = _existing(part)
+        if not found:
             hint = "check the path; `elmo-tasks data` says where the corpora come from"
             yield Problem(path, "an existing file", f"nothing at {part} ({hint})")
         elif incomplete_folder(found):
