@@ -1,7 +1,9 @@
-"""The files that a run has read: which, and whether they have changed since."""
+"""What runs have read, and whether it has changed since."""
 
-import json
+import hashlib
 import os
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +11,14 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import execute, run_dir
-from elmo_tasks.experiments.tables.inputs import Inputs, changed, described
+from elmo_tasks.experiments.tables.inputs import changed, described, inputs_in
 from elmo_tasks.experiments.tables.results import Summary
-from elmo_tasks.experiments.tables.runs import Planner, Run, runnable
+from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.text import remarks
+from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.run_names import ARCHIVE
-from elmo_tasks.training.checks.files import names_of_inputs
-from tests.tables.tables import planner, row
+from elmo_tasks.training.checks.files import input_paths
+from tests.tables.tables import planner, row, write_result
 from tests.tiny import write_data_root
 
 UNREADABLE = Path("/proc/self/mem")
@@ -29,64 +32,179 @@ SMALLER = {
 }
 
 
-def write_text(file: Path, text: str, *, seconds: int = 0) -> Path:
-    """Write a file whose date is so many seconds after 2026-11-01."""
+def write_text(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    os.utime(file, (1793491200 + seconds,) * 2)
     return file
+
+
+def config_with(key: str, value: str) -> dict[str, Any]:
+    config: Any = value
+    for part in reversed(key.split(".")):
+        config = {part: config}
+    return dict(config)
+
+
+def exchange(file: Path, text: str) -> None:
+    """Another file of the same size and date takes its place."""
+    status = file.stat()
+    file.unlink()
+    write_text(file, text)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (
+        status.st_size,
+        status.st_mtime_ns,
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
         (lambda file: None, False),
-        (lambda file: write_text(file, "one two", seconds=9), False),  # the same again
+        (lambda file: write_text(file, "one two"), False),
+        (lambda file: os.utime(file, (1, 1)), False),
         (lambda file: write_text(file, "one two three"), True),
-        (lambda file: write_text(file, "one owt", seconds=9), True),
-        (lambda file: write_text(file, "one owt", seconds=-9), True),
+        (lambda file: write_text(file, "one owt"), True),
+        (lambda file: exchange(file, "one owt"), True),
         (lambda file: file.unlink(), False),  # nobody can tell
         (lambda file: (file.unlink(), file.symlink_to(file)), False),
     ],
-    ids=["as it was", "written again", "longer", "newer", "older", "removed", "loop"],
+    ids=["nothing", "again", "date", "longer", "other", "same date", "gone", "loop"],
 )
 @pytest.mark.parametrize("name", ["text.txt", "", "*.txt"])
 def test_a_file_has_changed(
     name: str, change: Any, expected: bool, tmp_path: Path
 ) -> None:
     file = write_text(tmp_path / "data" / "text.txt", "one two")
-    named = str(tmp_path / "data" / name)
-    known = described([named])
-    assert list(known) == [named]
+    path = os.path.join(tmp_path, "data", name).rstrip("/")
+    known = described([path])
+    assert known == {path: hashlib.sha256(b"one two").hexdigest()}
     change(file)
-    assert changed(known) == ([named] if expected else [])
+    assert changed(known) == ([path] if expected else [])
+
+
+def test_a_link_to_another_file_of_the_same_size(tmp_path: Path) -> None:
+    one, two = [write_text(tmp_path / name, name) for name in ("a", "b")]
+    link = tmp_path / "link"
+    link.symlink_to(one)
+    known = described([str(link)])
+    link.unlink()
+    link.symlink_to(two)
+    assert changed(known) == [str(link)]
 
 
 def test_a_folder_has_changed(tmp_path: Path) -> None:
-    """Another file in it, another name, or the texts of two files exchanged."""
+    """
+    Another file in it, another name, or the texts of two files exchanged; not by a
+    hidden file, such as the lock that AllenNLP makes in the folder of a vocabulary.
+    """
     folder = tmp_path / "data"
     for name in ("a", "b/c"):
         write_text(folder / name, name[0])
     known = described([str(folder)])
+    write_text(folder / ".lock", "")
+    write_text(folder / ".git" / "index", "")
     assert changed(known) == []
     extra = write_text(folder / "b" / "extra", "")
     assert changed(known) == [str(folder)]
     extra.unlink()
     assert changed(known) == []
-    write_text(folder / "a", "b", seconds=9)
-    write_text(folder / "b" / "c", "a", seconds=9)
+    (folder / "a").rename(folder / "d")
+    assert changed(known) == [str(folder)]
+    write_text(folder / "d", "b").rename(folder / "a")
+    write_text(folder / "b" / "c", "a")
     assert changed(known) == [str(folder)]
 
 
-def test_members_of_archives_and_lists(tmp_path: Path) -> None:
-    archive = write_text(tmp_path / "vectors.zip", "of any contents")
-    two = [write_text(tmp_path / name, name) for name in ("a.txt", "b.txt")]
-    listed = ", ".join(str(file) for file in two)
-    known = described([f"{archive}!glove.txt", listed, "https://example.org/a.txt"])
-    assert list(known) == [f"{archive}!glove.txt", listed]
-    write_text(archive, "others")
-    write_text(two[1], "c.txt", seconds=9)
-    assert changed(known) == list(known)
+def test_of_a_folder_of_ontonotes_only_its_files_count(tmp_path: Path) -> None:
+    file = write_text(tmp_path / "nw" / "wsj.v4_gold_conll", "#begin")
+    known = described([str(tmp_path)])
+    write_text(tmp_path / "README", "of the corpus")
+    if UNREADABLE.is_file():
+        (tmp_path / "private").symlink_to(UNREADABLE)
+    assert changed(known) == []
+    file.write_text("#end")
+    assert changed(known) == [str(tmp_path)]
+
+
+@pytest.mark.skipif(not UNREADABLE.is_file(), reason="Linux has such a file")
+def test_what_cannot_be_read_has_not_changed(tmp_path: Path) -> None:
+    (tmp_path / "private").symlink_to(UNREADABLE)
+    write_text(tmp_path / "text", "one")
+    known = described([str(tmp_path), str(UNREADABLE)])
+    assert changed(known) == []
+    write_text(tmp_path / "text", "two")
+    assert changed(known) == [str(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{root}/a.zip!member.txt",
+        "({root}/a.zip)#member.txt",
+        "file://{root}/a.zip",
+        "{root}/b.txt, {root}/a.zip",
+        "~/a.zip",
+        "a.zip",
+    ],
+)
+@pytest.mark.parametrize("key", ["train_data_path", "model.text.pretrained_file"])
+def test_forms_of_a_name(
+    name: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The path is absolute: tables are printed in other folders, too."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    write_text(tmp_path / "a.zip", "a")
+    config = config_with(key, name.format(root=tmp_path))
+    assert str(tmp_path / "a.zip") in input_paths(config)
+
+
+@pytest.mark.parametrize("name", ["https://a.org/b.txt", "(https://a.org/b.zip)#c", ""])
+def test_what_is_not_on_this_machine(name: str) -> None:
+    assert input_paths({"train_data_path": name}) == []
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "model.elmo.model",
+        "model.bilm",
+        "model.text_field_embedder.token_embedders.elmo.model",
+    ],
+)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{root}/c++/m",
+        "{root}/c++/m/options.json+{root}/c++/m/weights.hdf5",
+        "~/c++/m",
+        "~/c++/m/options.json+~/c++/m/weights.hdf5",
+    ],
+)
+def test_the_files_of_a_model(
+    key: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "c++" / "m"
+    files = [
+        write_text(folder / name, name) for name in ("options.json", "weights.hdf5")
+    ]
+    config = config_with(key, name.format(root=tmp_path))
+    known = described(input_paths(config))
+    assert {Path(path) for path in known} == set(files)
+
+
+def test_the_bundled_bilm_by_its_name() -> None:
+    config = {"model": {"elmo": {"model": "bundled"}}}
+    assert input_paths(config) == [str(path) for path in embedded_bilm()]
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], "text", {"a": None}, {"a": {}}, {"a": {"bytes": 1}}, {"a": 1}]
+)
+def test_a_damaged_record_says_nothing(value: Any) -> None:
+    assert inputs_in(value) == {}
 
 
 @pytest.fixture
@@ -112,6 +230,11 @@ def finished(run: Run) -> dict[str, Any]:
     return found
 
 
+def remarks_on_changes(planned: Planner, seeds: int = 1) -> list[str]:
+    found = remarks(Summary(planned, seeds=seeds))
+    return [remark for remark in found if "changed" in remark]
+
+
 def test_the_inputs_of_a_run(planned: Planner) -> None:
     """Data, word vectors and biLM, and no file that the run itself has made."""
     config = run_of(planned, "elmo").plan["config"]
@@ -119,26 +242,49 @@ def test_the_inputs_of_a_run(planned: Planner) -> None:
     data = {config["train_data_path"], config["validation_data_path"]}
     elmo = config["model"]["elmo"]
     bilm = {str(elmo[key]) for key in ("options_file", "weight_file")}
-    assert data | bilm <= set(inputs)
+    assert data | bilm < set(inputs)
+    assert any("w2v" in name or "glove" in name for name in inputs)
     assert all(Path(name).is_file() for name in inputs)
     assert not any(name.startswith(str(planned.home)) for name in inputs)
 
 
 def test_a_table_says_which_results_are_of_other_data(planned: Planner) -> None:
-    """Of those runs alone; and again none when the data are as they were."""
+    """Which folder to delete; and nothing when the data are as they were."""
     for name in ("plain", "elmo"):
         finished(run_of(planned, name))
-    assert not any("changed" in remark for remark in remarks(Summary(planned, seeds=1)))
-    weights = Path(
-        run_of(planned, "elmo").plan["config"]["model"]["elmo"]["weight_file"]
-    )
+    assert remarks_on_changes(planned) == []
+    run = run_of(planned, "elmo")
+    weights = Path(run.plan["config"]["model"]["elmo"]["weight_file"])
     known = weights.read_bytes()
     weights.write_bytes(known + b"more")
-    (found,) = [one for one in remarks(Summary(planned, seeds=1)) if "changed" in one]
-    assert found.startswith(f"elmo: run before {weights} changed")
-    assert str(planned.home) in found  # where to delete it
+    assert remarks_on_changes(planned) == [
+        f"elmo: seed 1 ran before {weights} changed: delete {run.folder} to run it again"
+    ]
     weights.write_bytes(known)
-    assert not any("changed" in remark for remark in remarks(Summary(planned, seeds=1)))
+    assert remarks_on_changes(planned) == []
+
+
+def test_the_remark_is_of_the_seeds_that_ran_before(planned: Planner) -> None:
+    """Another table's name for the row does not matter."""
+    first, second = planned.runs([planned.table.row("plain")], 2)
+    finished(first)
+    train = Path(first.plan["config"]["train_data_path"])
+    train.write_text(train.read_text() * 2)
+    finished(second)
+    (found,) = remarks_on_changes(planned, 2)
+    assert found.startswith("plain: seed 1 ran before") and str(first.folder) in found
+    shutil.rmtree(first.folder)
+    finished(first)
+    assert remarks_on_changes(planned, 2) == []
+
+
+@pytest.mark.parametrize("damaged", [None, [], {"a": {}}])
+def test_a_damaged_result(damaged: Any, planned: Planner) -> None:
+    run = run_of(planned, "plain")
+    result = finished(run) | {"inputs": damaged}
+    run_dir.write_json(run.folder / run_dir.RESULT, result)
+    Path(run.plan["config"]["train_data_path"]).write_text("other")
+    assert remarks_on_changes(planned) == []
 
 
 def test_an_interrupted_run_does_not_go_on_with_other_data(planned: Planner) -> None:
@@ -160,17 +306,32 @@ def test_an_interrupted_run_does_not_go_on_with_other_data(planned: Planner) -> 
     assert finished(run)["scores"] == expected["scores"]
 
 
-def test_a_run_without_a_model_starts_with_the_present_data(planned: Planner) -> None:
-    """It failed before its first epoch, for instance by an error in the data."""
+def test_a_training_without_a_record_claims_nothing(planned: Planner) -> None:
+    """As an interrupted run of an earlier version has none."""
     run = run_of(planned, "plain")
-    train = Path(run.plan["config"]["train_data_path"])
+    finished(run)
+    for name in (run_dir.RESULT, run_dir.INPUTS):
+        (run.folder / name).unlink()
+    assert finished(run)["inputs"] == {}
+
+
+def test_a_run_that_failed_is_described_when_it_begins_again(planned: Planner) -> None:
+    """Its training data were wrong, its development data missing."""
+    run = run_of(planned, "plain")
+    config = run.plan["config"]
+    train, dev = [
+        Path(config[f"{split}_data_path"]) for split in ("train", "validation")
+    ]
     known = train.read_text()
     train.write_text("no JSON\n" + known)
+    dev.rename(dev.with_suffix(".away"))
     run.prepare()
     with pytest.raises(InputError):
         execute.execute(run.folder)
     train.write_text(known)
-    assert finished(run)["scores"]
+    dev.with_suffix(".away").rename(dev)
+    inputs = finished(run)["inputs"]
+    assert inputs == described(inputs) and {str(train), str(dev)} <= set(inputs)
 
 
 def test_nothing_remains_of_a_run_that_stopped_before_a_checkpoint(
@@ -188,52 +349,56 @@ def test_nothing_remains_of_a_run_that_stopped_before_a_checkpoint(
         file.unlink()
     assert (model / "vocabulary" / "tokens.txt").is_file()
     train = Path(run.plan["config"]["train_data_path"])
-    pair = {"sentence1": "zebras zebras", "sentence2": "zebras"}
-    line = json.dumps(pair | {"gold_label": "neutral"})
-    train.write_text(f"{train.read_text()}{line}\n")
-    finished(run)
-    assert "zebras" in (model / "vocabulary" / "tokens.txt").read_text().split()
+    known = train.read_text()
+    train.write_text("no JSON\n")
+    run.prepare()
+    with pytest.raises(InputError):
+        execute.execute(run.folder)
+    assert not (model / "vocabulary" / "tokens.txt").exists()
+    train.write_text(known)
+    assert finished(run)["scores"]
 
 
-def test_runs_of_earlier_versions_have_no_inputs(planned: Planner) -> None:
-    run = run_of(planned, "plain")
-    result = finished(run)
-    del result["inputs"]
-    run_dir.write_json(run.folder / run_dir.RESULT, result)
-    Path(run.plan["config"]["train_data_path"]).write_text("other")
-    assert not any("changed" in remark for remark in remarks(Summary(planned, seeds=1)))
-
-
-def test_an_ensemble_has_the_archives_of_its_members(tmp_path: Path) -> None:
+def test_runs_that_need_others_have_their_inputs(tmp_path: Path) -> None:
+    """
+    Not their archives, which differ when they are written again, and which move with
+    the runs.
+    """
     root = write_data_root(tmp_path / "data")
-    keys = {"config": str(root / "training_config/snli.jsonnet"), "metric": "accuracy"}
-    keys["changes"] = SMALLER
+    keys: dict[str, Any] = {"metric": "accuracy", "changes": SMALLER}
+    keys["config"] = str(root / "training_config/snli.jsonnet")
     together = {"of": "alone", "members": 2}
-    planned = planner(
-        tmp_path, [row("alone", **keys), row("votes", ensemble=together, **keys)]
-    )
+    scored = root / "snli" / "scored.jsonl"
+    shutil.copy(root / "snli" / "snli_1.0_train.jsonl", scored)
+    rows = [row("alone", **keys), row("votes", ensemble=together, **keys)]
+    rows[1] |= {"split": "test", "file": str(scored)}
+    planned = planner(tmp_path, rows)
     for run in planned.runs([planned.table.row("votes")], 1):
         result = finished(run)
-    archives = sorted(planned.home.glob("alone-*/model/model.tar.gz"))
-    assert len(archives) == 2
-    assert {str(file) for file in archives} < set(result["inputs"])
+    train = Path(result["config"]["train_data_path"])
+    assert {str(train), str(scored)} < set(result["inputs"])
+    for file in planned.home.glob("alone-*/model/model.tar.gz"):
+        file.write_bytes(b"written again")
+    assert remarks_on_changes(planned) == []
+    train.write_text(train.read_text() * 2)
+    assert "votes: seed 1" in " ".join(remarks_on_changes(planned))
 
 
-def test_the_tuned_bilm_of_a_run_is_one_of_its_inputs(tmp_path: Path) -> None:
-    planned = planner(tmp_path, [row("elmo")])
-    run = run_of(planned, "elmo")
-    config = run.plan["config"]
-    folder = planned.home / "tuned-123" / "model" / "exported"
-    write_text(folder / "options.json", "{}")
-    plan = run.plan | {"bilm_of": "123", "cached": False}
-    assert str(folder) in names_of_inputs(runnable(plan, planned.home))
-    assert str(folder) not in names_of_inputs(config)
-    two = f"{folder}/options.json+{folder}/weights.hdf5"
-    config["model"]["elmo"]["model"] = two
-    assert set(two.split("+")) < set(names_of_inputs(config))
-
-
-@pytest.mark.skipif(not UNREADABLE.is_file(), reason="Linux has such a file")
-def test_what_cannot_be_read_has_not_changed() -> None:
-    known: Inputs = {str(UNREADABLE): {"bytes": 1, "modified": 1, "sha256": ""}}
-    assert changed(known) == []
+def test_a_run_has_the_inputs_of_its_tuned_bilm(planned: Planner) -> None:
+    tuned = planned.home / "tuned-0123456789ab"
+    text = write_text(planned.home.parent / "text", "of the tuning")
+    write_result(tuned, {"row": "tuned", "seed": 1})
+    result = run_dir.read_json(tuned / run_dir.RESULT) or {}
+    run_dir.write_json(
+        tuned / run_dir.RESULT, result | {"inputs": described([str(text)])}
+    )
+    exported = tuned / "model" / "exported"
+    elmo = run_of(planned, "elmo").plan["config"]["model"]["elmo"]
+    exported.mkdir(parents=True)
+    for name in ("options_file", "weight_file"):
+        shutil.copy(elmo[name], exported)
+    run = replace(run_of(planned, "elmo"))
+    run.plan["bilm_of"] = "0123456789ab"
+    for name in ("options_file", "weight_file"):
+        run.plan["config"]["model"]["elmo"][name] = None
+    assert str(text) in finished(run)["inputs"]

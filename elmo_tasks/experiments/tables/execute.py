@@ -1,6 +1,7 @@
 """Step 3, in the run's own process: execute a plan and write `result.json`."""
 
 import json
+import os
 import platform
 import resource
 import subprocess
@@ -21,8 +22,13 @@ import elmo_tasks
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
-from elmo_tasks.experiments.tables.inputs import Inputs, changed, described
-from elmo_tasks.experiments.tables.runs import find_folder, runnable
+from elmo_tasks.experiments.tables.inputs import (
+    Inputs,
+    changed,
+    described,
+    inputs_in,
+)
+from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
 from elmo_tasks.experiments.tables.table import ASIDE
 from elmo_tasks.processes import exit_with_parent
 from elmo_tasks.run_names import (
@@ -34,7 +40,7 @@ from elmo_tasks.run_names import (
     PERPLEXITIES,
 )
 from elmo_tasks.training.archives import load_archive, score
-from elmo_tasks.training.checks.files import names_of_inputs
+from elmo_tasks.training.checks.files import input_paths
 from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.subsampling import kept_and_aside
@@ -102,28 +108,31 @@ def _execute(
 
 def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
     """
-    What the run reads, which is recorded when it begins. Raises `InputError` if that has
-    changed since and there is a checkpoint, with which it would go on; without one, the
-    run begins again.
+    What the run and those that it needs read, which is recorded when it begins. Raises
+    `InputError` if it has been trained on something else. If it has begun, but has no
+    checkpoint, nothing of it remains.
     """
-    recorded: Any = run_dir.read_json(path / run_dir.INPUTS)
-    if recorded is not None:
-        names = changed(recorded)
-        if not names:
-            return dict(recorded)
-        model = RunFolder(path / MODEL)
-        if model.has_checkpoint() or (path / MODEL / ARCHIVE).is_file():
+    model = RunFolder(path / MODEL)
+    recorded = inputs_in(run_dir.read_json(path / run_dir.INPUTS))
+    others = changed(recorded)
+    if model.has_checkpoint() or (path / MODEL / ARCHIVE).is_file():
+        if others:
             raise InputError(
-                f"{', '.join(names)} has changed since this run began",
+                f"{', '.join(others)} has changed since this run began",
                 file=path,
                 hint="delete this folder, to run it with the present data",
             )
-    names = names_of_inputs(runnable(plan, path.parent))
+        return recorded
+    if others and (path / MODEL).is_dir():
+        model.remove()
+    paths = input_paths(plan["config"])
     if plan["file"]:
-        names.append(plan["file"])
-    if plan["ensemble"]:
-        names += [str(file) for file in _member_archives(plan, path)]
-    inputs = described(names)
+        paths.append(os.path.abspath(plan["file"]))
+    inputs = described(paths)
+    for digest in needed_runs(plan):
+        folder = find_folder(path.parent, digest)
+        result = run_dir.read_result(folder) if folder else None
+        inputs |= inputs_in((result or {}).get("inputs"))
     run_dir.write_json(path / run_dir.INPUTS, inputs)
     return inputs
 
@@ -182,18 +191,13 @@ def _device_number() -> int:
     return 0 if torch.cuda.is_available() else -1
 
 
-def _member_archives(plan: dict[str, Any], path: Path) -> list[Path]:
+def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     archives = []
     for digest in plan["ensemble"]["members"]:
         folder = find_folder(path.parent, digest)
         if folder is None:
             raise InputError("a member of the ensemble is missing", file=path.parent)
         archives.append(folder / MODEL / ARCHIVE)
-    return archives
-
-
-def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
-    archives = _member_archives(plan, path)
     data = plan["file"] or plan["config"]["validation_data_path"]
     scores = score_ensemble(archives, data, how=plan["ensemble"]["how"])
     return {"scores": run_dir.numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}

@@ -1,106 +1,117 @@
 """
-The files that a run reads, and whether their contents are still what they were.
+What the files contain that a run reads, and whether that is still so.
 
-The hash of a run has their names. What is in them is recorded when the run begins, so
-that an interrupted run does not go on with other data, and a table says which of its
-results are of other data.
+The hash of a run has the names of its files. Their contents are recorded when the run
+begins, so that an interrupted run does not go on with other data, and a table says which
+of its results are of other data.
 """
 
+import glob
 import hashlib
 import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256
-from elmo_tasks.training.checks.files import files_named
+from elmo_tasks.formats.ontonotes import find_files
 
-Inputs = dict[str, dict[str, int | str]]
-"""By the name in the config: `bytes`, `modified` and `sha256`, see `described`."""
+Inputs = dict[str, str]
+"""
+By absolute path, of a file or a folder, or by pattern: the SHA-256 of the one file, else
+that of a line for each file, with its SHA-256 and its path from the folder that has all.
+"""
 
 
 class _File(NamedTuple):
-    """A file, its size, and when it was changed, in nanoseconds."""
+    """A file; and its size and the time of its last change, in nanoseconds."""
 
     path: Path
     size: int
-    modified: int
+    changed: int
 
 
-def described(names: Iterable[str]) -> Inputs:
+def described(paths: Iterable[str]) -> Inputs:
     """
-    What is in the files with these names, which may be folders and patterns, those
-    which exist: their `bytes`, when the newest was `modified` (in seconds since 1970),
-    and `sha256`: for one file that of its bytes, else that of a line for each file, with
-    its `sha256` and its path from the folder that has all of them.
+    What is in files, in folders, and in the files of patterns; without those of which
+    nothing is there.
     """
-    found: Inputs = {}
-    for name in names:
-        files = _files(name)
+    found = {}
+    for path in paths:
+        files = _files(path)
         if files:
-            found[name] = {
-                "bytes": _size(files),
-                "modified": _newest(files),
-                "sha256": _sha256(files),
-            }
+            found[path] = _sha256(files)
     return found
 
 
 def changed(inputs: Inputs) -> list[str]:
     """
-    The names whose files have other contents now, or are others; not those of which
-    nothing is there or can be read. A name of one file with the known size and time is
-    not read.
+    Those of the paths and patterns whose files have other contents now; not those of
+    which nothing is there.
     """
-    found = []
-    for name, known in inputs.items():
-        try:
-            if _has_changed(name, known):
-                found.append(name)
-        except OSError:
-            continue
-    return found
+    present = described(inputs)
+    return [path for path, known in inputs.items() if present.get(path, known) != known]
 
 
-def _has_changed(name: str, known: dict[str, int | str]) -> bool:
-    files = _files(name)
-    if not files or (Path(name).is_file() and _is_untouched(files, known)):
-        return False
-    return _sha256(files) != known["sha256"]
+def inputs_in(value: Any) -> Inputs:
+    """
+    What a file has recorded; nothing if it is damaged, or of a version that did not.
+    """
+    if not isinstance(value, dict):
+        return {}
+    if not all(isinstance(digest, str) for digest in value.values()):
+        return {}
+    return value
 
 
-def _is_untouched(files: Iterable[_File], known: dict[str, int | str]) -> bool:
-    return _size(files) == known["bytes"] and _newest(files) == known["modified"]
-
-
-def _files(name: str) -> tuple[_File, ...]:
-    """The files with a name, and those in folders with it, sorted."""
+def _files(path: str) -> tuple[_File, ...]:
+    """The files of a path or pattern, and those in its folders, sorted."""
+    named = [Path(path)]
+    if not named[0].exists():
+        named = [Path(one) for one in glob.glob(path, recursive=True)]
     found = set()
-    for path in files_named(name):
-        for file in path.rglob("*") if path.is_dir() else [path]:
+    for one in named:
+        for file in _in_folder(one) if one.is_dir() else [one]:
             if file.is_file():
                 status = file.stat()
-                found.add(_File(file, status.st_size, status.st_mtime_ns))
+                found.add(_File(file, status.st_size, status.st_ctime_ns))
     return tuple(sorted(found))
 
 
-def _size(files: Iterable[_File]) -> int:
-    return sum(file.size for file in files)
-
-
-def _newest(files: Iterable[_File]) -> int:
-    return max(file.modified for file in files) // 10**9
+def _in_folder(folder: Path) -> list[Path]:
+    """
+    The files of OntoNotes in a folder, which readers choose by their names; else all
+    but hidden ones, such as locks.
+    """
+    try:
+        return find_files(folder)
+    except InputError:
+        pass
+    found = []
+    for file in folder.rglob("*"):
+        parts = file.relative_to(folder).parts
+        if not any(part.startswith(".") for part in parts):
+            found.append(file)
+    return found
 
 
 @lru_cache
 def _sha256(files: tuple[_File, ...]) -> str:
     if len(files) == 1:
-        return file_sha256(files[0].path)
+        return _sha256_of_one(files[0].path)
     folder = os.path.commonpath([file.path.parent for file in files])
     digest = hashlib.sha256()
     for file in files:
         name = file.path.relative_to(folder).as_posix()
-        line = f"{file_sha256(file.path)}  {name}\n"
+        line = f"{_sha256_of_one(file.path)}  {name}\n"
         digest.update(line.encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
+
+
+def _sha256_of_one(file: Path) -> str:
+    try:
+        return file_sha256(file)
+    except OSError:
+        return "cannot be read"

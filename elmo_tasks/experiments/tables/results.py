@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.inputs import changed
+from elmo_tasks.experiments.tables.inputs import changed, inputs_in
 from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Cell, Paper, Row, Table
 
@@ -178,9 +178,11 @@ class Summary:
             yield "missing: not run"
         for seed, reason in sorted(failures.items()):
             yield f"seed {seed} failed: {reason}"
-        for record in records.values():
-            for name in changed(record.get("inputs", {})):
-                yield f"run before {name} changed; to run it again, delete its folders in {self.planner.home}"
+        for seed, record in sorted(records.items()):
+            others = changed(inputs_in(record.get("inputs")))
+            if others:
+                folder = self.planner.run(row, seed).folder
+                yield f"seed {seed} ran before {', '.join(others)} changed: delete {folder} to run it again"
         if not records or values:
             return
         if cell.metric == PASSES:

@@ -88,12 +88,7 @@ class Run:
     @property
     def after(self) -> list[str]:
         """The hashes of the runs that it needs."""
-        digests = []
-        if self.plan["bilm_of"]:
-            digests.append(self.plan["bilm_of"])
-        if self.plan["ensemble"]:
-            digests += self.plan["ensemble"]["members"]
-        return digests
+        return needed_runs(self.plan)
 
     @property
     def epochs(self) -> int:
@@ -296,6 +291,16 @@ def digest_of(plan: dict[str, Any]) -> str:
     """The hash of a plan; the order of keys does not matter."""
     canonical = json.dumps(plan, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def needed_runs(plan: dict[str, Any]) -> list[str]:
+    """The hashes of the runs that a plan needs."""
+    digests = []
+    if plan["bilm_of"]:
+        digests.append(plan["bilm_of"])
+    if plan["ensemble"]:
+        digests += plan["ensemble"]["members"]
+    return digests
 
 
 def find_folder(home: Path, digest: str) -> Path | None:

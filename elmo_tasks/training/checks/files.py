@@ -1,6 +1,7 @@
 """The files and devices of a config: whether this machine has them."""
 
 import glob
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import torch
 
+from elmo_tasks.elmo.model_names import local_files
 from elmo_tasks.elmo.source_types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
@@ -45,6 +47,9 @@ FILE_KEY = re.compile(
 
 VOCABULARY_KEYS = ("directory", "file", "files")
 
+MODEL_KEYS = ("model", "bilm")
+"""Keys whose value, if it is a string, is the name of a model."""
+
 REMOTE = re.compile(r"\w+://|\(|hf://")
 """URLs, and members of archives."""
 
@@ -64,34 +69,35 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
         yield from _missing(path, name)
 
 
-def names_of_inputs(config: dict[str, Any]) -> list[str]:
+def input_paths(config: dict[str, Any]) -> list[str]:
     """
-    What the files that a config reads are called there: data, named files, and the
-    model of `model.elmo`; see `files_named`.
+    The absolute paths of what a config reads, some of them patterns: data, named files
+    and models. Not the bundled biLM, if the config does not name it: it belongs to the
+    version of the package.
     """
     names = []
     for key in DATA_PATHS:
         names += [name for _, name in strings(key, config.get(key))]
     names += [name for _, name in _named_files("", config)]
-    model = get(config, "model.elmo.model")
-    if isinstance(model, str):
-        # A biLM may be named by its two files, OPTIONS+WEIGHTS.
-        names += [model] if Path(model).exists() else model.split("+")
-    return names
+    paths = []
+    for name in names:
+        paths += _paths_in(name)
+    for path, name in strings("", config):
+        if path.rpartition(".")[2] in MODEL_KEYS:
+            for file in local_files(name):
+                paths.append(os.path.abspath(os.path.expanduser(file)))
+    return paths
 
 
-def files_named(name: str) -> list[Path]:
+def _paths_in(name: str) -> list[str]:
     """
-    The files and folders with a name of a config, which may be a pattern, several
-    between commas, or a member of an archive, `ARCHIVE!MEMBER`; none of a URL.
+    The absolute paths in a name of a config, which may be `file://PATH`, or a member of
+    an archive, `(ARCHIVE)#MEMBER` or `ARCHIVE!MEMBER`; none of a URL.
     """
-    if REMOTE.match(name):
+    plain = re.sub(r"^\((.*)\)#.*$", r"\1", name).removeprefix("file://")
+    if REMOTE.match(plain):
         return []
-    found = []
-    for part in _parts(name):
-        if part:
-            found += _existing(part)
-    return found
+    return [os.path.abspath(part) for part in _parts(plain) if part]
 
 
 def _existing(name: str) -> list[Path]:
