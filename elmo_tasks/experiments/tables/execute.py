@@ -1,7 +1,6 @@
 """Step 3, in the run's own process: execute a plan and write `result.json`."""
 
 import json
-import os
 import platform
 import resource
 import subprocess
@@ -125,10 +124,10 @@ def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
         return recorded
     if others and (path / MODEL).is_dir():
         model.remove()
-    paths = input_paths(plan["config"])
+    config = plan["config"]
     if plan["file"]:
-        paths.append(os.path.abspath(plan["file"]))
-    inputs = described(paths)
+        config = config | {"test_data_path": plan["file"]}
+    inputs = described(input_paths(config))
     for digest in needed_runs(plan):
         folder = find_folder(path.parent, digest)
         result = run_dir.read_result(folder) if folder else None
