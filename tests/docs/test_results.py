@@ -491,6 +491,7 @@ MINUTES = [
     ("results/figure-1.md", "{} to {} minutes a run on an AMD", "shares", ""),
     ("results/tokens.md", "2026-11-27, {} to {} minutes a run", "tokens", ""),
     ("results/table-1.md", "2026-11-27, {} to {} minutes a run", "aside", "sn|ner|sst"),
+    ("results/table-1.md", "SQuAD {} to {},", "aside", "squad"),
     ("results/table-1.md", "SRL, in float32, {} to {}", "aside", "srl"),
     ("results/table-1.md", "coreference {} to {};", "aside", "coref"),
     ("results/tables-2-and-3.md", "| {} to {} | EPYC (Zen 5), 2026", "table2", "srl"),
@@ -673,6 +674,7 @@ for _task, (_file, _baseline, _elmo) in TABLE_1.items():
         WITH: Runs(_file, _elmo),
     }
 for _task, _row, _metric in (
+    ("SQuAD", "squad", "f1"),
     ("SNLI", "snli", "accuracy"),
     ("SRL", "srl", "f1"),
     ("Coref", "coref", "f1"),
@@ -776,6 +778,28 @@ def test_the_increases_on_the_part_put_aside() -> None:
         sources = SOURCES[(*place, label)]
         data = label.rpartition(", ")[2]
         assert of_data == error_over_data(sources[WITH], sources[WITHOUT], data)
+
+
+def test_the_increases_aside_in_the_text() -> None:
+    gains = {}
+    place = ("results/table-1.md", "The part put aside")
+    for task in ("SQuAD", "SNLI", "SRL", "Coref", "NER", "SST-5"):
+        samples = [sample_of(*place, f"{task}, aside", row) for row in (WITH, WITHOUT)]
+        gain, error = difference(*samples)
+        gains[task] = f"{gain:.1f}", f"{error:.1f}"
+    expected = (
+        "SQuAD gains {} (SE {}), SNLI {} ({}), SRL {} ({}), coreference {} ({}), "
+        "NER {} ({}), SST-5 nothing ({}, {})"
+    )
+    values = [number for pair in gains.values() for number in pair]
+    assert expected.format(*values) in " ".join(text_of("RESULTS.md").split())
+    losses = []
+    for row in (WITHOUT, WITH):
+        all_data = sample_of("RESULTS.md", "Table 1", "SQuAD", row).mean
+        fewer = sample_of(*place, "SQuAD, dev", row).mean
+        losses.append(f"{all_data - fewer:.1f}")
+    stated = "has {} points less than in Table 1 without ELMo, and {} less with it"
+    assert stated.format(*losses) in " ".join(section_of(*place).split())
 
 
 def test_the_increases_on_other_tenths_of_sst() -> None:

@@ -48,7 +48,7 @@ ENTRIES = [
         "`small` and `mini`, three seeds",
         of_results("Table 1", "table-1"),
     ),
-    Entry("aside", "Table 1, held out", "`small`: SNLI, SRL, Coref, NER, SST", ASIDE),
+    Entry("aside", "Table 1, held out", "`small`", ASIDE),
     Entry("table2", "Table 2", "`small`", TWO_AND_THREE),
     Entry("table3", "Table 3, A.6", "`small`; SRL at `mini`", TWO_AND_THREE),
     Entry("figure1", "Figure 1", "`small`; SRL at `mini`", FIGURE),
