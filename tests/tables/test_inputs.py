@@ -134,6 +134,11 @@ def test_what_cannot_be_read_has_not_changed(tmp_path: Path) -> None:
     assert changed(known) == [str(tmp_path)]
 
 
+@pytest.mark.parametrize("name", ["a" * 5000, "a\0b", "\udcff", "[", "**"])
+def test_names_of_nothing(name: str, tmp_path: Path) -> None:
+    assert changed({f"{tmp_path}/{name}": "0"}) == []
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -68,8 +68,9 @@ def inputs_in(value: Any) -> Inputs:
 
 def _files(path: str) -> tuple[_File, ...]:
     """The files of a path or pattern, and those in its folders, sorted."""
-    named = [Path(path)]
-    if not named[0].exists():
+    if os.path.exists(path):
+        named = [Path(path)]
+    else:
         named = [Path(one) for one in glob.glob(path, recursive=True)]
     found = set()
     for one in named:

@@ -102,7 +102,7 @@ def _paths_in(name: str) -> list[str]:
 
 def _existing(name: str) -> list[Path]:
     """The files and folders with a name or of a pattern."""
-    if Path(name).exists():
+    if os.path.exists(name):
         return [Path(name)]
     return [Path(file) for file in glob.glob(name, recursive=True)]
 
