@@ -17,7 +17,7 @@ from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.text import remarks
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.run_names import ARCHIVE
-from elmo_tasks.training.checks.files import input_paths
+from elmo_tasks.training.checks.files import input_names
 from tests.system import require_path
 from tests.tables.tables import planner, row, write_result
 from tests.tiny import write_data_root
@@ -148,23 +148,36 @@ def test_names_of_nothing(name: str, tmp_path: Path) -> None:
         "{root}/b.txt, {root}/a.zip",
         "~/a.zip",
         "a.zip",
+        "(old)/a.zip",
     ],
 )
 @pytest.mark.parametrize("key", ["train_data_path", "model.text.pretrained_file"])
 def test_forms_of_a_name(
     name: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The path is absolute: tables are printed in other folders, too."""
+    """
+    Seen from the current folder, as by a run: that of a copied project may have other
+    data under the same name.
+    """
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    write_text(tmp_path / "a.zip", "a")
-    config = config_with(key, name.format(root=tmp_path))
-    assert str(tmp_path / "a.zip") in input_paths(config)
+    for file in ("a.zip", "(old)/a.zip", "copy/a.zip", "copy/(old)/a.zip"):
+        write_text(tmp_path / file, "a")
+    known = described(input_names(config_with(key, name.format(root=tmp_path))))
+    assert len(known) == 1
+    write_text(tmp_path / "copy" / name, "other")
+    assert changed(known) == []
+    monkeypatch.chdir(tmp_path / "copy")
+    assert bool(changed(known)) == (name in ("a.zip", "(old)/a.zip"))
+    monkeypatch.chdir(tmp_path)
+    write_text(tmp_path / "a.zip", "other")
+    write_text(tmp_path / "(old)" / "a.zip", "other")
+    assert changed(known) == list(known)
 
 
 @pytest.mark.parametrize("name", ["https://a.org/b.txt", "(https://a.org/b.zip)#c", ""])
 def test_what_is_not_on_this_machine(name: str) -> None:
-    assert input_paths({"train_data_path": name}) == []
+    assert described(input_names({"train_data_path": name})) == {}
 
 
 @pytest.mark.parametrize(
@@ -193,13 +206,13 @@ def test_the_files_of_a_model(
         write_text(folder / name, name) for name in ("options.json", "weights.hdf5")
     ]
     config = config_with(key, name.format(root=tmp_path))
-    known = described(input_paths(config))
-    assert {Path(path) for path in known} == set(files)
+    known = described(input_names(config))
+    assert {Path(path).expanduser() for path in known} == set(files)
 
 
 def test_the_bundled_bilm_by_its_name() -> None:
     config = {"model": {"elmo": {"model": "bundled"}}}
-    assert input_paths(config) == [str(path) for path in embedded_bilm()]
+    assert input_names(config) == [str(path) for path in embedded_bilm()]
 
 
 @pytest.mark.parametrize(
@@ -384,6 +397,18 @@ def test_runs_that_need_others_have_their_inputs(tmp_path: Path) -> None:
     assert remarks_on_changes(planned) == []
     train.write_text(train.read_text() * 2)
     assert "votes: seed 1" in " ".join(remarks_on_changes(planned))
+
+
+def test_a_row_with_a_file_and_test_data_reads_both(tmp_path: Path) -> None:
+    """Of the test data, the vocabulary."""
+    root = write_data_root(tmp_path / "data")
+    known = root / "snli" / "snli_1.0_train.jsonl"
+    scored, test = [shutil.copy(known, tmp_path / name) for name in ("a", "b")]
+    changes = SMALLER | {"test_data_path": str(test)}
+    one = row("one", metric="accuracy", split="test", file=str(scored))
+    one["config"] = str(root / "training_config/snli.jsonnet")
+    planned = planner(tmp_path, [one | {"changes": changes}])
+    assert {str(scored), str(test)} < set(finished(run_of(planned, "one"))["inputs"])
 
 
 def test_a_run_has_the_inputs_of_its_tuned_bilm(planned: Planner) -> None:

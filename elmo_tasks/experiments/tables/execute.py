@@ -39,7 +39,7 @@ from elmo_tasks.run_names import (
     PERPLEXITIES,
 )
 from elmo_tasks.training.archives import load_archive, score
-from elmo_tasks.training.checks.files import input_paths
+from elmo_tasks.training.checks.files import input_names
 from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.subsampling import kept_and_aside
@@ -124,10 +124,10 @@ def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
         return recorded
     if others and (path / MODEL).is_dir():
         model.remove()
-    config = plan["config"]
+    names = input_names(plan["config"])
     if plan["file"]:
-        config = config | {"test_data_path": plan["file"]}
-    inputs = described(input_paths(config))
+        names.append(plan["file"])
+    inputs = described(names)
     for digest in needed_runs(plan):
         folder = find_folder(path.parent, digest)
         result = run_dir.read_result(folder) if folder else None

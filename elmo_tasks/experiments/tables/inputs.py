@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.ontonotes import find_files
+from elmo_tasks.training.checks.files import paths_in
 
 Inputs = dict[str, str]
 """
-By absolute path, of a file or a folder, or by pattern: the SHA-256 of the one file, else
-that of a line for each file, with its SHA-256 and its path from the folder that has all.
+By name, as `paths_in` reads it: the SHA-256 of the one file, else that of a line for
+each file, with its SHA-256 and its path from the folder that has all.
 """
 
 
@@ -33,26 +34,29 @@ class _File(NamedTuple):
     changed: int
 
 
-def described(paths: Iterable[str]) -> Inputs:
+def described(names: Iterable[str]) -> Inputs:
     """
-    What is in files, in folders, and in the files of patterns; without those of which
-    nothing is there.
+    What is in the files with these names, which may be of folders and patterns; without
+    those of which nothing is there.
     """
     found = {}
-    for path in paths:
-        files = _files(path)
+    for name in names:
+        try:
+            files = _files(name)
+        except OSError:  # a folder that may not be entered
+            continue
         if files:
-            found[path] = _sha256(files)
+            found[name] = _sha256(files)
     return found
 
 
 def changed(inputs: Inputs) -> list[str]:
     """
-    Those of the paths and patterns whose files have other contents now; not those of
-    which nothing is there.
+    The names whose files, seen from the current folder, have other contents now; not
+    those of which nothing is there.
     """
     present = described(inputs)
-    return [path for path, known in inputs.items() if present.get(path, known) != known]
+    return [name for name, known in inputs.items() if present.get(name, known) != known]
 
 
 def inputs_in(value: Any) -> Inputs:
@@ -66,18 +70,20 @@ def inputs_in(value: Any) -> Inputs:
     return value
 
 
-def _files(path: str) -> tuple[_File, ...]:
-    """The files of a path or pattern, and those in its folders, sorted."""
-    if os.path.exists(path):
-        named = [Path(path)]
-    else:
-        named = [Path(one) for one in glob.glob(path, recursive=True)]
+def _files(name: str) -> tuple[_File, ...]:
+    """The files with a name, and those in its folders, sorted."""
+    named: list[Path] = []
+    for path in paths_in(name):
+        if os.path.exists(path):
+            named.append(Path(path))
+        else:
+            named += [Path(one) for one in glob.glob(path, recursive=True)]
     found = set()
     for one in named:
         for file in _in_folder(one) if one.is_dir() else [one]:
             if file.is_file():
                 status = file.stat()
-                found.add(_File(file, status.st_size, status.st_ctime_ns))
+                found.add(_File(file.absolute(), status.st_size, status.st_ctime_ns))
     return tuple(sorted(found))
 
 

@@ -69,35 +69,32 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
         yield from _missing(path, name)
 
 
-def input_paths(config: dict[str, Any]) -> list[str]:
+def input_names(config: dict[str, Any]) -> list[str]:
     """
-    The absolute paths of what a config reads, some of them patterns: data, named files
-    and models. Not the bundled biLM, if the config does not name it: it belongs to the
+    What the files that a config reads are called: data, named files and models; for
+    `paths_in`. Not the bundled biLM, if the config does not name it: it belongs to the
     version of the package.
     """
     names = []
     for key in DATA_PATHS:
         names += [name for _, name in strings(key, config.get(key))]
     names += [name for _, name in _named_files("", config)]
-    paths = []
-    for name in names:
-        paths += _paths_in(name)
     for path, name in strings("", config):
         if path.rpartition(".")[2] in MODEL_KEYS:
-            for file in local_files(name):
-                paths.append(os.path.abspath(os.path.expanduser(file)))
-    return paths
+            names += local_files(name)
+    return names
 
 
-def _paths_in(name: str) -> list[str]:
+def paths_in(name: str) -> list[str]:
     """
-    The absolute paths in a name of a config, which may be `file://PATH`, or a member of
-    an archive, `(ARCHIVE)#MEMBER` or `ARCHIVE!MEMBER`; none of a URL.
+    The paths and patterns in a name of a config, seen from the current folder. A name
+    may be `file://PATH`, or a member of an archive, `(ARCHIVE)#MEMBER` or
+    `ARCHIVE!MEMBER`; a URL has none.
     """
     plain = re.sub(r"^\((.*)\)#.*$", r"\1", name).removeprefix("file://")
-    if REMOTE.match(plain):
+    if "://" in plain:
         return []
-    return [os.path.abspath(part) for part in _parts(plain) if part]
+    return [os.path.expanduser(part) for part in _parts(plain) if part]
 
 
 def _existing(name: str) -> list[Path]:
