@@ -6,7 +6,6 @@ begins, so that an interrupted run does not go on with other data, and a table s
 of its results are of other data.
 """
 
-import glob
 import hashlib
 import os
 from collections.abc import Iterable
@@ -17,11 +16,11 @@ from typing import Any, NamedTuple
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.ontonotes import find_files
-from elmo_tasks.training.checks.files import paths_in
+from elmo_tasks.training.checks.files import files_named
 
 Inputs = dict[str, str]
 """
-By name, as `paths_in` reads it: the SHA-256 of the one file, else that of a line for
+By name, see `files_named`: the SHA-256 of the one file, else that of a line for
 each file, with its SHA-256 and its path from the folder that has all.
 """
 
@@ -72,14 +71,8 @@ def inputs_in(value: Any) -> Inputs:
 
 def _files(name: str) -> tuple[_File, ...]:
     """The files with a name, and those in its folders, sorted."""
-    named: list[Path] = []
-    for path in paths_in(name):
-        if os.path.exists(path):
-            named.append(Path(path))
-        else:
-            named += [Path(one) for one in glob.glob(path, recursive=True)]
     found = set()
-    for one in named:
+    for one in files_named(name):
         for file in _in_folder(one) if one.is_dir() else [one]:
             if file.is_file():
                 status = file.stat()

@@ -72,8 +72,9 @@ class TableRow:
 
 class Summary:
     """
-    All results of a table so far: by row and seed the `records` of finished runs, and
-    the reasons of `failures`. `seeds` is the number of seeds that this call asked for.
+    All results of a table so far: by row and seed the `records` of finished runs, the
+    reasons of `failures`, and what is `outdated`: remarks on records of runs whose data
+    or biLM have changed since. `seeds` is the number of seeds that this call asked for.
     """
 
     def __init__(self, planner: Planner, *, seeds: int) -> None:
@@ -82,9 +83,11 @@ class Summary:
         self.table: Table = planner.table
         self.records: dict[str, dict[int, Record]] = {}
         self.failures: dict[str, dict[int, str]] = {}
+        self.outdated: dict[str, dict[int, str]] = {}
         for row in self.table.rows:
             self.records[row.name] = {}
             self.failures[row.name] = {}
+            self.outdated[row.name] = {}
             if planner.is_missing(row):
                 continue
             for seed in row.seeds(max(seeds, MAX_SEEDS)):
@@ -95,6 +98,10 @@ class Summary:
         if record is not None:
             # Another table may have another name for the row.
             self.records[run.row.name][run.seed] = record | {"row": run.row.name}
+            names = changed(inputs_in(record.get("inputs")))
+            if names:
+                remark = f"seed {run.seed} ran before {', '.join(names)} changed: delete {run.folder} to run it again"
+                self.outdated[run.row.name][run.seed] = remark
         elif run.seed <= self.seeds:
             failure = run_dir.read_json(run.folder / run_dir.FAILURE)
             if failure:
@@ -178,11 +185,8 @@ class Summary:
             yield "missing: not run"
         for seed, reason in sorted(failures.items()):
             yield f"seed {seed} failed: {reason}"
-        for seed, record in sorted(records.items()):
-            others = changed(inputs_in(record.get("inputs")))
-            if others:
-                folder = self.planner.run(row, seed).folder
-                yield f"seed {seed} ran before {', '.join(others)} changed: delete {folder} to run it again"
+        for _, remark in sorted(self.outdated[row.name].items()):
+            yield remark
         if not records or values:
             return
         if cell.metric == PASSES:

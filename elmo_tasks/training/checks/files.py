@@ -71,9 +71,9 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
 
 def input_names(config: dict[str, Any]) -> list[str]:
     """
-    What the files that a config reads are called: data, named files and models; for
-    `paths_in`. Not the bundled biLM, if the config does not name it: it belongs to the
-    version of the package.
+    What the files that a config reads are called: data, named files and models; see
+    `files_named`. Not the bundled biLM, if the config does not name it: it belongs to
+    the version of the package.
     """
     names = []
     for key in DATA_PATHS:
@@ -85,16 +85,20 @@ def input_names(config: dict[str, Any]) -> list[str]:
     return names
 
 
-def paths_in(name: str) -> list[str]:
+def files_named(name: str) -> list[Path]:
     """
-    The paths and patterns in a name of a config, seen from the current folder. A name
-    may be `file://PATH`, or a member of an archive, `(ARCHIVE)#MEMBER` or
-    `ARCHIVE!MEMBER`; a URL has none.
+    The files and folders with a name of a config, seen from the current folder. A name
+    may be a pattern, several between commas, `file://PATH`, or a member of an archive,
+    `(ARCHIVE)#MEMBER` or `ARCHIVE!MEMBER`; a URL has none.
     """
     plain = re.sub(r"^\((.*)\)#.*$", r"\1", name).removeprefix("file://")
     if "://" in plain:
         return []
-    return [os.path.expanduser(part) for part in _parts(plain) if part]
+    found = []
+    for part in _parts(plain):
+        if part:
+            found += _existing(part)
+    return found
 
 
 def _existing(name: str) -> list[Path]:
