@@ -892,9 +892,8 @@ def test_all_differences_in_tables_2_and_3_are_compared() -> None:
 
 
 def test_the_differences_in_tables_2_and_3() -> None:
-    for _, row, columns, ours, paper, agrees in tables_of("RESULTS.md", "What agrees")[
-        0
-    ][1:]:
+    rows = tables_of("RESULTS.md", "What agrees")[0][1:]
+    for _, row, columns, ours, paper, agrees in rows:
         high, low = columns.split(" − ")
         section = ("RESULTS.md", "Tables 2 and 3")
         samples = sample_of(*section, row, high), sample_of(*section, row, low)
@@ -1013,15 +1012,13 @@ TUNINGS = {
 def test_the_perplexities_of_table_7() -> None:
     rows = tables_of("results/table-7.md", "Scale `mini`")[0][1:]
     assert [row[0] for row in rows] == list(TUNINGS)
-    lines = {}
-    for name in ("PAPER.md", "results/table-7.md"):
-        lines[name] = TABLE_LINE.findall(text_of(name))
+    lines = TABLE_LINE.findall(text_of("PAPER.md"))
     for row in rows:
         (record,) = Runs("finetuning", TUNINGS[row[0]]).records()
         before = f"{record['scores']['perplexity_before']:.1f}"
         after = f"{record['scores']['perplexity']:.1f}"
         assert row[1:3] == [before, after]
-        assert any(f"| {before} | {after} |" in line for line in lines["PAPER.md"])
+        assert any(f"| {before} | {after} |" in line for line in lines)
 
 
 def test_the_best_member_of_an_ensemble() -> None:

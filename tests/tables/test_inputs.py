@@ -303,7 +303,7 @@ def test_a_damaged_result(damaged: Any, planned: Planner) -> None:
 
 
 def test_an_interrupted_run_does_not_go_on_with_other_data(planned: Planner) -> None:
-    """It keeps what it has, and goes on when the data are as they were."""
+    """Its folder stays, and it resumes once the data are restored."""
     run = run_of(planned, "plain")
     expected = finished(run)
     (run.folder / run_dir.RESULT).unlink()  # interrupted before its result
