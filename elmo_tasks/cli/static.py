@@ -12,7 +12,7 @@ from elmo_tasks.settings import Count, Size, number
 
 DESCRIPTION = (
     "Write one vector per word of a text, the mean of its contextual vectors, in word2vec's format."
-    " The text is read twice; memory is needed only for the vectors."
+    " The text is read twice; memory is needed for the counts of its distinct words, and for the vectors."
 )
 
 

@@ -3,21 +3,26 @@ Static vectors: the mean of each word's contextual vectors, and the files that h
 them.
 """
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.static import (
     check_components,
     frequent_words,
+    mean_vectors,
     reduce_dimensions,
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import read_vectors
+from elmo_tasks.option_values import BatchSizes
 from tests.elmo.samples import write_bilm
 from tests.test_flow import elmo_tasks
 
@@ -136,9 +141,70 @@ def test_there_are_not_as_many_components() -> None:
         check_components(5, remove=5, dimensions=None)
 
 
-def test_memory_for_words_is_bounded() -> None:
-    sentences = [["often", f"word{number}"] for number in range(1000)]
-    assert frequent_words(iter(sentences), min_count=2, most=10) == ["often"]
+@settings(max_examples=50)
+@given(st.data())
+def test_the_most_frequent_words_are_kept(data: st.DataObject) -> None:
+    """Also those that are frequent only after many rare words."""
+    rare = [[f"rare{number}"] for number in range(data.draw(st.integers(0, 200)))]
+    word = st.sampled_from("abcdefghij")
+    frequent = data.draw(st.lists(st.lists(word, max_size=5), max_size=40))
+    sentences = data.draw(st.permutations([*rare, *rare, rare, frequent]))
+    text = [["first"]]
+    for part in sentences:
+        if part and isinstance(part[0], list):
+            text += part
+        else:
+            text.append(part)
+    most = data.draw(st.integers(1, 12))
+    counts: dict[str, int] = {}
+    for sentence in text:
+        for token in sentence:
+            counts[token] = counts.get(token, 0) + 1
+    by_count = sorted(counts, key=lambda token: -counts[token])
+    assert frequent_words(iter(text), min_count=1, most=most) == by_count[:most]
+
+
+class Scattered:
+    """A model of one layer whose vectors have sizes of 1 to 10^9."""
+
+    has_layers = False
+    width = 3
+
+    def __init__(self) -> None:
+        self.seen: dict[str, list[np.ndarray]] = {}
+        self._random = np.random.default_rng(7)
+
+    def vectors(self, sentences: list[list[str]], names: list[str]) -> np.ndarray:
+        shape = (len(sentences), max(map(len, sentences)), self.width)  # [B, T, D]
+        sizes = 10 ** self._random.uniform(0, 9, shape)
+        found = sizes.astype(np.float32)
+        for row, words in zip(found, sentences, strict=True):
+            for vector, word in zip(row, words, strict=False):
+                self.seen.setdefault(word, []).append(vector)
+        return found[None]
+
+
+def test_sums_lose_no_digits() -> None:
+    model = Scattered()
+    text = [["often", "seldom", "often", "often"]] * 2000
+    found = mean_vectors(model, BatchSizes(), text, ["seldom", "often"])
+    for word, vector in zip(["seldom", "often"], found, strict=True):
+        for axis in range(model.width):
+            values = [float(one[axis]) for one in model.seen[word]]
+            exact = math.fsum(values) / len(values)
+            assert vector[axis] == pytest.approx(exact, rel=1e-7)
+
+
+def test_components_lose_no_digits() -> None:
+    random = np.random.default_rng(3)
+    spread = np.array([1.0, 3.0, 9.0])
+    vectors = (1000 + random.normal(size=(300_000, 3)) * spread).astype(np.float32)
+    exact = vectors.astype(np.float64)
+    exact -= exact.mean(0)
+    _, axes = np.linalg.eigh(exact.T @ exact)
+    found = reduce_dimensions(vectors, dimensions=3)
+    assert np.abs(found.mean(0, dtype=np.float64)).max() < 1e-4
+    assert np.allclose(np.abs(found), np.abs(exact @ axes[:, ::-1]), atol=2e-3)
 
 
 def test_errors(text: Path) -> None:
