@@ -10,7 +10,7 @@ from elmo_tasks.option_values import Pooling
 
 
 def _mean(vectors: np.ndarray) -> np.ndarray:
-    return vectors.mean(-2)
+    return vectors.mean(-2, dtype=np.float64)
 
 
 def _max(vectors: np.ndarray) -> np.ndarray:

@@ -147,7 +147,8 @@ class SenseVectors:
     def __init__(self, corpus: SenseCorpus, frozen: Layers) -> None:
         self.by_lemma: dict[Lemma, dict[str, None]] = {}  # its senses, in order
         sums: dict[str, Tensor] = {}
-        for target, vectors in corpus.target_vectors(frozen):
+        for target, single in corpus.target_vectors(frozen):
+            vectors = single.double()
             senses = self.by_lemma.setdefault((target.lemma, target.pos), {})
             for key in corpus.keys[target.id]:
                 senses[key] = None
@@ -156,7 +157,9 @@ class SenseVectors:
                 else:
                     sums[key] = vectors
         # The direction of the mean is that of the sum: [L+1, D] each.
-        self.directions = {key: normalize(total, dim=1) for key, total in sums.items()}
+        self.directions: dict[str, Tensor] = {}
+        for key in list(sums):
+            self.directions[key] = normalize(sums.pop(key), dim=1).float()
 
     def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
         """
