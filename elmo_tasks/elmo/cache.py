@@ -34,7 +34,7 @@ GIGABYTE = 10**9
 STORED = torch.float16
 """The data type of the layers on disk."""
 
-FORMAT = 4
+FORMAT = 5
 """Increased when the files, their keys, or what a source computes change."""
 
 _DESCRIPTION = "source.json"
@@ -123,8 +123,8 @@ class LayerCache:
         from the files, and is given only the sentences that are missing.
         """
         mask = token_mask(ids)  # [B, T]
-        sentences = _sentences(ids.to(torch.int16), mask)
         description = self._describe(source)
+        sentences = _sentences(ids.to(torch.int16), mask, of=_digest(description))
         found = self._read(description, sentences)
         rows, longest = mask.shape
         shape = (source.n_layers, rows, longest, source.output_dim)
@@ -159,9 +159,7 @@ class LayerCache:
 
     def _store(self, description: Description) -> Path:
         """The file of the layers of a source."""
-        hashed = {key: description[key] for key in _HASHED if key in description}
-        fields = json.dumps(hashed, sort_keys=True).encode()
-        return self.cache_dir / hashlib.sha256(fields).hexdigest()[:32] / _STORE
+        return self.cache_dir / _digest(description).hex() / _STORE
 
     def _used(self) -> int:
         """The bytes of the files of all sources."""
@@ -257,8 +255,15 @@ def cached_sentences(ids: Tensor) -> dict[bytes, int]:
     What a cache stores of the character ids [B, T, C]: each distinct sentence, by its
     key, with its number of tokens.
     """
-    sentences = _sentences(ids.to(torch.int16), token_mask(ids))
+    sentences = _sentences(ids.to(torch.int16), token_mask(ids), of=b"")
     return {key: sentence.length for key, sentence in sentences.items()}
+
+
+def _digest(description: Description) -> bytes:
+    """16 bytes that tell the layers of a source from those of all others."""
+    hashed = {key: description[key] for key in _HASHED if key in description}
+    fields = json.dumps(hashed, sort_keys=True).encode()
+    return hashlib.sha256(fields).digest()[:16]
 
 
 def _compute(
@@ -289,25 +294,30 @@ def _compute(
     return values
 
 
-def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
-    """The sentences of ids [B, T, C], except empty ones, by their keys."""
+def _sentences(ids: Tensor, mask: Tensor, *, of: bytes) -> dict[bytes, _Sentence]:
+    """
+    The sentences of ids [B, T, C], except empty ones, by their keys in the store of the
+    source with the digest `of`.
+    """
     sentences: dict[bytes, _Sentence] = {}
     rows = ids.cpu().contiguous().numpy()
     lengths = (rows > 0).any(2).sum(1).tolist()  # [B]
     for row, length in enumerate(lengths):
         if not length:
             continue
-        key = _key(rows[row, :length])
+        key = _key(rows[row, :length], of)
         if key not in sentences:
             sentences[key] = _Sentence(length, [])
         sentences[key].rows.append(row)
     return sentences
 
 
-def _key(tokens: np.ndarray) -> bytes:
+def _key(tokens: np.ndarray, source: bytes) -> bytes:
     """
-    A digest of a sentence's ids [T, C] that does not depend on the padding of words.
+    A digest of a sentence's ids [T, C], which does not depend on the padding of words,
+    and of its source: in the file of another source it finds nothing.
     """
     used = (tokens != PAD_WORD + 1).any(0).sum()
     slots = max(MAX_CHARACTERS, used)
-    return hashlib.blake2b(tokens[:, :slots].tobytes(), digest_size=16).digest()
+    used_ids = tokens[:, :slots].tobytes()
+    return hashlib.blake2b(used_ids, digest_size=16, key=source).digest()

@@ -131,6 +131,21 @@ def test_only_missing_sentences_are_computed_and_each_once(
     assert torch.equal(output.layers[:, 2], output.layers[:, 7])
 
 
+def test_a_swapped_file_is_not_believed(cached: Embedder, tmp_path: Path) -> None:
+    """Neither at first nor when both models have added to the other's file."""
+    files = bilm_files(tmp_path / "other", seed=4)
+    expected = cached().layers(IDS).layers, cached(**files).layers(IDS).layers
+    assert not torch.equal(*expected)
+    one, two = (tmp_path / "cache").rglob("layers.sqlite")
+    kept = one.rename(one.with_suffix(".kept"))
+    two.rename(one)
+    kept.rename(two)
+    for _ in range(2):
+        _stores.clear()
+        assert torch.equal(cached().layers(IDS).layers, expected[0])
+        assert torch.equal(cached(**files).layers(IDS).layers, expected[1])
+
+
 @pytest.mark.parametrize(
     "changes", [{"seed": 4}, {"cell_clip": 0.1}], ids=["weights", "options"]
 )
