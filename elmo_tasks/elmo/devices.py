@@ -9,13 +9,15 @@ import torch
 
 from elmo_tasks.errors import InputError, shown
 
+_HINT = "the installed PyTorch can use no other device of this machine"
+
 logger = logging.getLogger(__name__)
 
 
 def opened_device(chosen: str | int | torch.device | None) -> torch.device:
     """
     A device such as `cpu` or `cuda:0`, a GPU's number, or for `None` the best one there
-    is. Raises `InputError` if there is no such device.
+    is. Raises `InputError` if this machine has no such device.
     """
     if chosen is None:
         return best_device()
@@ -23,12 +25,22 @@ def opened_device(chosen: str | int | torch.device | None) -> torch.device:
     is_number = isinstance(chosen, Integral) and not isinstance(chosen, bool)
     if is_number or isinstance(chosen, str | torch.device):
         # of a name, of an absent one, and of a number that is too large
-        with suppress(RuntimeError, AssertionError, ValueError):
+        with suppress(RuntimeError, AssertionError, ValueError, ImportError):
             found = torch.empty(0, device=chosen).device
     if found is None or found.type == "meta":  # which has no values
-        problem = "device: expected one of this machine, such as cpu or cuda:0"
-        raise InputError(f"{problem}, got {shown(chosen)}")
+        names = " or ".join(devices_here())
+        raise InputError(f"device: expected {names}, got {shown(chosen)}", hint=_HINT)
     return found
+
+
+def devices_here() -> list[str]:
+    """The names of this machine's devices that the installed PyTorch can use."""
+    names = ["cpu"]
+    for number in range(torch.cuda.device_count()):
+        names.append(f"cuda:{number}")
+    if torch.backends.mps.is_available():
+        names.append("mps")
+    return names
 
 
 def best_device() -> torch.device:
