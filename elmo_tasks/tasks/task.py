@@ -86,6 +86,13 @@ class Task:
             found.append(Example(one["input"], gold))
         return found
 
+    def gold_labels(self) -> set[str]:
+        """The labels in the gold answers of the examples; empty if they have none."""
+        labels: set[str] = set()
+        for example in self.examples:
+            _add_labels(example.gold, labels)
+        return labels
+
     @property
     def schema(self) -> dict[str, Any]:
         """JSON Schemas of the predictor's `input` and `output`."""
@@ -94,3 +101,16 @@ class Task:
             return {"input": {"type": "object"}, "output": {"type": "object"}}
         found: dict[str, Any] = json.loads(file.read_text("utf-8"))
         return found
+
+
+def _add_labels(value: Any, labels: set[str]) -> None:
+    """Add the values of the keys `label` and `type`, at any depth."""
+    if isinstance(value, list):
+        for one in value:
+            _add_labels(one, labels)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            if key in ("label", "type"):
+                labels.add(one)
+            else:
+                _add_labels(one, labels)

@@ -81,6 +81,10 @@ class TaskModel(Model):
             return elmo.penalty()
         return elmo.penalty() + configured
 
+    def label_names(self) -> set[str]:
+        """The labels that predictions can have; empty if they have none."""
+        return set()
+
     def require_gold(self, gold: object) -> None:
         """
         Raises `InputError` during training, if there are no gold answers (`None`).

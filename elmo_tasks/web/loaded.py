@@ -16,6 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.tasks.task import Task
+from elmo_tasks.tasks.task_model import TaskModel
 from elmo_tasks.training.archive_predictors import (
     default_predictor,
     predicted,
@@ -72,12 +73,17 @@ class LoadedModel:
 
     def describe(self) -> dict[str, Any]:
         """
-        `task` and `mix` (for each place of ELMo; `None` for a model of another package).
+        `task`, `mix` (for each place of ELMo; `None` for a model of another package) and
+        `judged`: whether its labels contain those of the examples' gold answers.
         """
         if self.task is None:
-            return {"task": self.name, "mix": None}
+            return {"task": self.name, "mix": None, "judged": False}
+        model = self.predictor._model
+        judged = False
+        if isinstance(model, TaskModel):
+            judged = self.task.gold_labels() <= model.label_names()
         mixes: list[tuple[str, Any]] = []
-        for module in self.predictor._model.modules():
+        for module in model.modules():
             if isinstance(module, ElmoTokenEmbedder):
                 mixes.extend(module.mixes())
         described = []
@@ -87,7 +93,7 @@ class LoadedModel:
                 gamma = mix.gamma.item()
             weights = mix.layer_weights().tolist()
             described.append({"at": at, "weights": weights, "gamma": gamma})
-        return {"task": self.name, "mix": described}
+        return {"task": self.name, "mix": described, "judged": judged}
 
     def answer(self, data: Any) -> bytes:
         """

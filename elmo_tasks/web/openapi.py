@@ -180,8 +180,13 @@ def _models() -> Part:
                 "description": "For each place of ELMo; empty without ELMo; null for"
                 " a model of another package.",
             },
+            "judged": {
+                "type": "boolean",
+                "description": "Whether the labels of the model contain those of the"
+                " examples' gold answers. If not, the page shows no scores.",
+            },
         },
-        "required": ["name", "task", "mix"],
+        "required": ["name", "task", "mix", "judged"],
     }
     example = {
         "type": "object",

@@ -80,7 +80,11 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
             problems.append(line.text)
 
     def show(
-        link: dict[str, str], answers: Any = (), drawn: str = "article", **options: Any
+        link: dict[str, str],
+        answers: Any = (),
+        drawn: str = "article",
+        models: Any = None,
+        **options: Any,
     ) -> Any:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
@@ -89,6 +93,8 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
         page.on("console", on_line)
         for name, answer in dict(answers).items():
             page.route(f"**/api/predict/{name}", partial(_answer, answer))
+        if models is not None:
+            page.route("**/api/models", models)
         page.goto(f"{base}#{urlencode(link)}")
         page.wait_for_selector(drawn)
         return page
@@ -325,10 +331,34 @@ def test_the_first_screen_shows_what_elmo_changes(show: Show) -> None:
     assert top + page.locator(".gold").bounding_box()["height"] < 720
 
 
+def _judged(route: Any, *, judged: bool) -> None:
+    """The list of models, as if all had, or all lacked, the labels of the examples."""
+    about = route.fetch().json()
+    for model in about["models"]:
+        model["judged"] = judged
+    route.fulfill(json=about)
+
+
+@pytest.mark.parametrize("task", INPUTS)
+@pytest.mark.parametrize("other", ["", "other"])
+def test_models_of_other_labels_are_not_judged(
+    task: str, other: str, show: Show
+) -> None:
+    link = {"view": task, "model": task}
+    if task == "ner":
+        link["with"] = other
+    page = show(link, {}, models=partial(_judged, judged=False))
+    page.wait_for_load_state("networkidle")
+    assert page.locator("article").count() > 0
+    assert page.locator(".gold").count() == 0
+    assert page.locator(".badge").count() == 0
+
+
 @pytest.mark.parametrize("task", INPUTS)
 def test_gold_answers_are_drawn_and_are_right(task: str, show: Show) -> None:
     """For each example; a model that gives the gold answer is right."""
-    page = show({"view": task}, {task: partial(as_predicted, task)})
+    models = partial(_judged, judged=True)
+    page = show({"view": task}, {task: partial(as_predicted, task)}, models=models)
     page.wait_for_load_state("networkidle")
     examples = TASKS[task].examples
     assert texts(page, ".examples tbody td") == ["right "] * len(examples)

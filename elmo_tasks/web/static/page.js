@@ -202,10 +202,13 @@ function factsOf(drawing) {
   return new Map(marks.map((mark) => mark.dataset.fact.split("\n")));
 }
 
-/** A gold answer as { drawing, facts }, null if it is not known. */
+/** Whether the chosen models have the labels of the gold answers. */
+const haveLabels = () => chosenNames().every((name) => modelsOf(view).find((model) => model.name === name)?.judged);
+
+/** A gold answer as { drawing, facts }, null if it is not known, or has labels that a model does not have. */
 function goldOf(input) {
   const example = VIEWS[view].examples.find((one) => sorted(one.input) === sorted(input));
-  if (!example?.gold) return null;
+  if (!example?.gold || !haveLabels()) return null;
   const { gold, draw } = VIEWS[view], drawing = h("div.drawing", (gold ?? draw)(example.gold, input));
   return { drawing, facts: factsOf(drawing) };
 }
@@ -319,7 +322,8 @@ const unlike = ([one, two]) => one && two ? [...one.keys()].filter((key) => !two
 /** Fills the table of the examples, one after the other, and opens one of them if no input is shown. */
 async function showExamples() {
   const names = chosenNames();
-  const { examples, judged } = VIEWS[view], withGold = judged !== false && examples.some((one) => one.gold);
+  const { examples, judged } = VIEWS[view];
+  const withGold = judged !== false && haveLabels() && examples.some((one) => one.gold);
   const heads = withGold ? names : names.length > 1 ? ["Differences"] : [];
   const rows = examples.map((example) => {
     const button = h("button", { type: "button", dir: "auto", "aria-pressed": false,

@@ -1,0 +1,59 @@
+"""Which models the page compares with the gold answers of its examples."""
+
+import tarfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+import elmo_tasks.plugin  # noqa: F401 - registers what archives name
+from elmo_tasks.tasks import TASKS
+from elmo_tasks.web.loaded import LoadedModel
+from tests.archives.make import INPUTS, STORED
+
+LABELS = "vocabulary/labels.txt"
+
+
+def relabelled(archive: Path, out: Path, rename: Callable[[str], str]) -> Path:
+    """A copy of an archive with other names of labels."""
+    with tarfile.open(archive) as old, tarfile.open(out, "w:gz") as new:
+        for member in old.getmembers():
+            content = old.extractfile(member)
+            if content is None:
+                continue
+            data = content.read()
+            if member.name.endswith(LABELS):
+                data = rename(data.decode()).encode()
+                member.size = len(data)
+            new.addfile(member, BytesIO(data))
+    return out
+
+
+@pytest.mark.parametrize("task", INPUTS)
+def test_models_with_the_labels_of_the_examples_are_judged(task: str) -> None:
+    model = LoadedModel(STORED / "1" / f"{task}.tar.gz")
+    few_roles = task == "srl"  # its training data have no ARGM-MNR
+    assert model.describe()["judged"] is not few_roles
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("PER", "person"), ("MISC", "creative-work"), ("LOC", "ORG-2")]
+)
+def test_models_with_labels_of_their_own_are_not_judged(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    archive = relabelled(
+        STORED / "1" / "ner.tar.gz",
+        tmp_path / "model.tar.gz",
+        lambda labels: labels.replace(f"-{old}", f"-{new}"),
+    )
+    assert not LoadedModel(archive).describe()["judged"]
+
+
+def test_labels_of_gold_answers() -> None:
+    found = {name: task.gold_labels() for name, task in TASKS.items()}
+    assert found["ner"] == {"PER", "LOC", "ORG", "MISC"}
+    assert found["snli"] <= {"entailment", "neutral", "contradiction"}
+    assert {"ARG0", "V", "R-ARG0"} < found["srl"]
+    assert found["squad"] == found["coref"] == set()
