@@ -57,9 +57,11 @@ class _Answers(BaseHTTPRequestHandler):
         elif "resolve" in parts:
             self._resolve()
         elif parts[:2] == ["api", "models"] and "/".join(parts[2:4]) in repositories:
-            names = repositories["/".join(parts[2:4])]
-            siblings = [{"rfilename": name} for name in names]
-            self._json({"id": "/".join(parts[2:4]), "siblings": siblings})
+            name = "/".join(parts[2:4])
+            siblings = []
+            for file, content in repositories[name].items():
+                siblings.append({"rfilename": file, "size": len(content)})
+            self._json({"id": name, "sha": COMMIT, "siblings": siblings})
         else:
             self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
 

@@ -170,10 +170,10 @@ def run(arguments: list[str]) -> None:
         from elmo_tasks.host import register_classes
 
         register_classes(args.include_package)
-    from elmo_tasks.cli.download_bars import download_bars
+    from elmo_tasks.formats.fetch import set_download_limit
 
-    with download_bars(args.download_limit):
-        args.func(args)
+    set_download_limit(args.download_limit)
+    args.func(args)
 
 
 def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:

@@ -30,7 +30,6 @@ _HEADER = (
 )
 _TO_THE_RIGHT = ("SIZE", "DIM")
 _UNKNOWN = "-"
-_FIRST = "first download"
 
 
 def download(name: str) -> None:
@@ -40,7 +39,7 @@ def download(name: str) -> None:
     print(f"{name}: {total:,} bytes")
     for file in files:
         print(f"  {portable(str(file.path))}")
-        print(f"    sha256 {file.sha256 or file_sha256(file.path)}")
+        print(f"    sha256 {file_sha256(file.path)}")
         if file.md5 is not None:
             print(f"    md5 {file.md5}, as published")
 
@@ -113,21 +112,16 @@ def _size(model: PublishedModel) -> str:
 
 
 def _checksum(files: Sequence[CachedFile]) -> str:
-    if not files:
-        return _UNKNOWN
-    for file in files:
-        if file.md5 is None and file.sha256 is None:
-            return _UNKNOWN
-    if files[-1].md5 is not None:
+    if files and files[-1].md5 is not None:
         return "md5"
-    return _FIRST
+    return _UNKNOWN
 
 
 def _cached(files: Sequence[CachedFile]) -> str:
-    whole = [file for file in files if file.is_whole]
-    if len(whole) == len(files):
+    there = [file for file in files if file.is_there]
+    if len(there) == len(files):
         return "yes"
-    if sum([file.n_bytes for file in files]):
+    if there:
         return "partly"
     return "no"
 
@@ -158,14 +152,8 @@ def _print_details(name: str, model: PublishedModel) -> None:
         print(f"file: {file.url}")
         if file.md5 is not None:
             print(f"  md5 {file.md5}, as published")
-        if file.sha256 is not None:
-            print(f"  sha256 {file.sha256}, of the first download")
-        if file.is_whole:
+        if file.is_there:
             print(f"  {portable(str(file.path))}")
-        elif file.n_bytes:
-            print(
-                f"  {file.n_bytes:,} bytes downloaded so far; --download {name} resumes"
-            )
 
 
 def _licence(model: PublishedModel) -> str:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_argument(
         "--download",
         metavar="NAME",
-        help="download a model now; repeat the command to resume it",
+        help="download a model now",
     )
     actions.add_argument(
         "--remove", metavar="NAME", help="remove a model from the cache"

@@ -5,10 +5,10 @@ Where the cache of this user has what was fetched, unpacked or noted.
 import hashlib
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.files import file_sha256
-from elmo_tasks.formats.connection import require_web
 
 
 def cache_folder() -> Path:
@@ -22,45 +22,27 @@ def cache_folder() -> Path:
 
 def download_target(url: str) -> Path:
     """
-    Where the file of a URL is in the cache, if it was downloaded. The place does not
-    depend on the URL's key: an archive, without it, finds it.
+    Where the file of a URL is in the cache, in a folder that has no other, if it was
+    downloaded. The place does not depend on the URL's key: an archive, without it,
+    finds it. Raises `InputError` unless it is a URL of http or https.
     """
-    name = Path(require_web(url).path).name or "file"
-    return cache_folder() / "downloads" / _place(url) / name
+    place = hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
+    return cache_folder() / "downloads" / place / _name(url)
 
 
-def first_digest(url: str) -> str | None:
-    """The SHA-256 of the first download of a URL, if it is kept."""
+def _name(url: str) -> str:
+    """The name of the file at a URL."""
     try:
-        return first_file(url).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def first_file(url: str) -> Path:
-    """The file that keeps it."""
-    return cache_folder() / "first" / _place(url)
-
-
-def forget_first(url: str) -> int:
-    """
-    Remove what is known of the first download of a URL. Returns the number of bytes.
-    Raises `InputError` if it cannot be removed.
-    """
-    file = first_file(url)
-    try:
-        n_bytes = file.stat().st_size
-        file.unlink()
-    except FileNotFoundError:
-        return 0
-    except OSError as error:
-        problem = error.strerror or error
-        raise InputError(f"cannot remove: {problem}", file=file) from None
-    return n_bytes
-
-
-def _place(url: str) -> str:
-    return hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
+        parts = urlsplit(url)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_valid = is_valid and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        expected = "a path, or an address that begins with https://, http:// or hf://"
+        shown = without_secrets(url).partition("?")[0]
+        raise InputError(f"expected {expected}, got {shown}")
+    return Path(parts.path).name or "file"
 
 
 def unpacked_folder(file: Path) -> Path:

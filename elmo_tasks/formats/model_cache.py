@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import file_sha256
-from elmo_tasks.formats.cache_folder import (
-    download_target,
-    first_digest,
-    forget_first,
-    unpacked_folder,
-)
-from elmo_tasks.formats.download import partial_bytes, remove
+from elmo_tasks.formats.cache_folder import download_target, unpacked_folder
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.models import BUNDLED, PublishedModel, nearest, published
 
@@ -25,17 +18,15 @@ class CachedFile:
     A file of a published model.
 
     - `path`: its place in the cache, whether or not it is there.
-    - `n_bytes`: number of bytes downloaded so far.
-    - `is_whole`: true if it is downloaded completely.
-    - `sha256`: of its first download, if there was one.
+    - `n_bytes`: its size; 0 if it is not there.
+    - `is_there`: whether it was downloaded.
     - `md5`: the published checksum, if there is one.
     """
 
     url: str
     path: Path
     n_bytes: int
-    is_whole: bool
-    sha256: str | None
+    is_there: bool
     md5: str | None
 
 
@@ -60,52 +51,37 @@ def cached_files(model: PublishedModel) -> list[CachedFile]:
     for file in model.files:
         url = file.partition("#")[0]
         path = download_target(url)
-        is_whole = path.is_file()
-        n_bytes = partial_bytes(path)
-        if is_whole:
+        is_there = path.is_file()
+        n_bytes = 0
+        if is_there:
             n_bytes = path.stat().st_size
-        cached = CachedFile(
-            url, path, n_bytes, is_whole, first_digest(url), model.md5_of(url)
-        )
-        found.append(cached)
+        found.append(CachedFile(url, path, n_bytes, is_there, model.md5_of(url)))
     return found
 
 
 def fetch_model(name: str) -> list[CachedFile]:
     """
-    Download the files of a published model that are not in the cache; what was cut goes
-    on. Raises `InputError` as `local_path` does, or if a file that is there has changed
-    since its first download.
+    Download the files of a published model that are not in the cache. Raises
+    `InputError` as `local_path` does.
     """
     model = model_of(name)
     for file in model.files:
         local_path(file)
-    found = cached_files(model)
-    for cached in found:
-        if cached.sha256 not in (None, file_sha256(cached.path)):
-            hint = f"elmo-tasks models --remove {name}, then download it again"
-            problem = (
-                f"expected sha256={cached.sha256} as in its first download, got another"
-            )
-            raise InputError(problem, file=cached.path, hint=hint)
-    return found
+    return cached_files(model)
 
 
 def remove_model(name: str) -> int:
     """
-    Remove the files of a published model from the cache, also unpacked ones, those that
-    were cut, and the digests of their first downloads, so that nothing is in the way of
-    a new one. Returns the number of bytes of the files without the digests. Raises
-    `InputError` if nothing of it is there, or it cannot be removed.
+    Remove the files of a published model from the cache, also unpacked ones, and return
+    the number of their bytes. Raises `InputError` if nothing of it is there, or it
+    cannot be removed.
     """
     removed = 0
-    of_digests = 0
     for cached in cached_files(model_of(name)):
-        if cached.is_whole and cached.path.suffix == ".zip":
+        if cached.is_there and cached.path.suffix == ".zip":
             removed += _remove_folder(unpacked_folder(cached.path))
-        removed += remove(cached.path)
-        of_digests += forget_first(cached.url)
-    if not removed and not of_digests:
+        removed += _remove_folder(cached.path.parent)
+    if not removed:
         raise InputError("it is not in the cache", file=name)
     return removed
 

@@ -113,16 +113,16 @@ def _load(archive: Path, opening: Opening) -> Any:
     missing.
     """
     register_classes(opening.packages)
-    from elmo_tasks.formats.fetch import downloads
+    from elmo_tasks.formats.fetch import set_download_limit
     from elmo_tasks.web.loaded import LoadedModel
 
-    with downloads(limit_gb=opening.download_limit):
-        return LoadedModel(
-            archive,
-            allow_downloads=opening.allow_downloads,
-            local=opening.local,
-            fast_elmo=opening.fast_elmo,
-        )
+    set_download_limit(opening.download_limit)
+    return LoadedModel(
+        archive,
+        allow_downloads=opening.allow_downloads,
+        local=opening.local,
+        fast_elmo=opening.fast_elmo,
+    )
 
 
 def _limit_memory() -> float:

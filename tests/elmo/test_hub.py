@@ -11,7 +11,7 @@ import pytest
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
-from elmo_tasks.formats.fetch import downloads
+from elmo_tasks.formats.fetch import set_download_limit
 from tests.elmo.samples import write_bilm
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -22,6 +22,7 @@ TEXT = ["The harbour froze over ."]
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     with fake_hub(tmp_path / "cache", monkeypatch) as server:
         yield server
+    set_download_limit(None)
 
 
 @pytest.fixture
@@ -145,11 +146,10 @@ def test_the_error_is_that_of_the_format_of_the_repository(
     hub: FakeHub, elmo: Elmo
 ) -> None:
     elmo.push_to_hub("me/latin", format="safetensors")
-    with (
-        downloads(limit_gb=1e-6),
-        pytest.raises(InputError, match="model.safetensors: expected at most 1,000 by"),
-    ):
+    set_download_limit(1e-6)
+    with pytest.raises(InputError, match="hf://me/latin: expected at most 1,000 byte"):
         Elmo.from_pretrained("hf://me/latin", device="cpu")
+    set_download_limit(None)
     hub.repositories["me/none"] = {}
     with pytest.raises(InputError, match="me/none: expected the files of a model"):
         Elmo.from_pretrained("hf://me/none", device="cpu")

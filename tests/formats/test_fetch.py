@@ -1,14 +1,13 @@
 """Models by path, URL, ZIP and name."""
 
 import hashlib
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,17 +20,21 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.cache_folder import cache_folder
 from elmo_tasks.formats.fetch import (
+    NotAllowed,
+    NotFetched,
     bilm_file,
-    downloads,
+    hub_files,
     hub_model,
     is_whole_model,
     local_path,
     model_path,
+    set_download_limit,
 )
 from elmo_tasks.formats.models import MODELS, PublishedModel, published
 from elmo_tasks.pretraining.export import load_start
 from tests.elmo.samples import random_bilm, write_bilm
 from tests.elmo.transformer_samples import write_transformer
+from tests.fake_hub import FakeHub, fake_hub
 
 TEXT = ["The harbour froze over .", "one"]
 
@@ -147,9 +150,7 @@ def test_names_and_urls_are_downloaded_once(
     expected = embedded(folder / "204")
     with (
         monkeypatch.context() as patched,
-        pytest.raises(
-            InputError, match=r"cannot fetch http.*expected \d+ bytes, got 9"
-        ),
+        pytest.raises(InputError, match=r"cannot fetch http.*: ChunkedEncodingError"),
     ):
         patched.setattr(
             SimpleHTTPRequestHandler,
@@ -158,10 +159,10 @@ def test_names_and_urls_are_downloaded_once(
         )
         embedded(zipped)
     with pytest.raises(
-        InputError, match=r"cannot fetch http://127.0.0.1:\d+/gone.zip: HTTP Error 404"
+        InputError, match=r"cannot fetch http://127.0.0.1:\d+/gone.zip: HTTP error 404"
     ):
         embedded(f"{address}/gone.zip")
-    with pytest.raises(InputError, match="expected sha256=0+, got"):
+    with pytest.raises(InputError, match="expected sha256:0+ but got"):
         local_path(f"{address}/204.zip#sha256={'0' * 64}")
     for _ in range(2):
         assert np.array_equal(embedded("elmo-small"), expected) and np.array_equal(
@@ -317,15 +318,12 @@ def test_files_of_published_models_and_of_the_hub() -> None:
             "manylangs-latin",
             "weight_file",
         ): "http://vectors.nlpl.eu/repository/11/162.zip",
-        ("hf://me/model", "options_file"): "hf://me/model/options.json",
-        ("hf://me/model@v1/", "weight_file"): "hf://me/model@v1/weights.hdf5",
+        ("hf://me/model", "options_file"): "hf://me/model",
+        ("hf://me/model@v1/", "weight_file"): "hf://me/model@v1",
     }
     for (given, key), expected in cases.items():
-        with (
-            pytest.raises(InputError, match=f"{expected}: expected a local file"),
-            downloads(allowed=False),
-        ):
-            bilm_file(given, key)
+        with pytest.raises(NotAllowed, match=f"{expected}: expected a local file"):
+            bilm_file(given, key, offline=True)
 
 
 @pytest.mark.parametrize(
@@ -385,9 +383,9 @@ def test_a_file_of_the_cache_with_another_digest(cache: Path, folder: Path) -> N
     file.write_bytes(b"x")
     digest = hashlib.sha256(b"x").hexdigest()
     assert local_path(f"{server}#sha256={digest.upper()}") == file
-    hint = f".remove {file} to download it again"
-    with pytest.raises(InputError, match=f"sha256={'0' * 64}, got {digest} {hint}"):
+    with pytest.raises(InputError, match="cannot fetch http.*no connection"):
         local_path(f"{server}#sha256={'0' * 64}")
+    assert file.read_bytes() == b"x"
     nameless = hashlib.sha256(b"http://127.0.0.1:1/").hexdigest()[:16]
     (cache / "downloads" / nameless).mkdir()
     (cache / "downloads" / nameless / "file").touch()
@@ -436,75 +434,48 @@ def test_models_of_many_languages(name: str, language: str, number: int) -> None
     assert published(f"nlpl-{number}") is model
 
 
-class Answer:
-    """What the hub says of a file."""
-
-    def __init__(self, size: int) -> None:
-        self.headers = {"Content-Length": str(size)} if size else {}
-
-
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A hub whose files have 1,000,000 bytes; what it is asked for is noted."""
-    noted: dict[str, Any] = {"size": 10**6, "downloads": []}
-    known = tmp_path / "snapshot"
-    known.mkdir()
-
-    def head(url: str, **options: Any) -> Answer:
-        noted.update(url=url, **options)
-        return Answer(noted["size"])
-
-    def model_info(self: Any, name: str, **options: Any) -> SimpleNamespace:
-        files = [
-            ("a.json", 400_000),
-            ("b.bin", 600_000),
-            ("c.txt", 9**9),
-            ("d.bin", None),
-        ]
-        found = [SimpleNamespace(rfilename=name, size=size) for name, size in files]
-        return SimpleNamespace(siblings=found)
-
-    def download(*names: str, local_files_only: bool = False, **options: Any) -> str:
-        if local_files_only and noted.get("lacks"):
-            raise FileNotFoundError("it was never downloaded")
-        noted["downloads"].append((local_files_only, names, options))
-        return str(known)
-
-    session = SimpleNamespace(head=head)
-    monkeypatch.setattr("huggingface_hub.utils.get_session", lambda: session)
-    monkeypatch.setattr("huggingface_hub.HfApi.model_info", model_info)
-    for name in ("hf_hub_download", "snapshot_download"):
-        monkeypatch.setattr(f"huggingface_hub.{name}", download)
-    noted["known"] = known
-    return noted
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    """A hub with a repository."""
+    with fake_hub(tmp_path / "hub", monkeypatch) as server:
+        files = {"a/options.json": b"{}", "b.bin": bytes(600_000), "c.txt": bytes(10)}
+        server.repositories["me/latin"] = files
+        yield server
+    set_download_limit(None)
 
 
-def test_a_file_of_the_hub(hub: dict[str, Any]) -> None:
-    with downloads(limit_gb=0.001):
-        assert local_path("hf://me/latin@v1/a/options.json") == hub["known"]
-        assert hub["url"].endswith("/me/latin/resolve/v1/a/options.json")
-        assert hub["headers"]["Accept-Encoding"] == "identity"
-        assert (hub["allow_redirects"], hub["timeout"]) == (True, 10.0)
-        ((local, _, options),) = hub["downloads"]
-        expected = {
-            "repo_id": "me/latin",
-            "filename": "a/options.json",
-            "revision": "v1",
-        }
-        assert (local, options) == (False, expected)
-        local_path("hf://me/latin/options.json")
-        assert hub["downloads"][1][2]["revision"] is None
-        hub["size"] = 10**6 + 1
-        problem = (
-            "expected at most 1,000,000 bytes, got 1,000,001 .--download-limit raises"
-        )
-        with pytest.raises(InputError, match=f"hf://me/latin/options.json: {problem}"):
-            local_path("hf://me/latin/options.json")
-        hub["size"] = 0  # it does not say
-        assert local_path("hf://me/latin/options.json") == hub["known"]
-    with downloads(allowed=False):
-        local_path("hf://me/latin/options.json")
-        assert hub["downloads"][-1][0] is True
+def away(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub cannot be reached any more."""
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("revision", ["", "@v1"])
+def test_a_file_of_the_hub(
+    revision: str, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"hf://me/latin{revision}/a/options.json"
+    with pytest.raises(NotAllowed, match="expected a local file"):
+        local_path(url, offline=True)
+    path = local_path(url)
+    assert path.read_bytes() == b"{}"
+    digest = hashlib.sha256(b"{}").hexdigest()
+    assert local_path(f"{url}#sha256={digest}") == path
+    with pytest.raises(InputError, match=f"expected sha256=0+, got {digest}"):
+        local_path(url, sha256="0" * 64)
+    assert local_path(url, offline=True) == path
+    away(hub, monkeypatch)
+    assert local_path(url) == path
+    with pytest.raises(NotFetched, match="cannot fetch hf://me/other: ") as error:
+        local_path("hf://me/other/x.json")
+    assert "\n" not in str(error.value)
+
+
+def test_what_the_hub_does_not_have(hub: FakeHub) -> None:
+    with pytest.raises(NotFetched, match="hf://me/latin: it has no file x.json"):
+        local_path("hf://me/latin/x.json")
+    with pytest.raises(NotFetched, match="cannot fetch hf://me/other: .*404") as error:
+        local_path("hf://me/other/x.json")
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -517,42 +488,29 @@ def test_incomplete_addresses_of_the_hub(name: str) -> None:
         local_path(name)
 
 
-def test_a_model_of_the_hub(hub: dict[str, Any]) -> None:
+def test_a_model_of_the_hub(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of its files that are wanted are limited together."""
     patterns = ["*.json", "*.bin"]
-    with downloads(limit_gb=0.001):
-        assert hub_model("me/bert", patterns) == hub["known"]
-    ((local, names, options),) = hub["downloads"]
-    assert (local, names, options["allow_patterns"]) == (False, ("me/bert",), patterns)
-    with (
-        downloads(limit_gb=0.000999),
-        pytest.raises(
-            InputError, match="me/bert: expected at most 999,000 bytes, got 1,"
-        ),
-    ):
-        hub_model("me/bert", patterns)
-    with downloads(allowed=False):
-        assert hub_model("me/bert", patterns) == hub["known"]
-    assert hub["downloads"][-1][0] is True
+    set_download_limit(0.000_6)
+    problem = "hf://me/latin: expected at most 600,000 bytes, got 600,002 .--download-l"
+    with pytest.raises(InputError, match=problem):
+        hub_model("hf://me/latin", patterns)
+    set_download_limit(0.000_600_002)
+    folder = hub_model("me/latin", patterns)
+    names = [path.name for path in folder.rglob("*") if path.is_file()]
+    assert sorted(names) == ["b.bin", "options.json"]
+    assert hub_files("hf://me/latin") == {"b.bin", "c.txt"}
+    assert hub_files("hf://me/latin", offline=True) == {"a", "b.bin"}
+    assert hub_model("me/latin", ["*.bin"], offline=True) == folder
+    with pytest.raises(NotAllowed):
+        hub_model("me/latin", ["*.txt"], offline=True)
+    away(hub, monkeypatch)
+    assert hub_model("me/latin", ["*.bin"]) == folder
+    with pytest.raises(NotFetched, match="cannot fetch me/latin"):
+        hub_model("me/latin", ["*.txt"])
 
 
-def test_a_hub_that_cannot_be_reached(
-    hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was downloaded before is used."""
-
-    def away(url: str, **options: Any) -> None:
-        raise ConnectionError("it is away\nfor long")
-
-    session = SimpleNamespace(head=away)
-    monkeypatch.setattr("huggingface_hub.utils.get_session", lambda: session)
-    assert local_path("hf://me/x/y") == hub["known"]
-    assert [local for local, _, _ in hub["downloads"]] == [True]
-    hub["lacks"] = True
-    with pytest.raises(InputError, match="cannot fetch hf://me/x/y: it is away$"):
-        local_path("hf://me/x/y")
-    with (
-        downloads(allowed=False),
-        pytest.raises(InputError, match="hf://me/x/y: expected a local file"),
-    ):
-        local_path("hf://me/x/y")
+def test_without_the_package_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(InputError, match="huggingface_hub .pip install 'huggingface_"):
+        local_path("hf://me/latin/options.json")

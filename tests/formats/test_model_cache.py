@@ -13,8 +13,7 @@ import pytest
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.cache_folder import first_file, forget_first
-from elmo_tasks.formats.fetch import downloads, local_path, model_path
+from elmo_tasks.formats.fetch import local_path, model_path
 from elmo_tasks.formats.models import (
     ALIASES,
     MODELS,
@@ -27,7 +26,7 @@ from elmo_tasks.formats.models import (
     published_at,
 )
 from tests.elmo.samples import write_bilm
-from tests.web_server import CONTENT, HALF, Server, serving
+from tests.web_server import CONTENT, Server, serving
 
 NAME = "elmo-small"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -35,10 +34,9 @@ MD5 = hashlib.md5(CONTENT).hexdigest()
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with downloads(wait=0.01, seconds=1.0):
-        yield tmp_path / "cache/elmo_tasks"
+    return tmp_path / "cache/elmo_tasks"
 
 
 @pytest.fixture
@@ -78,118 +76,34 @@ def test_the_card_of_a_published_model(
         assert line in second
 
 
-def test_a_broken_download_is_resumed(
+def test_a_model_is_downloaded_and_removed(
     server: Server,
+    cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """By the next call, from where the connection broke."""
-    files = (f"{server.address}/sound/o.bin", f"{server.address}/interrupted/w.bin")
+    files = (f"{server.address}/sound/o.bin", f"{server.address}/sound/w.bin")
     publish(monkeypatch, *files)
     assert "  no  " in printed(capsys, NAME)
-    with pytest.raises(InputError, match="cannot fetch .*repeat the call to resume"):
-        run(["models", "--download", NAME])
-    shown = printed(capsys, NAME)
-    assert "  partly  " in shown
-    assert f"{HALF:,} bytes downloaded so far; --download {NAME} resumes" in shown
+    path = local_path(files[0])
+    assert "  partly  " in printed(capsys, NAME)
     shown = printed(capsys, "--download", NAME)
     assert f"{NAME}: {2 * len(CONTENT):,} bytes" in shown
     assert shown.count(f"sha256 {SHA256}") == 2
-    assert server.requests[-1][1]["Range"] == f"bytes={HALF}-"
     shown = printed(capsys, NAME)
-    assert "  yes  " in shown and "  first download  " in shown
+    assert "  yes  " in shown and str(path) in shown
     count = len(server.requests)
     printed(capsys, "--download", NAME)
     assert len(server.requests) == count
-    assert local_path(files[1]).read_bytes() == CONTENT
-
-
-def test_a_removed_model_leaves_nothing(
-    server: Server,
-    cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Of a model that is there, a later download that differs is one clear error."""
-    files = (f"{server.address}/sound/o.bin", f"{server.address}/sound/w.bin")
-    publish(monkeypatch, *files)
-    printed(capsys, "--download", NAME)
     shown = printed(capsys, "--remove", NAME)
     assert shown == f"{NAME}: removed {2 * len(CONTENT):,} bytes\n"
-    left = [path for path in cache.rglob("*") if path.suffix != ".lock"]
-    assert not [path for path in left if path.is_file()]
-    shown = printed(capsys, NAME)
-    assert "  no  " in shown and "of the first download" not in shown
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+    assert "  no  " in printed(capsys, NAME)
     with pytest.raises(InputError, match=f"{NAME}: it is not in the cache"):
         run(["models", "--remove", NAME])
-    printed(capsys, "--download", NAME)
-    for file in files:
-        local_path(file).unlink()
-    (first, second) = sorted((cache / "first").iterdir())
-    second.write_text("0" * 64)
-    first.write_text("0" * 64)
-    with pytest.raises(InputError) as error:
-        run(["models", "--download", NAME])
-    assert "it differs from the first download" in str(error.value)
-    hint = f"is intended, `elmo-tasks models --remove {NAME}` forgets the first one"
-    assert hint in str(error.value)
-    assert "\n" not in str(error.value)
-    assert "  no  " in printed(capsys, NAME)
-    printed(capsys, "--remove", NAME)  # where there are digests alone
-    printed(capsys, "--download", NAME)
 
 
-def test_a_file_that_has_changed_in_the_cache(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish(monkeypatch, f"{server.address}/sound/w.bin")
-    run(["models", "--download", NAME])
-    local_path(f"{server.address}/sound/w.bin").write_bytes(b"x")
-    with pytest.raises(
-        InputError, match="as in its first download, got .*--remove elmo"
-    ):
-        run(["models", "--download", NAME])
-
-
-def test_what_was_cut_is_removed(
-    server: Server,
-    cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    publish(monkeypatch, f"{server.address}/half/w.bin")
-    with pytest.raises(InputError, match="cannot fetch"):
-        run(["models", "--download", NAME])
-    assert list(cache.rglob("*.part"))
-    assert "removed " in printed(capsys, "--remove", NAME)
-    assert not list(cache.rglob("*.part")) + list(cache.rglob("*.part.json"))
-
-
-def test_a_published_md5(
-    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = f"{server.address}/sound/w.bin"
-    publish(monkeypatch, file, md5=("0" * 32,))
-    with pytest.raises(InputError, match=f"expected md5={'0' * 32}, got {MD5}"):
-        run(["models", "--download", NAME])
-    assert not list(cache.rglob("w.bin"))
-    publish(monkeypatch, file, md5=(MD5,))
-    assert local_path(file).read_bytes() == CONTENT
-
-
-def test_a_published_md5_is_compared_after_a_first_download(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, server: Server
-) -> None:
-    file = f"{server.address}/sound/w.bin"
-    publish(monkeypatch, file, md5=(MD5,))
-    local_path(file).unlink()
-    publish(monkeypatch, file, md5=("0" * 32,))
-    with pytest.raises(InputError, match=f"expected md5={'0' * 32}, got") as error:
-        local_path(file)
-    assert "first download" not in str(error.value)
-
-
-def test_a_published_md5_needs_no_warning(
+def test_a_published_md5_is_shown(
     server: Server,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -211,13 +125,6 @@ def test_the_unpacked_files_of_a_zip_are_removed(
     assert os.listdir(folder) == ["options.json"]
     run(["models", "--remove", NAME])
     assert not folder.exists()
-
-
-def test_what_cannot_be_removed_is_an_error(cache: Path) -> None:
-    """In the place of a digest is a folder, which is not removed as a file is."""
-    first_file("http://example.org/w.bin").mkdir(parents=True)
-    with pytest.raises(InputError, match="cannot remove: "):
-        forget_first("http://example.org/w.bin")
 
 
 def test_a_published_file_is_known_by_its_address_and_by_its_name() -> None:

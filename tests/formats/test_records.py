@@ -9,8 +9,6 @@ import pytest
 
 from elmo_tasks.formats.columns import read_columns
 from elmo_tasks.formats.corpora import CORPORA, located_name
-from elmo_tasks.formats.download import Bounds, download, no_progress
-from elmo_tasks.formats.fetch import Downloads, downloads, require_allowed
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.formats.trees import parse_tree
@@ -48,21 +46,7 @@ def model(folder: Path) -> Any:
     return found
 
 
-def bounds(folder: Path) -> Any:
-    (folder / "x").touch()
-    bounds = Bounds(10)
-    download("http://127.0.0.1/x", folder / "x", bounds)  # it is there
-    return bounds
-
-
-def settings(folder: Path) -> Any:
-    with downloads():
-        require_allowed("it")
-    return Downloads()
-
-
 RECORDS = [column_sentence, document, sentence, tree, data_file, model]
-RECORDS += [bounds, settings]
 SMALL = [column_sentence, document, sentence, tree]
 
 
@@ -73,8 +57,7 @@ def test_records_do_not_change(make: Callable[[Path], Any], tmp_path: Path) -> N
         value = getattr(record, field.name)
         with pytest.raises(FrozenInstanceError):
             setattr(record, field.name, value)
-    if "refused" not in [field.name for field in fields(record)]:
-        assert hash(record) == hash(record)
+    assert hash(record) == hash(record)
 
 
 @pytest.mark.parametrize("make", SMALL)
@@ -82,13 +65,3 @@ def test_records_of_which_there_are_many_are_small(
     make: Callable[[Path], Any], tmp_path: Path
 ) -> None:
     assert not hasattr(make(tmp_path), "__dict__")
-
-
-def test_defaults_of_downloads() -> None:
-    """As the table of options documents them."""
-    chosen = Downloads()
-    assert (chosen.allowed, chosen.limit_gb, chosen.refused) == (True, None, [])
-    assert (chosen.seconds, chosen.wait) == (60.0, 1.0)
-    assert chosen.progress is no_progress
-    bounds = Bounds(10)
-    assert (bounds.size, bounds.seconds, bounds.wait) == (10, 60.0, 1.0)

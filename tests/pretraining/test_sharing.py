@@ -33,7 +33,7 @@ def test_files_of_the_hub_that_were_downloaded_before(
         "http://127.0.0.1:1/{filename}",
     )
     url = "hf://me/latin@v1"
-    with pytest.raises(InputError, match="cannot fetch hf://me/other/options.json"):
+    with pytest.raises(InputError, match="cannot fetch hf://me/other: "):
         local_path("hf://me/other/options.json")
     assert load_trained(url).vocabulary.words[3:] == toy.WORDS
     assert Elmo.from_pretrained(url).layers.output_dim == 24

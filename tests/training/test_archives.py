@@ -291,7 +291,7 @@ def test_an_archive_fetches_what_it_is_allowed_to(tmp_path: Path) -> None:
         file = f"{server.address}/gone/w.hdf5"
         elmo = {"weight_file": file, "options_file": file}
         (tmp_path / "a").write_bytes(fetching({"elmo": elmo}))
-        with pytest.raises(InputError, match="HTTP Error 404"):
+        with pytest.raises(InputError, match="HTTP error 404"):
             load_archive(tmp_path / "a", allow_downloads=True)
         assert server.requests
 
