@@ -31,9 +31,6 @@ from elmo_tasks.elmo.saving import save_model
 from elmo_tasks.elmo.sentences import (
     Sentences,
     Splitter,
-    checked_sentences,
-    each_checked,
-    require_several,
     until_the_end,
     word_list,
 )
@@ -266,9 +263,7 @@ class Elmo:
         if isinstance(sentences, Tensor):
             output = self.layers(checked_ids(sentences).to(self.device))
         else:
-            given = checked_sentences(sentences)
-            self._splitter.warn_of_words(given)
-            words = self._splitter.words_of_each(given, tokenizer)
+            words = self._splitter.words(sentences, tokenizer)
             output = self.layers.of_words(words)
         vectors = model.of_layers(output)  # [L+1 or 1, B, T, D]
         if not model.has_layers:
@@ -291,14 +286,13 @@ class Elmo:
         layers, otherwise [T, 2P]. For `layers` see `LayerChoice`. `tokenizer` splits
         texts into words; by default it is the constructor's. `progress` shows a bar.
 
-        A warning says once if `sentences` seems to be the list of words of one
-        sentence. Raises `InputError` if an argument is invalid, a vector is not finite,
-        or memory runs out.
+        A column of a DataFrame or of a table of Arrow is a list of sentences. A warning
+        says once if `sentences` seems to be the list of words of one sentence, or a
+        word has blanks inside. Raises `InputError` if an argument is invalid, such as a
+        DataFrame or a matrix, a vector is not finite, or memory runs out.
         """
         model = self.vector_model(layers)
-        given = checked_sentences(sentences)
-        self._splitter.warn_of_words(given)
-        words = self._splitter.words_of_each(given, tokenizer)
+        words = self._splitter.words(sentences, tokenizer)
         with progress_bar(sum(map(len, words)), visible=progress) as bar:
             found = arrays_of(model, self.sizes, words, bar.update)
         if tensors:
@@ -324,7 +318,8 @@ class Elmo:
         is read.
         """
         model = self.vector_model(layers)
-        arrays = stream_of_arrays(model, self.sizes, self._stream(sentences, tokenizer))
+        words = self._splitter.stream(sentences, tokenizer)
+        arrays = stream_of_arrays(model, self.sizes, words)
         return map(torch.from_numpy, arrays) if tensors else arrays
 
     @checked
@@ -357,18 +352,7 @@ class Elmo:
         self, texts: Sentences, *, tokenizer: Tokenizer | None = None
     ) -> list[list[str]]:
         """The words of each text, as `embed` splits it."""
-        return self._splitter.words_of_each(checked_sentences(texts), tokenizer)
-
-    def _stream(
-        self, sentences: Sentences, tokenizer: Tokenizer | None
-    ) -> Iterator[list[str]]:
-        """
-        The words of each of any number of sentences, when it is asked for; invalid
-        arguments raise `InputError` at once.
-        """
-        split, _ = self._splitter.opened(tokenizer)
-        require_several(sentences)
-        return self._splitter.words_of_stream(each_checked(sentences), split)
+        return self._splitter.words(texts, tokenizer)
 
     @checked
     def mean_vectors(
@@ -391,7 +375,7 @@ class Elmo:
         return mean_vectors(
             self.vector_model(layers),
             self.sizes,
-            self._stream(sentences, tokenizer),
+            self._splitter.stream(sentences, tokenizer),
             wanted,
             processes=processes,
             progress=progress,

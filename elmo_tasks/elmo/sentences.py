@@ -26,42 +26,63 @@ _SAMPLED_LINES = 1000
 
 _ADVICE = "tokenizer='basic', an argument of Elmo and its methods, splits raw text"
 
+_CHOOSE = (
+    'choose the column of texts: frame["text"], array[:, 0]; in a ColumnTransformer'
+    ' "text", not ["text"]'
+)
 
-def checked_sentences(sentences: Sentences) -> list[Any]:
-    """Lists of words, or texts. Raises `InputError` for something else."""
-    require_several(sentences)
-    return list(each_checked(sentences))
 
-
-def require_several(sentences: Any) -> None:
+def _require_several(sentences: Any) -> None:
     """
-    Raises `InputError` if the argument is a single sentence, or not a list of
-    sentences.
+    Raises `InputError` for a single sentence, and for what is not a list of sentences.
     """
     if _parts(sentences) is None:
-        raise InputError(
-            f"expected a list of sentences, got {shown(sentences)}",
-            hint="put it into a list",
-        )
+        hint = "put it into a list"
+        if has_columns(sentences):
+            hint = _CHOOSE
+        problem = f"expected a list of sentences, got {_described(sentences)}"
+        raise InputError(problem, hint=hint)
 
 
-def each_checked(sentences: Sentences) -> Iterator[Any]:
+def _each_checked(sentences: Sentences) -> Iterator[Any]:
     """
     Each list of words or text, when it is asked for. Raises `InputError` for something
     else.
     """
-    for number, one in enumerate(sentences, start=1):
+    for number, one in enumerate(_parts(sentences) or (), start=1):
         words = one if isinstance(one, str) else word_list(one)
         if words is None:
             problem = "expected a string or a list of words"
-            raise InputError(f"sentence {number}: {problem}, got {shown(one)}")
+            raise InputError(f"sentence {number}: {problem}, got {_described(one)}")
         yield words
+
+
+def has_columns(value: Any) -> bool:
+    """
+    Whether a value has columns by name or several dimensions. A DataFrame, a table of
+    Arrow or Hugging Face, a matrix and a dict do; a column of them does not.
+    """
+    shape = getattr(value, "shape", ())
+    is_matrix = isinstance(shape, tuple) and len(shape) > 1
+    has_fields = getattr(getattr(value, "dtype", None), "names", None) is not None
+    has_names = isinstance(value, Mapping) or hasattr(value, "columns")
+    return is_matrix or has_fields or has_names
+
+
+def _described(value: Any) -> str:
+    """What errors call a value; a table by its type, since its `repr` is long."""
+    shape = getattr(value, "shape", None)
+    if has_columns(value) and isinstance(shape, tuple):
+        return f"a {type(value).__name__} of shape {tuple(shape)}"
+    return shown(value)
 
 
 def _parts(value: Any) -> Iterator[Any] | None:
     """Those of a list or a stream; `None` for something else."""
-    if isinstance(value, _NO_LISTS):
+    if isinstance(value, _NO_LISTS) or has_columns(value):
         return None
+    if hasattr(value, "to_pylist"):  # of Arrow, whose parts are no strings
+        value = value.to_pylist()
     try:
         return iter(value)
     except TypeError:  # also of an array or a tensor of one number
@@ -82,13 +103,25 @@ def word_list(value: Any) -> list[str] | None:
 
 class Splitter:
     """
-    Splits sentences into words by a tokenizer, or by another one that a call names. A
-    tokenizer is opened once, so that it knows what it has reported.
+    The one way of sentences into words, for all methods that take sentences: checks
+    them, splits texts by a tokenizer, or by another one that a call names, and warns
+    once of what seems to be a mistake. A tokenizer is opened once, so that it knows
+    what it has reported.
+
+    # Parameters
+
+    - `advice`: ends the warning about raw text that is split at white space.
+    - `call`: what a warning calls the method that takes sentences.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, *, advice: str = _ADVICE, call: str = "elmo.embed"
+    ) -> None:
+        self._advice = advice
+        self._call = call
         self._opened: dict[str, tuple[Split, str]] = {}
         self._default = self.opened(tokenizer)
+        self._warned_of_texts = False
         self._warned_of_words = False
 
     def opened(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
@@ -98,51 +131,74 @@ class Splitter:
         if tokenizer is None:
             return self._default
         if not isinstance(tokenizer, str):
-            return open_tokenizer(tokenizer, advice=_ADVICE)
+            return open_tokenizer(tokenizer, advice=self._advice)
         if tokenizer not in self._opened:
-            self._opened[tokenizer] = open_tokenizer(tokenizer, advice=_ADVICE)
+            self._opened[tokenizer] = open_tokenizer(tokenizer, advice=self._advice)
         return self._opened[tokenizer]
 
-    def words_of_each(
-        self, sentences: list[Any], tokenizer: Tokenizer | None
+    def words(
+        self, sentences: Sentences, tokenizer: Tokenizer | None
     ) -> list[list[str]]:
-        """The words of lists of words, or of texts."""
-        split, _ = self.opened(tokenizer)
-        words = [words_of(one, split) for one in sentences]
-        end_of_text(split)
-        return words
+        """The words of each sentence. Raises `InputError` as `stream` does."""
+        return list(self.stream(sentences, tokenizer))
 
-    def words_of_stream(
-        self, sentences: Iterable[Any], split: Split
+    def stream(
+        self, sentences: Sentences, tokenizer: Tokenizer | None
     ) -> Iterator[list[str]]:
         """
-        The words of each of any number of sentences, when it is asked for. Warnings
-        come after the first ones, or at the end.
+        The words of each of any number of sentences, when it is asked for. Raises
+        `InputError` at once if the tokenizer is invalid or there is no list of
+        sentences, and later for an invalid sentence.
         """
+        split, _ = self.opened(tokenizer)
+        _require_several(sentences)
+        return self._split(_each_checked(sentences), split)
+
+    def _split(self, sentences: Iterable[Any], split: Split) -> Iterator[list[str]]:
+        """Warnings come after the first sentences, or at the end."""
         first: list[Any] = []
         for sentence in sentences:
             if len(first) < _SAMPLED_LINES:
                 first.append(sentence)
                 if len(first) == _SAMPLED_LINES:
-                    self.warn_of_words(first)
+                    self._warn_of_texts(first)
+            if not isinstance(sentence, str):
+                self._warn_of_words(sentence)
             yield words_of(sentence, split)
-        self.warn_of_words(first)
+        self._warn_of_texts(first)
         end_of_text(split)
 
-    def warn_of_words(self, sentences: list[Any]) -> None:
+    def _warn_of_texts(self, sentences: list[Any]) -> None:
         """
         Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's
         `embed_sentence`.
         """
-        if self._warned_of_words or not are_words_of_one(sentences):
+        if self._warned_of_texts or not _are_words_of_one(sentences):
             return
-        self._warned_of_words = True
+        self._warned_of_texts = True
         logger.warning(
-            "expected sentences, got texts of one word each, such as %r, which are embedded as %d sentences; for "
-            "the words of one sentence write elmo.embed([words]), for sentences of one word [[word], [word], ...]",
+            "expected sentences, got texts of one word each, such as %r, which are read as %d sentences; for "
+            "the words of one sentence write %s([words]), for sentences of one word [[word], [word], ...]",
             sentences[0],
             len(sentences),
+            self._call,
         )
+
+    def _warn_of_words(self, words: list[str]) -> None:
+        """Warn once of `embed([["It ended."]])`, a text in place of its words."""
+        if self._warned_of_words:
+            return
+        for word in words:
+            if len(word.split()) > 1:
+                self._warned_of_words = True
+                logger.warning(
+                    "expected words, got a text with blanks in a list of words, such as %r, which is read as one word; "
+                    "write %s([text]), not %s([[text]]), for a tokenizer to split it",
+                    word,
+                    self._call,
+                    self._call,
+                )
+                return
 
 
 def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
@@ -150,7 +206,7 @@ def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
     return split(sentence) if isinstance(sentence, str) else list(sentence)
 
 
-def are_words_of_one(sentences: list[Any]) -> bool:
+def _are_words_of_one(sentences: list[Any]) -> bool:
     """
     Whether sentences are texts of one word each, as in `embed(["It", "ended", "."])`.
     """
@@ -163,9 +219,12 @@ def are_words_of_one(sentences: list[Any]) -> bool:
 def until_the_end(
     lines: Iterable[tuple[int, str | Protein]], split: Split
 ) -> Iterator[tuple[int, str | Protein]]:
-    """The numbered lines of a whole text, for which warnings are due at its end."""
+    """
+    The numbered lines of a whole text, for which warnings are due at its end. Raises
+    `InputError` for lines without numbers.
+    """
     first: list[str] = []
-    for number, line in lines:
+    for number, line in _numbered(lines):
         if isinstance(line, str) and len(first) < _SAMPLED_LINES and line.strip():
             first.append(line.strip())
         yield number, line
@@ -175,3 +234,16 @@ def until_the_end(
             "each line has only one word, such as %r; expected one sentence per line",
             first[0],
         )
+
+
+def _numbered(lines: Any) -> Iterator[tuple[int, str | Protein]]:
+    parts = _parts(lines)
+    if parts is None:
+        parts = iter([lines])  # what is no list is no line either
+    for line in parts:
+        if not isinstance(line, tuple) or len(line) != 2:
+            raise InputError(
+                f"expected lines with their numbers, got {_described(line)}",
+                hint="write enumerate(texts, start=1)",
+            )
+        yield line

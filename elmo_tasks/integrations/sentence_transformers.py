@@ -65,8 +65,11 @@ class ElmoModule(InputModule):
         self, inputs: Sequence[Any], prompt: str | None = None, **options: Any
     ) -> dict[str, Any]:
         """The words of each text, and their mask [B, T]."""
-        before = prompt or ""
-        texts = [f"{before}{text}" for text in inputs]
+        texts = []
+        for text in inputs:
+            if not isinstance(text, str):
+                raise InputError(f"expected texts, got {shown(text)}")
+            texts.append((prompt or "") + text)
         words = self.elmo.words(texts, tokenizer=self.tokenizer)
         lengths = torch.tensor([len(one) for one in words])  # [B]
         longest = max(1, int(lengths.max()))

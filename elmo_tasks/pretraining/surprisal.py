@@ -3,7 +3,6 @@ The surprisal of words, from the left and from the right: `WordSurprisal`, which
 `elmo-tasks bilm surprisal` uses.
 """
 
-import logging
 import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
@@ -15,19 +14,12 @@ from elmo_tasks.bilm.characters import token_to_ids
 from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.sentences import (
     Sentences,
-    are_words_of_one,
-    checked_sentences,
-    each_checked,
-    require_several,
-    words_of,
+    Splitter,
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.raw_text import (
     WHITESPACE,
-    Split,
     Tokenizer,
-    end_of_text,
-    open_tokenizer,
 )
 from elmo_tasks.option_values import InferencePrecision, StartState
 from elmo_tasks.pretraining.export import load_trained, packed
@@ -35,8 +27,6 @@ from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.sentence_losses import sentence_losses
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.settings import PathLike, checked
-
-logger = logging.getLogger(__name__)
 
 _ADVICE = "tokenizer='basic' splits it off (an argument of WordSurprisal)"
 
@@ -92,7 +82,7 @@ class WordSurprisal:
     ) -> None:
         self.model = model.eval()
         self.vocabulary = vocabulary
-        self._split, _ = open_tokenizer(tokenizer, advice=_ADVICE)
+        self._splitter = Splitter(tokenizer, advice=_ADVICE, call="score")
 
     @classmethod
     @checked
@@ -135,15 +125,7 @@ class WordSurprisal:
 
         Raises `InputError` if a value is invalid, or a surprisal is not finite.
         """
-        given = checked_sentences(sentences)
-        if are_words_of_one(given):
-            logger.warning(
-                "expected sentences, got texts of one word each, such as %r, which are "
-                "%d sentences; for the words of one sentence write score([words])",
-                given[0],
-                len(given),
-            )
-        return list(self._surprisals(given, self._opened(tokenizer), state))
+        return list(self.iter_score(sentences, state=state, tokenizer=tokenizer))
 
     @checked
     def iter_score(
@@ -157,9 +139,8 @@ class WordSurprisal:
         As `score`, for a stream of sentences of any length: an iterator of their
         surprisals, in the same order. At most 1,024 sentences are in memory.
         """
-        require_several(sentences)
-        given = each_checked(sentences)
-        return self._surprisals(given, self._opened(tokenizer), state)
+        words = self._splitter.stream(sentences, tokenizer)
+        return self._surprisals(words, state)
 
     def reads_alike(self, one: list[str], other: list[str]) -> bool:
         """
@@ -177,18 +158,10 @@ class WordSurprisal:
             found.append((ids.tobytes(), self.vocabulary.id(word)))
         return found
 
-    def _opened(self, tokenizer: Tokenizer | None) -> Split:
-        if tokenizer is None:
-            return self._split
-        split, _ = open_tokenizer(tokenizer, advice=_ADVICE)
-        return split
-
     def _surprisals(
-        self, sentences: Iterable[str | list[str]], split: Split, state: StartState
+        self, sentences: Iterable[list[str]], state: StartState
     ) -> Iterator[SentenceSurprisal]:
-        found = sentence_losses(
-            self.model, self.vocabulary, _words(sentences, split), state=state
-        )
+        found = sentence_losses(self.model, self.vocabulary, sentences, state=state)
         for words, losses in found:
             yield self._surprisal(words, losses / math.log(2))
 
@@ -209,10 +182,3 @@ class WordSurprisal:
         return SentenceSurprisal(
             words, is_unknown, forward[:-1], backward[1:], begin, end
         )
-
-
-def _words(sentences: Iterable[str | list[str]], split: Split) -> Iterator[list[str]]:
-    """The words of each sentence, when it is asked for."""
-    for sentence in sentences:
-        yield words_of(sentence, split)
-    end_of_text(split)

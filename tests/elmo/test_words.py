@@ -168,7 +168,7 @@ def test_a_list_of_words_is_reported_once(
 ) -> None:
     found = warnings_of(elmo, words, caplog)
     assert len([text for text in found if "elmo.embed([words])" in text]) == 1
-    assert f"embedded as {len(words)} sentences" in found[0]
+    assert f"read as {len(words)} sentences" in found[0]
 
 
 @pytest.mark.parametrize("texts", RAW_TEXTS, ids=str)
