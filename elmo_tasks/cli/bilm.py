@@ -33,7 +33,7 @@ _Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
 
 _PREPARE = (
     "Write train.*.txt.gz and heldout.*.txt.gz with one tokenised sentence per line. Inputs are text, JSON lines (both "
-    "also .gz and .zst), Parquet, or folders of these."
+    "also .gz and .zst), Parquet, or folders of these; also CSV and TSV that are named."
 )
 _EXPORT = (
     "Write a run's best weights as the official options.json and weights.hdf5, and vocabulary.txt and softmax.hdf5 for "
@@ -113,7 +113,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--text-field",
         default="text",
         metavar="NAME",
-        help="field of the text in JSON lines and Parquet (default: text)",
+        help="field of the text in JSON lines, Parquet, CSV and TSV (default: text)",
     )
     add(
         "--heldout",

@@ -20,10 +20,25 @@ _STATE_HELP = (
     " are those of `bilm perplexity --state reset`); or carry, the last states of the sentence before it in the same"
     " file, for running text (`bilm perplexity --batch-size 1`)"
 )
+_COLUMN_HELP = "column of a table (.csv, .tsv, .jsonl, .parquet) with the sentences; a table needs it"
+_KEEP_HELP = (
+    "further columns of the table, separated by commas, such as item,condition: their"
+    " cells are added to each row"
+)
+_REGIONS_HELP = (
+    "what separates the regions of a sentence, such as '|', or ' ' for a region per word between blanks: the table of"
+    " words gets a column with the number of each word's region. The sentence is split into words as a whole"
+)
 _TOKENIZER_HELP = (
     "how text is split into words: whitespace (default), basic (a rule for words and"
     " punctuation) or spacy:LANGUAGE"
 )
+
+
+def _mark(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a mark, got ''")
+    return text
 
 
 def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
@@ -45,7 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     """The arguments of `elmo-tasks bilm surprisal FILE... -o OUT`."""
     parser.set_defaults(func=run)
     add = parser.add_argument
-    text = "text with one tokenised sentence per line; also gzip and globs; - reads standard input"
+    text = (
+        "text with one tokenised sentence per line, or a table (--column); also gzip and"
+        " globs; - reads standard input"
+    )
     add("files", type=location, metavar="FILE", nargs="+", help=text)
     add(
         "-o",
@@ -57,6 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     )
     sums = "also write a table with one row per sentence: its words, those outside the vocabulary, and its sums"
     add("--sentences", type=location, metavar="OUT", help=sums)
+    add("--column", metavar="NAME", help=_COLUMN_HELP)
+    add("--keep", metavar="NAMES", help=_KEEP_HELP)
+    add("--regions", type=_mark, metavar="MARK", help=_REGIONS_HELP)
     add("--state", choices=(RESET, CARRY), default=RESET, help=_STATE_HELP)
     add_model_options(parser, model_help)
     add("--force", action="store_true", help="replace existing files")

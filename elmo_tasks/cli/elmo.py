@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "input_file",
         type=location,
         metavar="IN",
-        help="UTF-8 text with one sentence per line, or proteins (--input-format fasta), also gzip or zstd; - reads"
-        " standard input",
+        help="UTF-8 text with one sentence per line, a table (--column), or proteins (--input-format fasta), also gzip"
+        " or zstd; - reads standard input",
     )
     parser.add_argument(
         "output_file",
@@ -118,9 +118,9 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--column",
-        default="tokens",
         metavar="NAME",
-        help="field of JSON or column of Parquet (default: tokens)",
+        help="column of a table (.csv, .tsv, .jsonl, .parquet) with the texts, or field of JSON. A table needs it;"
+        " for JSON and --shards, the default is tokens",
     )
     add_source_options(parser)
     parser.add_argument(

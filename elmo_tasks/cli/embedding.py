@@ -7,10 +7,12 @@ import argparse
 from collections.abc import Callable, Iterator
 
 from elmo_tasks.cli.layer_sources import open_chosen
+from elmo_tasks.elmo.batching import Line
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fasta import Protein, read_proteins
+from elmo_tasks.formats.fasta import read_proteins
 from elmo_tasks.formats.raw_text import line_parser
+from elmo_tasks.formats.tables import read_texts, require_text
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.option_values import FASTA
 
@@ -28,17 +30,19 @@ def open_elmo(args: argparse.Namespace) -> Elmo:
 
 
 def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
-    """`line_parser` for a text, which has no columns unless it is JSON."""
-    if args.column != "tokens" and args.input_format != "json":
-        raise InputError(
-            "--column needs --input-format json",
-            hint="for a column of Parquet files, add --shards",
-        )
+    """`line_parser` for the lines of a text, or for the texts of a column."""
+    if args.column is None:
+        return line_parser(format_of(args))
     return line_parser(format_of(args), args.column)
 
 
 def format_of(args: argparse.Namespace) -> str:
     """The format and the tokenizer, as `line_parser` takes them."""
+    if args.input_format == FASTA and args.column is not None:
+        raise InputError(
+            "--column: expected none with --input-format fasta",
+            hint="a FASTA file has no columns",
+        )
     if args.tokenizer is None:
         return args.input_format
     if args.input_format == FASTA:
@@ -51,8 +55,18 @@ def format_of(args: argparse.Namespace) -> str:
     return f"text:{args.tokenizer}"
 
 
-def read_lines(file: str, input_format: str) -> Iterator[tuple[int, str | Protein]]:
-    """The lines of a text, or the proteins of a FASTA file, with their numbers."""
-    if input_format == FASTA:
-        return read_proteins(file)
-    return open_text(file, longest=None)
+def read_lines(args: argparse.Namespace, file: str) -> Iterator[tuple[int, Line]]:
+    """
+    The lines of a text, the texts of a table's column, or the proteins of a FASTA file,
+    with their numbers.
+    """
+    if args.input_format == FASTA:
+        yield from read_proteins(file)
+    elif args.input_format == "json":
+        yield from open_text(file, longest=None)
+    elif args.column is None:
+        require_text(file, hint="--column NAME reads a column of a table")
+        yield from open_text(file, longest=None)
+    else:
+        for row in read_texts(file, args.column):
+            yield row.line, row.text

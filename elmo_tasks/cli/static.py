@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=location,
         metavar="CORPUS",
         nargs="+",
-        help="UTF-8 text with one sentence per line, also gzip",
+        help="UTF-8 text with one sentence per line, or a table (--column), also gzip",
     )
     parser.add_argument(
         "-o",

@@ -7,10 +7,10 @@ import argparse
 import math
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from tqdm import tqdm
 
@@ -18,6 +18,8 @@ from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.layer_sources import device_of
 from elmo_tasks.cli.perplexities import HEADER, cell, perplexity_line, weights_line
+from elmo_tasks.elmo.sentences import words_of
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import (
     atomic_write,
     check_output_path,
@@ -25,23 +27,29 @@ from elmo_tasks.files import (
     require_new,
 )
 from elmo_tasks.formats.raw_text import Split, open_tokenizer
+from elmo_tasks.formats.regions import words_of_regions
+from elmo_tasks.formats.tables import Row, read_texts, require_text
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.option_values import StartState
 from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
-from elmo_tasks.pretraining.sentences import check_text, expand_files
+from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.surprisal import SentenceSurprisal, WordSurprisal
 
 _ADVICE = "--tokenizer basic splits raw text"
 
 _COLUMNS = ("file", "line", "position", "word", "forward", "backward", "oov")
+_REGION = "region"
 _SUMS = ("file", "line", "words", "oov", "forward", "backward")
 
 
 def write_tables(args: argparse.Namespace) -> None:
     """Write the tables, then print the perplexities."""
     names = input_files(args.files)
-    check_text([Path(name) for name in names if name != STANDARD_INPUT])
+    kept = _kept_columns(args)
+    for name in names:
+        if name != STANDARD_INPUT:
+            next(_sentences(args, name, kept, str.split))
     outputs = [args.out]
     if args.sentences is not None:
         outputs.append(args.sentences)
@@ -53,12 +61,14 @@ def write_tables(args: argparse.Namespace) -> None:
     total = Perplexity()
     reports = []
     with ExitStack() as opened:
-        tables = Tables(*[open_table(opened, file) for file in outputs])
+        files = [open_table(opened, file) for file in outputs]
+        tables = Tables(kept, args.regions is not None, *files)
         bar = opened.enter_context(tqdm(unit=" sentences", disable=None, leave=False))
         for name in names:
             counts = Perplexity()
-            for line, one in _surprisals(surprisal, name, split, args.state):
-                tables.write(name, line, one)
+            sentences = _sentences(args, name, kept, split)
+            for sentence, one in _surprisals(surprisal, sentences, args.state):
+                tables.write(name, sentence, one)
                 sums = _counted(one)
                 counts.add(*sums)
                 total.add(*sums)
@@ -124,25 +134,81 @@ def open_trained(args: argparse.Namespace) -> TrainedModel:
     return packed(load_trained(args.model), args.precision, device)
 
 
+class _Sentence(NamedTuple):
+    """A sentence of a file, the cells to keep, and the region of each word."""
+
+    line: int
+    words: list[str]
+    kept: tuple[str, ...]
+    regions: list[int]  # empty without `--regions`
+
+
+def _kept_columns(args: argparse.Namespace) -> list[str]:
+    """The names of `--keep`. Raises `InputError` for invalid ones."""
+    if args.keep is None:
+        return []
+    if args.column is None:
+        raise InputError("--keep needs --column", hint="a text has no columns")
+    names: list[str] = args.keep.split(",")
+    if "" in names:
+        raise InputError(
+            f"--keep: expected names separated by commas, got {shown(args.keep)}"
+        )
+    if len(set(names)) < len(names):
+        raise InputError(f"--keep: expected each name once, got {shown(args.keep)}")
+    for name in names:
+        if name in (*_COLUMNS, *_SUMS, _REGION):
+            problem = "expected other names than those of the table's own columns"
+            raise InputError(
+                f"--keep: {problem}, got {name!r}",
+                hint="rename the column in the input",
+            )
+    return names
+
+
+def _sentences(
+    args: argparse.Namespace, name: str, kept: Sequence[str], split: Split
+) -> Iterator[_Sentence]:
+    """
+    The sentences of a file that have a word. Raises `InputError` if there is none.
+    """
+    file = path_of(name)
+    rows: Iterable[Row]
+    if args.column is None:
+        require_text(file, hint="--column NAME reads a column of a table")
+        rows = (Row(line, text, ()) for line, text in open_text(file))
+    else:
+        rows = read_texts(file, args.column, kept)
+    sentences = (_sentence(row, args.regions, split, name) for row in rows)
+    with_words = (sentence for sentence in sentences if sentence.words)
+    return not_empty(with_words, "no sentence in this file", name)
+
+
+def _sentence(row: Row, mark: str | None, split: Split, name: str) -> _Sentence:
+    regions: list[int] = []
+    if mark is not None:
+        try:
+            words, regions = words_of_regions(row.text, mark, split)
+        except InputError as error:
+            raise InputError(str(error), file=name, line=row.line) from None
+    else:
+        words = words_of(row.text, split)
+    return _Sentence(row.line, words, row.kept, regions)
+
+
 def _surprisals(
-    surprisal: WordSurprisal, name: str, split: Split, state: StartState
-) -> Iterator[tuple[int, SentenceSurprisal]]:
-    """
-    The number of each line that is not blank, and its surprisal. Raises `InputError` if
-    there is none.
-    """
-    numbers: deque[int] = deque()
+    surprisal: WordSurprisal, sentences: Iterator[_Sentence], state: StartState
+) -> Iterator[tuple[_Sentence, SentenceSurprisal]]:
+    """Each sentence and its surprisal."""
+    waiting: deque[_Sentence] = deque()
 
-    def sentences() -> Iterator[list[str]]:
-        for number, line in open_text(path_of(name)):
-            words = split(line)
-            if words:
-                numbers.append(number)
-                yield words
+    def words() -> Iterator[list[str]]:
+        for sentence in sentences:
+            waiting.append(sentence)
+            yield sentence.words
 
-    lines = not_empty(sentences(), "no sentence in this file", name)
-    for one in surprisal.iter_score(lines, state=state):
-        yield numbers.popleft(), one
+    for one in surprisal.iter_score(words(), state=state):
+        yield waiting.popleft(), one
 
 
 def _counted(one: SentenceSurprisal) -> tuple[list[float], list[int], int]:
@@ -158,24 +224,45 @@ def open_table(opened: ExitStack, file: str) -> TextIO:
 
 
 class Tables:
-    """The table of words and, with a second file, that of sentences."""
+    """
+    The table of words and, with a second file, that of sentences.
 
-    def __init__(self, words: TextIO, sentences: TextIO | None = None) -> None:
+    # Parameters
+
+    - `kept`: the names of further columns, whose cells each row repeats.
+    - `with_regions`: whether the words have regions.
+    """
+
+    def __init__(
+        self,
+        kept: Sequence[str],
+        with_regions: bool,
+        words: TextIO,
+        sentences: TextIO | None = None,
+    ) -> None:
         self._words = words
         self._sentences = sentences
-        write_row(words, *_COLUMNS)
+        self._with_regions = with_regions
+        columns = list(_COLUMNS)
+        if with_regions:
+            columns.append(_REGION)
+        write_row(words, *columns, *kept)
         if sentences is not None:
-            write_row(sentences, *_SUMS)
+            write_row(sentences, *_SUMS, *kept)
 
-    def write(self, file: str, line: int, one: SentenceSurprisal) -> None:
-        rows: list[tuple[str, str, str, int]] = []
-        rows.append((BEGIN_OF_SENTENCE, "", bits(one.begin), 0))
+    def write(self, file: str, sentence: _Sentence, one: SentenceSurprisal) -> None:
+        rows: list[list[object]] = []
+        rows.append([BEGIN_OF_SENTENCE, "", bits(one.begin), 0])
         columns = zip(one.words, one.forward, one.backward, one.is_unknown, strict=True)
         for word, forward, backward, is_unknown in columns:
-            rows.append((word, bits(forward), bits(backward), int(is_unknown)))
-        rows.append((END_OF_SENTENCE, bits(one.end), "", 0))
+            rows.append([word, bits(forward), bits(backward), int(is_unknown)])
+        rows.append([END_OF_SENTENCE, bits(one.end), "", 0])
+        if self._with_regions:
+            for row, region in zip(rows, ["", *sentence.regions, ""], strict=True):
+                row.append(region)
+        line, kept = sentence.line, sentence.kept
         for position, row in enumerate(rows):
-            write_row(self._words, file, line, position, *row)
+            write_row(self._words, file, line, position, *row, *kept)
         if self._sentences is not None:
             write_row(
                 self._sentences,
@@ -185,6 +272,7 @@ class Tables:
                 sum(one.is_unknown),
                 bits(one.forward_sum),
                 bits(one.backward_sum),
+                *kept,
             )
 
 

@@ -48,7 +48,7 @@ def write_folder(args: argparse.Namespace) -> None:
         layers=layers,
         stored=args.stored,
         input_format=format_of(args),
-        column=args.column,
+        column=args.column or "tokens",
         threads=args.threads or 1,
     )
     # A cluster that is not there is an error before earlier shards are removed.
@@ -106,6 +106,9 @@ def write_file(args: argparse.Namespace) -> None:
         input_file = "/dev/stdin"
     check_output_path(args.output_file, read=[input_file] + files_read(args))
     parse, tokenizer = text_parser(args)
+    settings = {"input": args.input_file, "tokenizer": tokenizer}
+    if args.column is not None:
+        settings["column"] = args.column
     elmo = open_elmo(args)
     with progress_bar() as bar:
 
@@ -114,12 +117,12 @@ def write_file(args: argparse.Namespace) -> None:
             bar.reset(total=counts["tokens"])
 
         elmo.write(
-            read_lines(input_file, args.input_format),
+            read_lines(args, input_file),
             args.output_file,
             layers=args.output,
             stored=args.stored,
             tokenizer=parse,
-            settings={"input": args.input_file, "tokenizer": tokenizer},
+            settings=settings,
             pooling=args.pooling,
             force=args.force,
             started=started,

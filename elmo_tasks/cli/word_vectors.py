@@ -5,12 +5,11 @@ from collections.abc import Iterator
 
 from elmo_tasks.cli.embedding import open_elmo, read_lines, text_parser
 from elmo_tasks.cli.layer_sources import files_read
-from elmo_tasks.elmo.batching import parsed
+from elmo_tasks.elmo.batching import Line, parsed
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
 from elmo_tasks.errors import portable
 from elmo_tasks.files import check_output_path, require_new
-from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.vector_files import write_word_vectors
 
 
@@ -48,8 +47,8 @@ def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:
         yield sentence.tokens
 
 
-def _lines(args: argparse.Namespace) -> Iterator[tuple[str, int, str | Protein]]:
+def _lines(args: argparse.Namespace) -> Iterator[tuple[str, int, Line]]:
     """The lines of all files, each with its file and number."""
     for file in args.corpus:
-        for line_number, line in read_lines(file, args.input_format):
+        for line_number, line in read_lines(args, file):
             yield file, line_number, line

@@ -19,6 +19,7 @@ from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fasta import Protein
+from elmo_tasks.formats.raw_text import TEXT_IN_LIST, BlankWarning
 from elmo_tasks.option_values import BatchSizes
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.workers import Processes, Workers, call_held
@@ -49,6 +50,7 @@ def parsed(
     The sentences of lines, each with its file and number; `parse` splits text into
     tokens. Raises `InputError` for an invalid one.
     """
+    warn_of_blanks = BlankWarning(TEXT_IN_LIST)
     for file, number, line in lines:
         try:
             if isinstance(line, Protein):
@@ -57,6 +59,7 @@ def parsed(
             elif isinstance(line, list):
                 text = " ".join(line)
                 tokens = line
+                warn_of_blanks(tokens)
             else:
                 text = line.strip()
                 tokens = parse(line)

@@ -13,6 +13,7 @@ import h5py
 import numpy as np
 
 from elmo_tasks.elmo.batching import (
+    Line,
     Sentence,
     blocks,
     bytes_of,
@@ -32,13 +33,13 @@ from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.files import atomic_write, check_output_path, require_new
-from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.hdf5 import new_hdf5
 from elmo_tasks.option_values import BatchSizes
 
-Lines = Iterable[tuple[int, str | Protein]]
+Lines = Iterable[tuple[int, Line]]
 """
-Lines with their numbers, counted from 1; or proteins, whose names are their sentences.
+Lines, or lists of words, with their numbers, counted from 1; or proteins, whose names
+are their sentences.
 """
 
 _LONGEST_STRING = 2**31 - 1
@@ -115,7 +116,7 @@ def _read(
     sentences = []
     digest = sha256()
 
-    def rows() -> Iterator[tuple[str, int, str | Protein]]:
+    def rows() -> Iterator[tuple[str, int, Line]]:
         for number, line in lines:
             digest.update(bytes_of(line))
             yield name, number, line

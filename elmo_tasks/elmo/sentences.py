@@ -4,9 +4,10 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from elmo_tasks.elmo.batching import Line
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.raw_text import (
+    BlankWarning,
     Split,
     Tokenizer,
     end_of_text,
@@ -122,7 +123,9 @@ class Splitter:
         self._opened: dict[str, tuple[Split, str]] = {}
         self._default = self.opened(tokenizer)
         self._warned_of_texts = False
-        self._warned_of_words = False
+        self._warn_of_blanks = BlankWarning(
+            f"for a tokenizer to split it, write {call}([text]), not {call}([[text]])"
+        )
 
     def opened(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
         """
@@ -163,7 +166,7 @@ class Splitter:
                 if len(first) == _SAMPLED_LINES:
                     self._warn_of_texts(first)
             if not isinstance(sentence, str):
-                self._warn_of_words(sentence)
+                self._warn_of_blanks(sentence)
             yield words_of(sentence, split)
         self._warn_of_texts(first)
         end_of_text(split)
@@ -184,22 +187,6 @@ class Splitter:
             self._call,
         )
 
-    def _warn_of_words(self, words: list[str]) -> None:
-        """Warn once of `embed([["It ended."]])`, a text in place of its words."""
-        if self._warned_of_words:
-            return
-        for word in words:
-            if len(word.split()) > 1:
-                self._warned_of_words = True
-                logger.warning(
-                    "expected words, got a text with blanks in a list of words, such as %r, which is read as one word; "
-                    "write %s([text]), not %s([[text]]), for a tokenizer to split it",
-                    word,
-                    self._call,
-                    self._call,
-                )
-                return
-
 
 def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
     """The words of a list of words, or of a text."""
@@ -217,8 +204,8 @@ def _are_words_of_one(sentences: list[Any]) -> bool:
 
 
 def until_the_end(
-    lines: Iterable[tuple[int, str | Protein]], split: Split
-) -> Iterator[tuple[int, str | Protein]]:
+    lines: Iterable[tuple[int, Line]], split: Split
+) -> Iterator[tuple[int, Line]]:
     """
     The numbered lines of a whole text, for which warnings are due at its end. Raises
     `InputError` for lines without numbers.
@@ -236,7 +223,7 @@ def until_the_end(
         )
 
 
-def _numbered(lines: Any) -> Iterator[tuple[int, str | Protein]]:
+def _numbered(lines: Any) -> Iterator[tuple[int, Line]]:
     parts = _parts(lines)
     if parts is None:
         parts = iter([lines])  # what is no list is no line either

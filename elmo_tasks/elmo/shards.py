@@ -41,8 +41,9 @@ from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs, portable, shown
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.fasta import read_proteins
-from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
+from elmo_tasks.formats.tables import JSON_LINES, read_rows, table_kind
+from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.option_values import FASTA
 from elmo_tasks.settings import Settings, Size, checked
 from elmo_tasks.temporary import leftovers, remove_leftovers
@@ -216,6 +217,8 @@ def _read(
     """The rows or proteins of a file from the number `first` on, with their lines."""
     if input_format == FASTA:
         return read_proteins(file, first=first)
+    if input_format.startswith("json") and table_kind(file) == JSON_LINES:
+        return open_text(file, first=first)  # lines for the parser, with the others
     return read_rows(file, column, first=first)
 
 

@@ -1,59 +1,40 @@
-"""Parquet files of sentences, beside text in one interface."""
+"""Parquet files: the values of their columns."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from io import BufferedReader
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from elmo_tasks.errors import InputError, needs, shown
-from elmo_tasks.formats.text_files import open_binary, open_text
+from elmo_tasks.errors import InputError, needs
 
 _MAGIC = b"PAR1"
 _ROWS = 1024  # read at a time
 
 
-def read_rows(
-    file: str, column: str, *, first: int = 1
-) -> Iterator[tuple[int, str | list[str]]]:
+def is_parquet(opened: BufferedReader) -> bool:
+    """Whether a file begins as Parquet does."""
+    return opened.peek(len(_MAGIC)).startswith(_MAGIC)
+
+
+def read_values(
+    opened: BufferedReader, file: str | Path, columns: Sequence[str]
+) -> Iterator[tuple[int, list[Any]]]:
     """
-    The lines of a text, as of `open_text`, or the strings or lists of strings in a
-    column of a Parquet file, from row `first` on, with their numbers, counted from 1.
-    Parquet is detected by its first bytes.
-
-    Raises `InputError` if the file cannot be read, or a row is something else.
+    The values of columns of an open file, row by row, with the rows' numbers, counted
+    from 1. Raises `InputError` if the file cannot be read, or has no such column.
     """
-    with open_binary(file) as opened, suppress(OSError):  # which `open_text` reports
-        if opened.peek(4).startswith(_MAGIC):
-            yield from islice(read_column(opened, file, column), first - 1, None)
-            return
-    yield from open_text(file, first=first)
-
-
-def read_column(
-    opened: BufferedReader, file: str | Path, column: str
-) -> Iterator[tuple[int, str | list[str]]]:
-    """As `read_rows`, for a Parquet file that is open."""
     with needs("pyarrow"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     number = 0
     try:
         table = ParquetFile(opened)
-        names = table.schema_arrow.names
-        if column not in names:
-            raise InputError(
-                f"expected a column {column!r}, got {', '.join(names)}", file=file
-            )
-        batches = table.iter_batches(_ROWS, columns=[column])
-        for batch in batches:
-            for value in batch.column(column):
+        for column in columns:
+            require_column(column, table.schema_arrow.names, file)
+        for batch in table.iter_batches(_ROWS, columns=list(dict.fromkeys(columns))):
+            for values in zip(*[batch.column(name) for name in columns], strict=True):
                 number += 1
-                row = value.as_py()
-                if not isinstance(row, str) and not _are_tokens(row):
-                    problem = f"expected a string or a list of strings in {column!r}, got {shown(row)}"
-                    raise InputError(problem, file=file, line=number)
-                yield number, row
+                yield number, [value.as_py() for value in values]
     except InputError:
         raise
     except (ArrowException, OSError, ValueError) as error:
@@ -62,11 +43,25 @@ def read_column(
         ) from None
 
 
-def _are_tokens(row: object) -> bool:
-    """Whether a row is a list of strings, none of which is empty."""
-    if not isinstance(row, list):
-        return False
-    for token in row:
-        if not isinstance(token, str) or not token:
-            return False
-    return True
+def require_column(
+    column: str,
+    names: Sequence[str],
+    file: str | Path,
+    *,
+    line: int | None = None,
+    hint: str | None = None,
+) -> None:
+    """Raises `InputError` unless one of the columns of a table has this name."""
+    count = list(names).count(column)
+    if count == 1:
+        return
+    if count:
+        problem = f"expected one column {column!r}, got {count}"
+        raise InputError(problem, file=file, line=line)
+    found = ", ".join([repr(name) for name in names])
+    raise InputError(
+        f"expected a column {column!r}, got {found or 'none'}",
+        file=file,
+        line=line,
+        hint=hint,
+    )

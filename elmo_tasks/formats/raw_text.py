@@ -350,6 +350,33 @@ def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
     return JsonLines(column, split), recorded
 
 
+class BlankWarning:
+    """
+    Warns once of a word with blanks inside, which is mostly a text that was given as
+    one of a list of words. `advice` ends the warning.
+    """
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+        self._warned = False
+
+    def __call__(self, words: Sequence[str]) -> None:
+        if self._warned:
+            return
+        for word in words:
+            if len(word.split()) > 1:
+                self._warned = True
+                logger.warning(
+                    "expected a list of words, got a text with blanks in it, such as %r, which is read as one word; %s",
+                    word,
+                    self._advice,
+                )
+                return
+
+
+TEXT_IN_LIST = "for a tokenizer to split it, give the text by itself, not in a list"
+
+
 class JsonLines:
     """
     Reads lines of JSON: lists of tokens, or objects in whose `column` there are tokens,
@@ -359,6 +386,7 @@ class JsonLines:
     def __init__(self, column: str, split: Split) -> None:
         self._column = column
         self._split = split
+        self._warn_of_blanks = BlankWarning(TEXT_IN_LIST)
 
     def __call__(self, line: str) -> list[str]:
         if not line.strip():
@@ -377,6 +405,7 @@ class JsonLines:
             raise InputError(
                 f"expected a JSON list of tokens, or an object with {self._column!r}, got {shown(line)}"
             )
+        self._warn_of_blanks(tokens)
         return tokens
 
     def end_of_text(self) -> None:

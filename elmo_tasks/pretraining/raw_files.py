@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.parquet import read_column
+from elmo_tasks.formats.tables import CSV, TSV, read_column, read_texts, table_kind
 from elmo_tasks.formats.text_files import lines_of, open_binary
 from elmo_tasks.pretraining.paragraphs import Line, lines_of_texts
 from elmo_tasks.pretraining.sentences import expand_files
@@ -40,7 +40,7 @@ def input_files(entry: str) -> list[Path]:
 def read_lines(file: Path, text_field: str, *, report: bool = False) -> Iterator[Line]:
     """
     The lines of a file, each with the number of its document: a text file is one, as is
-    each text in JSON lines and Parquet. Lines of the file that are not UTF-8 or have a
+    each text in CSV, TSV, JSON lines and Parquet. Lines of the file that are not UTF-8 or have a
     NUL byte are skipped, with `report` with a warning. Raises `InputError` with the
     line or the field.
     """
@@ -63,6 +63,10 @@ def _texts(
         if file.suffix == ".parquet":
             for number, value in read_column(opened, file, text_field):
                 yield number, _checked(value, text_field, file, number)
+            return
+        if table_kind(file) in (CSV, TSV):
+            for row in read_texts(file, text_field):
+                yield row.line, _checked(row.text, text_field, file, row.line)
             return
         for number, line in lines_of(opened, file):
             if isinstance(line, InputError):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.tables import require_text
 from elmo_tasks.formats.text_files import list_files, not_empty, open_text
 from elmo_tasks.formats.text_sets import require_complete
 
@@ -79,10 +80,13 @@ def read_sentences(
     """
     The tokens of each line that has any, of plain or gzip text with one tokenized
     sentence per line. With `rng`, lines are shuffled within blocks of `block_lines`, so
-    that memory does not grow with the file. Raises `InputError` if a file is unreadable
-    or has no sentence.
+    that memory does not grow with the file. Raises `InputError` if a file is unreadable,
+    a table, or has no sentence.
     """
     for file in files:
+        require_text(
+            file, hint="elmo-tasks bilm prepare --text-field NAME reads tables"
+        )
         sentences = _sentences(file, rng, block_lines)
         yield from not_empty(sentences, "no sentence in this file", file)
 

@@ -122,7 +122,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         (weights, ("--force",), "weights.hdf5: "),
         (os.devnull, ("--force",), f"{os.devnull}: "),
         (out, ("--workers", 2), "--workers needs --shards"),
-        (out, ("--column", "words"), "--column needs "),
+        (out, ("--column", "words"), "in.txt: expected a table "),
     ):
         with pytest.raises(InputError, match=message):
             elmo(text, file, *bilm, *options)

@@ -15,12 +15,21 @@ OTHERS = {
         "--column",
         "--group",
         "--host",
+        "--keep",
         "--language",
         "--local",
         "--layers",
         "--license",
     ),
-    *("--overrides", "--pieces", "--predictor", "--rows", "--text", "--text-field"),
+    *(
+        "--overrides",
+        "--pieces",
+        "--predictor",
+        "--regions",
+        "--rows",
+        "--text",
+        "--text-field",
+    ),
     *("--tokenizer", "text", "word", "--download", "--remove", "tasks"),
 }
 """The arguments that are neither paths nor numbers, and have no choices."""

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.parquet import read_column, read_rows
+from elmo_tasks.formats.tables import read_column, read_rows
 from elmo_tasks.formats.text_files import open_binary
 
 
@@ -63,7 +63,7 @@ def test_rows_that_are_no_text(values: list[Any], line: int, tmp_path: Path) -> 
 
 def test_other_columns(tmp_path: Path) -> None:
     file = write(tmp_path / "x", a=["b"], c=["d"])
-    with pytest.raises(InputError, match=r"x: expected a column 'text', got a, c$"):
+    with pytest.raises(InputError, match=r"x: expected a column 'text', got 'a', 'c'$"):
         list(read_rows(file, "text"))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.parquet import read_rows
+from elmo_tasks.formats.tables import read_rows
 from elmo_tasks.formats.text_files import (
     decode_line,
     lines_of,

@@ -26,7 +26,7 @@ from elmo_tasks.experiments.probes.senses import (
     read_keys,
     read_senses,
 )
-from elmo_tasks.formats.parquet import read_rows
+from elmo_tasks.formats.tables import read_rows
 from elmo_tasks.formats.tagged import read_tagged
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.evaluation import first_sentences

@@ -1,0 +1,256 @@
+"""
+Tables in place of texts: an error that names `--column`, with which they are read; the
+columns that `bilm surprisal` keeps; regions.
+"""
+
+import csv
+import json
+import logging
+from pathlib import Path
+
+import pandas
+import pytest
+
+from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.tables import TABLES
+from tests.elmo.samples import write_bilm
+from tests.pretraining import toy
+from tests.test_flow import elmo_tasks
+
+FRAME = pandas.DataFrame(
+    {
+        "item": [1, 2, 3],
+        "condition": ["a", "b\tc", ""],
+        "sentence": ["The cook, of course, bakes.", 'the "cook"\nbakes .', ""],
+    }
+)
+WORDS = [
+    ["The", "cook", ",", "of", "course", ",", "bakes", "."],
+    ["the", '"', "cook", '"', "bakes", "."],
+    [],
+]
+VOCABULARY = ["the", "cook", "bakes", "."]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, a language model, and a table in each format."""
+    folder = tmp_path_factory.mktemp("tables")
+    write_bilm(folder)
+    toy.fake_run(folder / "run", VOCABULARY)
+    (folder / "x").mkdir()
+    FRAME.to_csv(folder / "x/x.csv", index=False)
+    FRAME.to_csv(folder / "x/x.tsv", index=False, sep="\t")
+    FRAME.to_json(folder / "x/x.jsonl", orient="records", lines=True)
+    FRAME.to_parquet(folder / "x/x.parquet")
+    return folder
+
+
+def bilm(folder: Path) -> tuple[str, str]:
+    files = [
+        next(folder.glob(f"**/{name}")) for name in ("options.json", "weights.hdf5")
+    ]
+    return "--model", "+".join(map(str, files))
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_is_no_text(folder: Path, tmp_path: Path, kind: str) -> None:
+    file = folder / f"x/x{kind}"
+    out = tmp_path / "out"
+    for command in (
+        ("elmo", file, out, *bilm(folder)),
+        ("elmo", file, out, *bilm(folder), "--input-format", "text"),
+        ("elmo", file, out, *bilm(folder), "--tokenizer", "basic"),
+        ("static", file, "-o", out, *bilm(folder)),
+        ("bilm", "surprisal", file, "-o", out, "--model", folder / "run"),
+    ):
+        with pytest.raises(InputError, match=rf"x\{kind}: expected text, .*--column"):
+            elmo_tasks(*command)
+    with pytest.raises(InputError, match=rf"x\{kind}: expected text, .*--text-field"):
+        elmo_tasks("bilm", "perplexity", file, "--model", folder / "run")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_vectors(folder: Path, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "out.hdf5"
+    options = ("--column", "sentence", "--tokenizer", "basic", *bilm(folder))
+    elmo_tasks("elmo", folder / f"x/x{kind}", out, *options)
+    with ElmoVectors(out) as vectors:
+        assert [vectors.tokens(index) for index in range(len(vectors))] == WORDS
+        assert vectors.info["column"] == "sentence"
+    elmo_tasks("elmo", folder / f"x/x{kind}", tmp_path / "a", *options, "--shards", 2)
+    with ElmoVectors(tmp_path / "a") as vectors:
+        assert [vectors.tokens(index) for index in range(len(vectors))] == WORDS
+    out = tmp_path / "out.txt"
+    elmo_tasks("static", folder / f"x/x{kind}", "-o", out, "--min-count", 2, *options)
+    words = [line.split()[0] for line in out.read_text().splitlines()[1:]]
+    assert set(words) == {",", "cook", '"', "bakes", "."}
+
+
+def test_a_table_in_shards_has_the_column(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(
+        InputError, match="x.csv: expected a column 'tokens', got 'item'"
+    ):
+        elmo_tasks("elmo", folder / "x/x.csv", out, "--shards", 1, *bilm(folder))
+
+
+def test_lists_of_words(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [{"words": words} for words in (["New York", "."], ["A text."], ["b"])]
+    file = tmp_path / "x.jsonl"
+    file.write_text("\n".join([json.dumps(line) for line in lines]))
+    options = ("--column", "words", *bilm(folder))
+    for name, more in (("a", ()), ("b", ("--input-format", "json"))):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            elmo_tasks("elmo", file, tmp_path / name, *options, *more)
+        (message,) = caplog.messages
+        assert "such as 'New York', which is read as one word" in message
+        with ElmoVectors(tmp_path / name) as vectors:
+            assert vectors.tokens(0) == ["New York", "."]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_surprisal(folder: Path, tmp_path: Path, kind: str) -> None:
+    """That of the same sentences as text, with the cells of their rows."""
+    text = tmp_path / "x.txt"
+    text.write_text("\n".join([" ".join(words) for words in WORDS]))
+    model = ("--model", folder / "run")
+    outputs = ("-o", tmp_path / "a", "--sentences", tmp_path / "b", "--force")
+    elmo_tasks("bilm", "surprisal", text, *model, *outputs)
+    names = ("word", "position", "forward", "backward", "oov")
+    expected = [[row[name] for name in names] for row in rows_of(tmp_path / "a")]
+    options = (
+        "--column",
+        "sentence",
+        "--tokenizer",
+        "basic",
+        "--keep",
+        "item,condition",
+    )
+    elmo_tasks("bilm", "surprisal", folder / f"x/x{kind}", *model, *options, *outputs)
+    rows = rows_of(tmp_path / "a")
+    assert [[row[name] for name in names] for row in rows] == expected
+    kept = [("1", "a")] * 10 + [("2", r"b\tc")] * 8
+    assert [(row["item"], row["condition"]) for row in rows] == kept
+    rows = rows_of(tmp_path / "b")
+    assert [(row["words"], row["item"], row["condition"]) for row in rows] == [
+        ("8", "1", "a"),
+        ("6", "2", r"b\tc"),
+    ]
+
+
+def test_lines_of_surprisal_are_those_of_the_file(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text('t\n"the\ncook"\nthe\n')
+    options = ("--column", "t", "--model", folder / "run", "-o", tmp_path / "out")
+    elmo_tasks("bilm", "surprisal", file, *options)
+    assert [row["line"] for row in rows_of(tmp_path / "out")] == ["2"] * 4 + ["4"] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", 'id,t\n7,"The cook | met J. | Smith, | there."\n8,the | cook\n'),
+        ("x.txt", "The cook | met J. | Smith, | there.\nthe | cook\n"),
+        (
+            "x.jsonl",
+            '{"id": 7, "t": ["The cook", "met J.", "Smith,", "there."]}\n'
+            '{"id": 8, "t": ["the", "cook"]}\n',
+        ),
+    ],
+)
+def test_regions(folder: Path, tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    out = tmp_path / "out"
+    model = ("--model", folder / "run", "--tokenizer", "basic", "--force", "-o", out)
+    options: tuple[str, ...] = ("--regions", "|")
+    if name != "x.txt":
+        options += ("--column", "t", "--keep", "id")
+    elmo_tasks("bilm", "surprisal", tmp_path / name, *model, *options)
+    rows = rows_of(out)
+    assert [(row["word"], row["region"]) for row in rows] == [
+        ("<S>", ""),
+        ("The", "1"),
+        ("cook", "1"),
+        ("met", "2"),
+        ("J.", "2"),
+        ("Smith", "3"),
+        (",", "3"),
+        ("there", "4"),
+        (".", "4"),
+        ("</S>", ""),
+        ("<S>", ""),
+        ("the", "1"),
+        ("cook", "2"),
+        ("</S>", ""),
+    ]
+    (tmp_path / "plain.txt").write_text("The cook met J. Smith, there.\nthe cook")
+    elmo_tasks("bilm", "surprisal", tmp_path / "plain.txt", *model)
+    plain = rows_of(out)
+    for row, expected in zip(rows, plain, strict=True):
+        assert "region" not in expected
+        for key in ("word", "forward", "backward"):
+            assert row[key] == expected[key]
+
+
+def test_invalid_options(folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "x.txt"
+    text.write_text("the cook .\n")
+    out = tmp_path / "out"
+    table = folder / "x/x.csv"
+    run = ("-o", out, "--model", folder / "run")
+    column = ("--column", "sentence")
+    calls: list[tuple[tuple[object, ...], str]] = [
+        (("elmo", text, out, *bilm(folder), *column), r"expected a table \(.csv"),
+        (("elmo", "-", out, *bilm(folder), *column), "expected a table"),
+        (
+            ("elmo", table, out, *bilm(folder), *column, "--input-format", "fasta"),
+            "--column: expected none with --input-format fasta",
+        ),
+        (("bilm", "surprisal", text, *run, *column), "expected a table"),
+        (("bilm", "surprisal", "-", *run, *column), "expected a table"),
+        (("bilm", "surprisal", text, *run, "--keep", "item"), "--keep needs --column"),
+        (
+            ("bilm", "surprisal", table, *run, *column, "--keep", "item,no"),
+            "expected a column 'no', got 'item', 'condition', 'sentence'",
+        ),
+        (
+            ("bilm", "surprisal", table, *run, *column, "--keep", "item,word"),
+            "--keep: expected other names than those of the table's own columns, got 'word'",
+        ),
+        (
+            ("bilm", "surprisal", table, *run, *column, "--keep", "item,item"),
+            "--keep: expected each name once",
+        ),
+        (
+            ("bilm", "surprisal", table, *run, *column, "--keep", "item,,a"),
+            "--keep: expected names separated by commas",
+        ),
+        (
+            ("bilm", "surprisal", table, *run, "--column", "no"),
+            "expected a column 'no'",
+        ),
+    ]
+    for call, problem in calls:
+        with pytest.raises(InputError, match=problem):
+            elmo_tasks(*call)
+        assert not out.exists()
+
+
+@pytest.mark.parametrize("kind", [".csv", ".tsv"])
+def test_prepare(folder: Path, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "out"
+    options = ("--text-field", "sentence", "--language", "en", "--heldout", 0)
+    elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "-o", out, *options)
+    with pytest.raises(InputError, match=rf"x\{kind}: expected a column 'text', got"):
+        elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "-o", tmp_path / "other")

@@ -1,0 +1,225 @@
+"""A column of a table as the texts of a file: CSV, TSV, JSON lines and Parquet."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.tables import (
+    TABLES,
+    read_rows,
+    read_texts,
+    require_text,
+    table_kind,
+)
+
+Write = Callable[[str, str | bytes], str]
+
+STIMULI = (
+    'item,condition,sentence\n1,a,The boy left.\n2,b,"He said, ""No,"" and\nleft."\n'
+)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def to_file(name: str, content: str | bytes) -> str:
+        file = tmp_path / name
+        if isinstance(content, str):
+            content = content.encode()
+        file.write_bytes(content)
+        return str(file)
+
+    return to_file
+
+
+def test_kinds() -> None:
+    for kind in TABLES:
+        for name in (f"a{kind}", f"b/a.b{kind.upper()}", f"s3://b/a{kind}.gz"):
+            assert table_kind(name) == kind
+        assert table_kind(Path(f"x{kind}.zst")) == kind
+    for name in ("a.txt", "csv", "-", "a.csv.txt", "a.csv/b", "/dev/stdin", ".gz"):
+        assert table_kind(name) is None
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_is_no_text(kind: str) -> None:
+    with pytest.raises(InputError, match=rf"x\{kind}: expected text, got a table") as e:
+        require_text(f"x{kind}", hint="--column NAME reads a column")
+    assert "--column" in str(e.value)
+    require_text("x.txt", hint="")
+
+
+def test_quotes_and_line_ends_in_cells(write: Write) -> None:
+    rows = list(read_texts(write("x.csv", STIMULI), "sentence", ["item", "condition"]))
+    assert [row.text for row in rows] == [
+        "The boy left.",
+        'He said, "No," and\nleft.',
+    ]
+    assert [row.line for row in rows] == [2, 3]
+    assert [row.kept for row in rows] == [("1", "a"), ("2", "b")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: text.replace(b"\n", b"\r\n"),
+        lambda text: b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"),
+        lambda text: text.replace(b"\n", b"\r"),
+        lambda text: text.rstrip(b"\n"),
+        lambda text: text + b"\n\n",
+        lambda text: b"\n" + text,
+        gzip.compress,
+    ],
+)
+def test_other_forms_of_a_file(write: Write, change: Callable[[bytes], bytes]) -> None:
+    expected = [row[1:] for row in read_texts(write("x.csv", STIMULI), "sentence")]
+    file = write("y.csv", change(STIMULI.encode()))
+    assert [row[1:] for row in read_texts(file, "sentence")] == expected
+
+
+CELLS = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from(' "\t,;\n')
+)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=1), st.sampled_from([".csv", ".tsv"]))
+def test_what_libraries_write(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[str, str]], kind: str
+) -> None:
+    """Cells without byte order marks where a line begins, which every text drops."""
+    cells = [tuple(cell.replace("\ufeff", "x") for cell in row) for row in cells]
+    file = tmp_path_factory.getbasetemp() / f"written{kind}"
+    delimiter = "," if kind == ".csv" else "\t"
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=delimiter).writerows([("a", "b"), *cells])
+    file.write_bytes(stream.getvalue().encode())
+    rows = list(read_texts(str(file), "b", ["a"]))
+    assert [(row.kept[0], row.text) for row in rows] == cells
+    pandas.DataFrame(cells, columns=["a", "b"]).to_csv(file, sep=delimiter, index=False)
+    rows = list(read_texts(str(file), "b", ["a"]))
+    assert [(row.kept[0], row.text) for row in rows] == cells
+
+
+def test_the_same_table_in_each_format(write: Write, tmp_path: Path) -> None:
+    frame = pandas.read_csv(io.StringIO(STIMULI))
+    expected = [
+        row[1:] for row in read_texts(write("x.csv", STIMULI), "sentence", ["item"])
+    ]
+    frame.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
+    frame.to_json(tmp_path / "x.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "x.parquet")
+    for name in ("x.tsv", "x.jsonl", "x.parquet"):
+        rows = read_texts(str(tmp_path / name), "sentence", ["item"])
+        assert [row[1:] for row in rows] == expected
+
+
+def test_empty_cells(write: Write) -> None:
+    file = write("x.csv", 'a,b\n,x\n"",\n')
+    rows = list(read_texts(file, "a", ["b"]))
+    assert [(row.text, row.kept) for row in rows] == [("", ("x",)), ("", ("",))]
+
+
+PROBLEMS: list[tuple[str, str | bytes, str]] = [
+    ("x.csv", "a,b\n1,2\n", r"x.csv: expected a column 'text', got 'a', 'b'$"),
+    ("x.csv", "a;text\n1;2\n", r"got 'a;text' .cells of a .csv are separated by ','"),
+    ("x.tsv", "a,text\n1,2\n", r"got 'a,text' .cells of a .tsv are separated by '\\t'"),
+    ("x.csv", "", "x.csv: expected a header, got an empty file"),
+    ("x.csv", "\n\n", "x.csv: expected a header, got an empty file"),
+    ("x.csv", "text,text\n1,2\n", "x.csv: expected one column 'text', got 2"),
+    ("x.csv", "a,text\n1,2\n\n1,2,3\n", "x.csv:4: expected 2 cells, got 3"),
+    ("x.csv", 'a,text\n"1\n2",3\n4\n', "x.csv:4: expected 2 cells, got 1"),
+    ("x.csv", 'a,text\n1,"2" x\n', "x.csv:2: invalid CSV: "),
+    ("x.csv", 'a,text\n1,2\n1,"2\n1,2\n', "x.csv:3: invalid CSV: "),
+    ("x.csv", 'text\n"' + "a b\n" * 50_000, "x.csv:2: invalid CSV: field larger"),
+    ("x.csv", b"text\na\xff\n", "x.csv:2: expected UTF-8 text"),
+    ("x.csv", b"text\na\0b\n", "x.csv:2: expected text, got binary data"),
+    ("x.csv", "\ufefftext\na\n".encode("utf-16"), "UTF-16"),
+    (
+        "x.jsonl",
+        '{"text": "a"}\n{"b": 1}\n',
+        "x.jsonl:2: expected a column 'text', got 'b'",
+    ),
+    ("x.jsonl", '{"text": "a"}\n[1]\n', "x.jsonl:2: expected a JSON object, got"),
+    ("x.jsonl", '{"text": \n', "x.jsonl:1: expected a JSON object, got"),
+    (
+        "x.jsonl",
+        '{"text": 5}\n',
+        "x.jsonl:1: expected a string or a list of strings in",
+    ),
+    ("x.jsonl", '{"text": ["a", ""]}\n', "x.jsonl:1: expected a string or a list of"),
+    ("x.jsonl", '{"text": "\\ud800"}\n', "x.jsonl:1: expected text, got a lone surrog"),
+    ("x.parquet", "a,b\n", "x.parquet:1: cannot read the table"),
+    ("x.txt", "a b\n", r"x.txt: expected a table \(\.csv, \.tsv, \.jsonl, \.parquet\)"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "problem"), PROBLEMS)
+def test_problems(write: Write, name: str, content: str | bytes, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as error:
+        list(read_texts(write(name, content), "text"))
+    assert "\n" not in str(error.value)
+
+
+def test_rows_before_a_problem_are_read(write: Write) -> None:
+    rows = read_texts(write("x.csv", "text,b\na,1\nb\n"), "text")
+    assert next(rows).text == "a"
+    with pytest.raises(InputError, match="x.csv:3: expected 2 cells"):
+        next(rows)
+
+
+def test_kept_values(write: Write, tmp_path: Path) -> None:
+    values: list[tuple[Any, str]] = [
+        (5, "5"),
+        (0.5, "0.5"),
+        (True, "True"),
+        (None, ""),
+        ("a\tb", "a\tb"),
+    ]
+    lines = [json.dumps({"text": "a", "k": value}) for value, _ in values]
+    rows = read_texts(write("x.jsonl", "\n".join(lines)), "text", ["k"])
+    assert [row.kept for row in rows] == [(shown,) for _, shown in values]
+    for value in ([1], {"a": 1}):
+        line = json.dumps({"text": "a", "k": value})
+        with pytest.raises(
+            InputError, match="x.jsonl:1: expected a text or a number in"
+        ):
+            list(read_texts(write("x.jsonl", line), "text", ["k"]))
+    with pytest.raises(InputError, match="expected a column 'no', got 'a', 'b'"):
+        list(read_texts(write("x.csv", "a,b\n"), "a", ["no"]))
+
+
+def test_lists_of_words(write: Write, tmp_path: Path) -> None:
+    file = write("x.jsonl", '{"words": ["a b", "c"]}\n\n{"words": []}\n')
+    assert [row[:2] for row in read_texts(file, "words")] == [
+        (1, ["a b", "c"]),
+        (3, []),
+    ]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.txt"])
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_rows_from_one_on(tmp_path: Path, name: str, first: int) -> None:
+    file = tmp_path / name
+    texts = ["a b", "c", "d"]
+    if name == "x.csv":
+        file.write_text("t\n" + "\n".join(texts))
+    elif name == "x.jsonl":
+        file.write_text("\n".join([json.dumps({"t": text}) for text in texts]))
+    elif name == "x.parquet":
+        parquet.write_table(pyarrow.table({"t": texts}), file)
+    else:
+        file.write_text("\n".join(texts))
+    rows = list(read_rows(str(file), "t", first=first))
+    assert [text for _, text in rows] == texts[first - 1 :]
