@@ -17,6 +17,9 @@ The config of the run. `training/folder.py` writes it, and in the archive
 `training/run.py`.
 """
 
+INPUTS = "inputs.json"
+"""What the files contain that the run reads. `training/inputs.py` writes it."""
+
 META = "meta.json"
 """The version of AllenNLP. `training/folder.py` writes it, before the config."""
 
@@ -205,7 +208,7 @@ def _exactly(*names: str) -> list[str]:
 
 FILES: Written = {
     None: (
-        *_exactly(CONFIG, META, SOURCE_FILES, LOG, MEETING),
+        *_exactly(CONFIG, INPUTS, META, SOURCE_FILES, LOG, MEETING),
         *_exactly(BEST, METRICS, CONFUSION, CURVES, ARCHIVE),
         *_exactly(VOCABULARY_LOCK, VOCABULARY_RECORD),
         CHECKPOINT.pattern,

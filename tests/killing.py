@@ -114,17 +114,43 @@ class Training(NamedTuple):
     root: Path
     overrides: dict[str, Any]
 
-    def run(self, folder: Path, *, killed_at: Place | None = None) -> int:
+    def run(
+        self,
+        folder: Path,
+        *,
+        killed_at: Place | None = None,
+        flags: tuple[str, ...] = (),
+    ) -> int:
         """Train in a new process, resume if the folder exists; return the exit code."""
-        process = self.start(folder, killed_at=killed_at)
+        process = self.start(folder, killed_at=killed_at, flags=flags)
         process.join()
         return int(process.exitcode or 0)
 
-    def start(self, folder: Path, *, killed_at: Place | None = None) -> BaseProcess:
+    def start(
+        self,
+        folder: Path,
+        *,
+        killed_at: Place | None = None,
+        flags: tuple[str, ...] = (),
+    ) -> BaseProcess:
         """Start the process from the fork server."""
-        process = _context().Process(target=_train, args=(self, folder, killed_at))
+        arguments = (self, folder, killed_at, flags)
+        process = _context().Process(target=_train, args=arguments)
         process.start()
         return process
+
+    def reads(self, folder: Path) -> list[str]:
+        """Trains in a new process; the files below the root that it has read."""
+        log = folder.with_suffix(".opened")
+        process = _context().Process(target=_train_and_log, args=(self, folder, log))
+        process.start()
+        process.join()
+        found = set()
+        for line in log.read_text().splitlines():
+            path = Path(line)
+            if path.is_file() and "training_config" not in path.parts:
+                found.add(str(path.resolve().relative_to(self.root.resolve())))
+        return sorted(found)
 
 
 def warm_up() -> None:
@@ -140,7 +166,24 @@ def _context() -> ForkServerContext:
     return context
 
 
-def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
+def _train_and_log(training: Training, folder: Path, log: Path) -> None:
+    """Trains, and writes the names of the files below the root that are opened."""
+    out = log.open("w")
+
+    def write(event: str, details: tuple[Any, ...]) -> None:
+        if event == "open" and str(details[0]).startswith(str(training.root)):
+            print(details[0], file=out, flush=True)
+
+    sys.addaudithook(write)
+    _train(training, folder, None, ())
+
+
+def _train(
+    training: Training,
+    folder: Path,
+    killed_at: Place | None,
+    flags: tuple[str, ...],
+) -> None:
     torch.set_num_threads(1)
     log = os.open(f"{folder}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (1, 2):
@@ -151,7 +194,8 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
         torch.multiprocessing.start_processes, start_method="fork"
     )
     config = training.root / "training_config" / f"{training.config}.jsonnet"
-    flags = ["--recover"] if folder.exists() else []
+    if folder.exists():
+        flags = ("--recover", *flags)
     main(
         [
             "train",

@@ -26,6 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PID",
         help="exit when the process with this number does",
     )
+    parser.add_argument(
+        "--allow-changed-files",
+        action="store_true",
+        help="resume although files that the run reads have changed since it began",
+    )
     parser.set_defaults(func=run)
 
 
@@ -37,7 +42,12 @@ def run(args: argparse.Namespace) -> None:
         from elmo_tasks.experiments.tables.run_dir import Held
 
     try:
-        execute(args.folder, parent=args.parent, report=print)
+        execute(
+            args.folder,
+            parent=args.parent,
+            allow_changed=args.allow_changed_files,
+            report=print,
+        )
     except Held as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(HELD) from None

@@ -16,10 +16,12 @@ from tqdm import tqdm
 from elmo_tasks.errors import InputError, portable
 from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.needs import Needs
+from elmo_tasks.experiments.tables.process import COMMAND
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.files import check_output_path
+from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.ray_cluster import connected
 from elmo_tasks.workers import Processes, Workers
 
@@ -88,6 +90,9 @@ def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 
 def _session(args: argparse.Namespace, workers: Workers) -> Session:
+    command: tuple[str, ...] = COMMAND
+    if args.allow_changed_files:
+        command = (*COMMAND, ALLOW_CHANGED)
     return Session(
         args.table,
         Path(args.folder),
@@ -99,6 +104,7 @@ def _session(args: argparse.Namespace, workers: Workers) -> Session:
         join=args.join,
         cached=not args.no_cache,
         packages=args.include_package,
+        command=command,
     )
 
 

@@ -57,6 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="remove an earlier run from DIR first; other files stay",
     )
+    add(
+        "--allow-changed-files",
+        action="store_true",
+        help="with --recover: resume although files that the run reads have changed since it began",
+    )
     parser.set_defaults(func=train)
 
 
@@ -72,6 +77,7 @@ def train(args: argparse.Namespace) -> None:
         Path(args.serialization_dir),
         recover=args.recover,
         force=args.force,
+        allow_changed=args.allow_changed_files,
         packages=args.include_package,
         scale=scale_of(file),
         report=print,

@@ -6,7 +6,6 @@ loader of a config.
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Optional, Union
 
@@ -147,13 +146,9 @@ class LmVocabulary(Vocabulary):
     @overrides
     def save_to_files(self, directory: str) -> None:
         """
-        As in AllenNLP, but atomic. Also called when a run is resumed, whose weights
-        belong to the words of its start: raises `InputError` if the folder has other
-        words, and leaves them there.
+        As in AllenNLP, but atomic.
         """
         saved = Path(directory) / f"{WORDS}.txt"
-        if saved.is_file():
-            _check_same(WordVocabulary.from_file(saved), self.to_words(), saved)
         write_text(saved.with_name(NAMESPACE_PADDING_FILE), f"{WORDS}\n")
         self.to_words().save(saved)
 
@@ -168,20 +163,6 @@ def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
     if isinstance(reader, LmReader):
         return reader.text_files(data_path)
     return expand_files(data_path)
-
-
-def _check_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> None:
-    """Raises `InputError` at the first word that is not the one in the run's file."""
-    pairs = zip_longest(saved.words, found.words)
-    for line, (old, new) in enumerate(pairs, start=1):
-        if old != new:
-            raise InputError(
-                f"expected the words that this run started with: {old!r}, got {new!r}",
-                file=file,
-                line=line,
-                hint="restore the vocabulary's text or file, "
-                "or start a new run in another folder",
-            )
 
 
 def length_of_pass(values: Mapping[str, Any]) -> Iterator[Wrong]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.meta import Meta
+from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 from filelock import FileLock, Timeout
 
@@ -23,6 +24,7 @@ from elmo_tasks.run_names import CONFIG, LOCK, META, VOCABULARY
 from elmo_tasks.temporary import remove_leftovers
 from elmo_tasks.training.checks.problem import mapped
 from elmo_tasks.training.config import differences
+from elmo_tasks.training.inputs import record_inputs, require_unchanged
 from elmo_tasks.training.run_folder import RunFolder
 
 logger = logging.getLogger(__name__)
@@ -58,18 +60,30 @@ def exclusive(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
+def prepare(
+    folder: Path,
+    params: Params,
+    *,
+    recover: bool,
+    force: bool,
+    allow_changed: bool = False,
+) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest
     checkpoint in it: removes what a killed run left half-written, with `force` all that
     a run has written, and writes the config. What no run has written stays; after
     `force` a warning names it.
 
-    Raises `InputError`, and changes nothing, as `require_usable` does.
+    Raises `InputError`, and changes nothing, as `require_usable` does, and with
+    `recover` if a file that the run reads has changed since it began. With
+    `allow_changed` that is a warning.
     """
     require_usable(folder, params, recover=recover, force=force)
     run = RunFolder(folder)
     config = folder / CONFIG
+    given = params.as_dict(quiet=True)
+    if recover:
+        require_unchanged(folder, given, allow_changed=allow_changed)
     if force and not recover and run.is_run():
         others = run.remove()
         if others:
@@ -78,10 +92,12 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
             )
     remove_leftovers(folder)
     Meta.new().to_file(folder / META)
-    stored = _portable(params.as_dict(quiet=True))
+    stored = _portable(given)
     if _stored(config) != stored:
         with atomic_write(config) as aside:
             Params(stored).to_file(str(aside))
+    if not run.has_checkpoint():
+        record_inputs(folder, given)
 
 
 def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
@@ -180,12 +196,44 @@ def make_vocabulary(params: Params, folder: Path) -> None:
     completed it.
     """
     run = RunFolder(folder)
-    if run.has_vocabulary():
+    if run.has_vocabulary() or run.has_checkpoint():
         return
     with tempfile.TemporaryDirectory() as temporary:  # AllenNLP wants a new one
         made = training_util.make_vocab_from_params(params.duplicate(), temporary)
     made.save_to_files(str(folder / VOCABULARY))
     run.record_vocabulary(made)
+
+
+def read_saved_vocabulary(params: Params, folder: Path) -> None:
+    """
+    Has a run that is resumed read its vocabulary, which belongs to its weights, and not
+    make it again from the data.
+    """
+    if RunFolder(folder).has_checkpoint():
+        use_vocabulary(params, folder)
+
+
+def use_vocabulary(params: Params, folder: Path) -> None:
+    """
+    Has a training read the vocabulary in the folder of the run, in the class that the
+    config names. Raises `InputError` if it is missing.
+    """
+    directory = folder / VOCABULARY
+    others = RunFolder(folder).not_of_vocabulary()
+    if others:
+        problem = f"expected only the files of the vocabulary, got {', '.join(others)}"
+        hint = "move them elsewhere: AllenNLP would read them as part of the vocabulary"
+        raise InputError(problem, file=directory, hint=hint)
+    if not (directory / NAMESPACE_PADDING_FILE).is_file():
+        problem = "expected the vocabulary of the run, got none"
+        raise InputError(problem, file=directory, hint="start another run")
+    saved = {"type": "from_files", "directory": str(directory)}
+    given = params.get("vocabulary", {})
+    for key in ("padding_token", "oov_token"):
+        if key in given:
+            saved[key] = given[key]
+    params["vocabulary"] = saved
+    params.pop("datasets_for_vocab_creation", None)
 
 
 def require_same(

@@ -15,7 +15,6 @@ from allennlp.commands.train import _train_worker
 from allennlp.common import Params
 from allennlp.common.checks import check_for_gpu
 from allennlp.common.util import find_open_port
-from allennlp.data import Vocabulary
 from allennlp.models.archival import verify_include_in_archive
 from allennlp.training import GradientDescentTrainer, Trainer
 from torch.distributed import TCPStore
@@ -41,8 +40,10 @@ from elmo_tasks.training.folder import (
     exclusive,
     make_vocabulary,
     prepare,
+    read_saved_vocabulary,
     require_plain_name,
     require_usable,
+    use_vocabulary,
 )
 from elmo_tasks.training.logs import EPOCH_LINES, logged
 from elmo_tasks.training.run_folder import RunFolder
@@ -60,6 +61,7 @@ def train(
     *,
     recover: bool = False,
     force: bool = False,
+    allow_changed: bool = False,
     packages: Sequence[str] = (),
     scale: str | None = None,
     report: Callable[[str], None] | None = None,
@@ -73,6 +75,8 @@ def train(
 
     - `params`: consumed.
     - `force`: remove an earlier run from the folder, and no other file.
+    - `allow_changed`: resume also if files that the run reads have changed since it
+      began.
     - `packages`: to be imported by the processes of `distributed`, too.
     - `scale`: of the config, for the first line of the report.
     - `report`: called with each line that says how the training goes: what is trained
@@ -100,7 +104,13 @@ def train(
     if not (folder / LOCK).exists():  # which would stay in somebody else's folder
         require_usable(folder, params, recover=recover, force=force)
     with exclusive(folder):
-        prepare(folder, params, recover=recover, force=force)
+        prepare(
+            folder,
+            params,
+            recover=recover,
+            force=force,
+            allow_changed=allow_changed,
+        )
         if report is not None:
             report(portable(describe(config, scale)))
         with _logged_here(folder, config, report):
@@ -137,12 +147,13 @@ def _start(
         return
     distributed, included = _taken(params)
     if distributed is None:
+        read_saved_vocabulary(params, folder)
         _train_worker(0, params, folder, include_package=packages)
         return
     devices = distributed.pop("cuda_devices")
     check_for_gpu(devices)
     make_vocabulary(params, folder)
-    _use_vocabulary(params, folder)
+    use_vocabulary(params, folder)
     job = WorkerJob(
         config=params.as_dict(quiet=True),
         folder=str(folder),
@@ -170,7 +181,7 @@ def _train_with(
     devices = group.devices(params.as_dict(quiet=True))
     check_for_gpu(devices[group.rank])
     distributed, included = _taken(params)
-    _use_vocabulary(params, folder)
+    use_vocabulary(params, folder)
     options = dict(distributed or {})
     options.pop("cuda_devices", None)
     port = begin(store)
@@ -216,26 +227,6 @@ def _add_epoch_lines(params: Params) -> None:
         callbacks = options.get("callbacks") or []
         options["callbacks"] = [*callbacks, {"type": EPOCH_LINES}]
         params.params["trainer"] = options
-
-
-def _use_vocabulary(params: Params, folder: Path) -> None:
-    """
-    Have each of several processes, which has a part of the data, read the vocabulary of
-    all.
-    """
-    directory = folder / VOCABULARY
-    others = RunFolder(folder).not_of_vocabulary()
-    if others:
-        problem = f"expected only the files of the vocabulary, got {', '.join(others)}"
-        hint = "move them elsewhere: AllenNLP would read them as part of the vocabulary"
-        raise InputError(problem, file=directory, hint=hint)
-    saved = Vocabulary.from_files(directory)
-    params["vocabulary"] = {
-        "type": "from_files",
-        "directory": str(directory),
-        "padding_token": saved._padding_token,
-        "oov_token": saved._oov_token,
-    }
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:

@@ -68,7 +68,7 @@ class RunFolder:
 
     def has_checkpoint(self) -> bool:
         """Whether the file of a checkpoint is there."""
-        return any(CHECKPOINT.fullmatch(name) for name in _listed(self.path))
+        return has_checkpoint(self.path)
 
     def remove_checkpoints(self) -> None:
         """
@@ -323,6 +323,11 @@ class _Record:
 
     before: list[str]
     written: dict[str, str]
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether the file of a checkpoint is in the folder of a run."""
+    return any(CHECKPOINT.fullmatch(name) for name in _listed(folder))
 
 
 def _matches(text: str, patterns: list[str]) -> bool:

@@ -130,8 +130,9 @@ class ResumableTrainer(GradientDescentTrainer):
             EpochLines(self._serialization_dir),
             Confusion(self._serialization_dir),
         ]
-        if self._primary:  # AllenNLP has saved the vocabulary
-            run = RunFolder(Path(self._serialization_dir))
+        run = RunFolder(Path(self._serialization_dir))
+        if self._primary and not run.has_checkpoint():
+            # AllenNLP has saved the vocabulary.
             run.record_vocabulary(model.vocab)
             run.record_sources(model)
         if process_rank() > 0:  # otherwise all processes would drop the same units

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -17,13 +18,15 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import CONFIG, VOCABULARY
+from elmo_tasks.training.run_folder import has_checkpoint
 
 
 @Vocabulary.register("from_files", constructor="from_files", exist_ok=True)
 class SavedVocabulary(Vocabulary):
     """
     AllenNLP's `from_files`. If a run's config lies next to the folder, the vocabulary
-    is of the class that the config names.
+    is of the class that the config names. A run that is resumed does not write again
+    what it has read.
 
     # Parameters
 
@@ -32,8 +35,11 @@ class SavedVocabulary(Vocabulary):
     - `oov_token`: the token of unknown words.
 
     The workers of a distributed training load the run's vocabulary with it, whose class
-    AllenNLP loses.
+    AllenNLP loses, and so does a run that is resumed.
     """
+
+    _sizes: Mapping[str, int] | None = None
+    """The number of words of each namespace that a resumed run has read."""
 
     @classmethod
     @overrides
@@ -44,10 +50,32 @@ class SavedVocabulary(Vocabulary):
         oov_token: Optional[str] = DEFAULT_OOV_TOKEN,
     ) -> Vocabulary:
         """A saved vocabulary."""
-        loaded: Vocabulary = _configured_class(directory).from_files(
-            directory, padding_token, oov_token
-        )
+        found = _configured_class(directory)
+        if found is not Vocabulary:
+            other: Vocabulary = found.from_files(directory, padding_token, oov_token)
+            return other
+        loaded = super().from_files(directory, padding_token, oov_token)
+        if has_checkpoint(Path(directory).parent):
+            loaded._sizes = loaded.sizes()
         return loaded
+
+    @overrides
+    def save_to_files(self, directory: str) -> None:
+        """
+        AllenNLP's. It is also called when a run is resumed, whose files are complete:
+        they stay as they are. Raises `InputError` if the model has added words since
+        they were read, which its weights do not have.
+        """
+        if self._sizes is None:
+            super().save_to_files(directory)
+        elif self.sizes() != self._sizes:
+            problem = "expected the words that this run began with, got more"
+            hint = "restore the files of word vectors that it began with"
+            raise InputError(problem, file=directory, hint=hint)
+
+    def sizes(self) -> dict[str, int]:
+        """The number of words in each namespace."""
+        return {name: self.get_vocab_size(name) for name in self.get_namespaces()}
 
 
 def require_namespaces(folder: Path, file: str | Path) -> None:

@@ -58,20 +58,6 @@ def test_it_learns_and_reports_progress(run: Path, corpus: Path) -> None:
     )
 
 
-def test_a_run_with_other_words_is_not_resumed(tmp_path: Path) -> None:
-    """The corpus may have changed, but the words belong to the weights."""
-    LmVocabulary.of(WordVocabulary([*SPECIALS, "a", "b"])).save_to_files(str(tmp_path))
-    saved = (tmp_path / "words.txt").read_bytes()
-    with pytest.raises(
-        InputError,
-        match=r"words\.txt:5: expected the words that this run started with: 'b', got 'c'",
-    ):
-        LmVocabulary.of(WordVocabulary([*SPECIALS, "a", "c"])).save_to_files(
-            str(tmp_path)
-        )
-    assert (tmp_path / "words.txt").read_bytes() == saved
-
-
 def loader(path: Any, **changes: Any) -> LmDataLoader:
     made = LmDataLoader(LmReader(), path, **({"batch_size": 3, "unroll": 4} | changes))
     made.index_with(LmVocabulary.from_corpus(files=path))

@@ -11,13 +11,13 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import execute, run_dir
-from elmo_tasks.experiments.tables.inputs import changed, described, inputs_in
 from elmo_tasks.experiments.tables.results import Summary
 from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.text import remarks
 from elmo_tasks.resources import embedded_bilm
-from elmo_tasks.run_names import ARCHIVE
+from elmo_tasks.run_names import ARCHIVE, INPUTS
 from elmo_tasks.training.checks.files import input_names
+from elmo_tasks.training.inputs import changed, described, inputs_in
 from tests.system import require_path
 from tests.tables.tables import planner, row, write_result
 from tests.tiny import write_data_root
@@ -313,6 +313,7 @@ def test_an_interrupted_run_does_not_go_on_with_other_data(planned: Planner) -> 
     run.prepare()
     with pytest.raises(InputError, match="has changed since this run began") as error:
         execute.execute(run.folder)
+    assert "--allow-changed-files" in str(error.value)
     assert str(train) in str(error.value) and str(run.folder) in str(error.value)
     failure = run_dir.read_json(run.folder / run_dir.FAILURE)
     assert failure is not None and str(train) in failure["reason"]
@@ -321,13 +322,13 @@ def test_an_interrupted_run_does_not_go_on_with_other_data(planned: Planner) -> 
     assert finished(run)["scores"] == expected["scores"]
 
 
-def test_a_training_without_a_record_claims_nothing(planned: Planner) -> None:
-    """As an interrupted run of an earlier version has none."""
+def test_a_training_that_starts_over_records_what_it_reads(planned: Planner) -> None:
+    """It has no checkpoint: those of a finished run are removed."""
     run = run_of(planned, "plain")
-    finished(run)
-    for name in (run_dir.RESULT, run_dir.INPUTS):
-        (run.folder / name).unlink()
-    assert finished(run)["inputs"] == {}
+    expected = finished(run)["inputs"]
+    (run.folder / run_dir.RESULT).unlink()
+    (run.folder / "model" / INPUTS).unlink()
+    assert finished(run)["inputs"] == expected
 
 
 def test_a_run_that_failed_is_described_when_it_begins_again(planned: Planner) -> None:

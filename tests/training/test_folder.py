@@ -14,7 +14,7 @@ import pytest
 from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import LOCK
+from elmo_tasks.run_names import INPUTS, LOCK
 from elmo_tasks.training import run as train
 from elmo_tasks.training.folder import exclusive, prepare, require_plain_name
 from tests.forks import killed_while_writing, writing
@@ -39,7 +39,7 @@ def start(
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()} - {LOCK}
+    return {path.name for path in folder.iterdir()} - {LOCK, INPUTS}
 
 
 def stored(folder: Path) -> Any:

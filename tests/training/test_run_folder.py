@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import LOCK
+from elmo_tasks.run_names import INPUTS, LOCK
 from elmo_tasks.training.folder import exclusive, prepare
 from elmo_tasks.training.run import write_archive
 from elmo_tasks.training.run_folder import RunFolder
@@ -94,7 +94,7 @@ def state(folder: Path) -> dict[str, bytes | str]:
             below = path.relative_to(folder).as_posix()
             if path.is_symlink():
                 found[below] = os.readlink(path)
-            elif path.is_file() and name != LOCK:
+            elif path.is_file() and name not in (INPUTS, LOCK):
                 found[below] = path.read_bytes()
     return found
 

@@ -3,6 +3,7 @@
 import json
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -18,15 +19,9 @@ from allennlp.common.util import import_module_and_submodules
 from pydantic import TypeAdapter
 
 import elmo_tasks
-from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.errors import InputError, one_line, portable
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
-from elmo_tasks.experiments.tables.inputs import (
-    Inputs,
-    changed,
-    described,
-    inputs_in,
-)
 from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
 from elmo_tasks.experiments.tables.table import ASIDE
 from elmo_tasks.processes import exit_with_parent
@@ -40,6 +35,12 @@ from elmo_tasks.run_names import (
 )
 from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.training.checks.files import input_names
+from elmo_tasks.training.inputs import (
+    Inputs,
+    described,
+    inputs_in,
+    recorded_inputs,
+)
 from elmo_tasks.training.run import train
 from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.subsampling import kept_and_aside
@@ -52,12 +53,14 @@ def execute(
     folder: str | Path,
     *,
     parent: int | None = None,
+    allow_changed: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
     Execute the plan in a run's folder and write the result. A finished run is skipped,
     an interrupted training resumes from its last checkpoint. With `parent`, a process
-    id, it exits when that process does. `report` gets the line of `training.run.train`.
+    id, it exits when that process does. For `allow_changed` and `report` see
+    `training.run.train`.
     Raises `InputError` if the folder has no plan, and `Held` if another process
     executes it. Other errors are recorded and re-raised.
     """
@@ -72,7 +75,7 @@ def execute(
     try:
         with run_dir.lock(path):
             if run_dir.read_result(path) is None:
-                _execute(plan, path, report)
+                _execute(plan, path, allow_changed, report)
     except run_dir.Held:
         raise
     except Exception as error:
@@ -83,22 +86,24 @@ def execute(
 
 
 def _execute(
-    plan: dict[str, Any], path: Path, report: Callable[[str], None] | None
+    plan: dict[str, Any],
+    path: Path,
+    allow_changed: bool,
+    report: Callable[[str], None] | None,
 ) -> None:
     for package in plan.get("packages", []):
         import_module_and_submodules(package)
     started = _now()
     began = time.monotonic()
-    inputs = _inputs(plan, path)
     if plan["ensemble"]:
         scored = _score_ensemble(plan, path)
     else:
-        scored = _train(plan, path, report)
+        scored = _train(plan, path, allow_changed, report)
     result = plan | {"hash": path.name.rpartition("-")[2]} | _system() | scored
     result.pop("label", None)
     seconds = max(scored["seconds"], time.monotonic() - began)
     result["seconds"] = round(seconds, 1)
-    result["inputs"] = inputs
+    result["inputs"] = _inputs(plan, path)
     result["started"] = started
     result["finished"] = _now()
     run_dir.write_json(path / run_dir.RESULT, result)
@@ -107,47 +112,41 @@ def _execute(
 
 def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
     """
-    What the run and those that it needs read, which is recorded when it begins. Raises
-    `InputError` if it has been trained on something else. If it has begun, but has no
-    checkpoint, nothing of it remains.
+    What the run and those that it needs have read, without the files that these have
+    made.
     """
-    model = RunFolder(path / MODEL)
-    recorded = inputs_in(run_dir.read_json(path / run_dir.INPUTS))
-    others = changed(recorded)
-    if model.has_checkpoint() or (path / MODEL / ARCHIVE).is_file():
-        if others:
-            raise InputError(
-                f"{', '.join(others)} has changed since this run began",
-                file=path,
-                hint="delete this folder, to run it with the present data",
-            )
-        return recorded
-    if others and (path / MODEL).is_dir():
-        model.remove()
-    names = input_names(plan["config"])
+    names = {portable(name) for name in input_names(plan["config"])}
+    inputs = {}
+    for name, digest in recorded_inputs(path / MODEL).items():
+        if name in names:
+            inputs[name] = digest
     if plan["file"]:
-        names.append(plan["file"])
-    inputs = described(names)
+        inputs |= described([plan["file"]])
     for digest in needed_runs(plan):
         folder = find_folder(path.parent, digest)
         result = run_dir.read_result(folder) if folder else None
         inputs |= inputs_in((result or {}).get("inputs"))
-    run_dir.write_json(path / run_dir.INPUTS, inputs)
     return inputs
 
 
 def _train(
-    plan: dict[str, Any], path: Path, report: Callable[[str], None] | None
+    plan: dict[str, Any],
+    path: Path,
+    allow_changed: bool,
+    report: Callable[[str], None] | None,
 ) -> dict[str, Any]:
     config = runnable(plan, path.parent)
     model = path / MODEL
-    resume = model.is_dir()
+    resume = RunFolder(model).has_checkpoint() or (model / ARCHIVE).is_file()
+    if model.is_dir() and not resume:
+        shutil.rmtree(model)
     if resume:  # with other paths, if the folders have been moved
         run_dir.write_json(model / CONFIG, config)
     train(
         Params(config),
         model,
         recover=resume,
+        allow_changed=allow_changed,
         packages=plan.get("packages", []),
         scale=plan.get("scale"),
         report=report,

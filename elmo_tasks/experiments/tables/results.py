@@ -7,9 +7,9 @@ from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.inputs import changed, inputs_in
 from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Cell, Paper, Row, Table
+from elmo_tasks.training.inputs import changed, inputs_in
 
 MAX_SEEDS = 16
 """Results of earlier calls with more seeds are shown too, up to this seed."""

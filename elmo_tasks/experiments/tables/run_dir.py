@@ -18,9 +18,6 @@ from elmo_tasks.files import write_text
 from elmo_tasks.run_names import MODEL, epoch_metrics
 
 PLAN = "plan.json"
-INPUTS = "inputs.json"
-"""What the files that the run reads contained when it began, see `inputs.described`."""
-
 RESULT = "result.json"
 FAILURE = "failure.json"
 LOG = "log.txt"

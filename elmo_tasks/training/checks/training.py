@@ -4,6 +4,7 @@ import copy
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from allennlp.commands.train import TrainModel
@@ -19,6 +20,9 @@ from elmo_tasks.training.checks.problem import Problem, get, one_for_each_key
 from elmo_tasks.training.checks.regexes import regex_problems
 from elmo_tasks.training.checks.sample import sample_problems
 from elmo_tasks.training.checks.schema import shape_problems
+from elmo_tasks.training.folder import use_vocabulary
+from elmo_tasks.training.inputs import record_inputs, require_unchanged
+from elmo_tasks.training.run_folder import has_checkpoint
 from elmo_tasks.training.seeds import SEED, spread_seed
 
 logger = logging.getLogger(__name__)
@@ -86,13 +90,22 @@ class CheckedTrainModel(VerifiedTrainModel):
     def from_params(
         cls, params: Params, *arguments: Any, **extras: Any
     ) -> "CheckedTrainModel":
-        """Raises `InputError` for an invalid config."""
+        """
+        Raises `InputError` for an invalid config, and if a run would be resumed with
+        other files than it began with.
+        """
         has_seed = SEED in params
         if has_seed:
             spread_seed(params)
         config = params.as_dict(quiet=True)
         check_config(config)
         logger.info(describe(config))
+        folder = Path(extras["serialization_dir"])
+        if has_checkpoint(folder):
+            require_unchanged(folder, config)
+            use_vocabulary(params, folder)
+        elif extras["local_rank"] == 0:
+            record_inputs(folder, config)
         if has_seed:
             prepare_environment(params)
         return super().from_params(params, *arguments, **extras)
