@@ -6,11 +6,9 @@ no message may contain.
 import errno
 import hashlib
 import logging
-import os
 import re
-import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +53,7 @@ def without_secrets(text: str) -> str:
     return _TOKEN.sub(r"\1...", text)
 
 
-def portable(text: str) -> str:
-    """`without_secrets`, and with `~` in place of the user's home folder."""
-    text = without_secrets(text)
-    home = os.path.expanduser("~")
-    for folder in (home, os.path.realpath(home)):
-        if len(folder) > 1 and folder in text:
-            begins = r"(?:(?<=://)|(?<![\w.~/%-]))"
-            ends = r"(?=$|[/\s\"':,;)\]}>])"
-            text = re.sub(f"{begins}{re.escape(folder)}{ends}", "~", text)
-    return text
+portable = without_secrets
 
 
 def _without_values(found: re.Match[str]) -> str:
@@ -88,33 +77,12 @@ def _without_value(found: re.Match[str]) -> str:
     return f"{before}{name}{sign}{value}"
 
 
-@contextmanager
-def portable_logs() -> Iterator[None]:
-    """Inside, all messages of `logging`, whoever logs them, are `portable`."""
-    before = logging.getLogRecordFactory()
-
-    def factory(*arguments: Any, **options: Any) -> logging.LogRecord:
-        record = before(*arguments, **options)
-        with suppress(TypeError, ValueError):  # which the handlers report
-            record.msg = portable(record.getMessage())
-            record.args = ()
-        if record.exc_info and record.exc_info[1] is not None:
-            lines = traceback.format_exception(record.exc_info[1])
-            record.exc_text = portable("".join(lines).rstrip())
-        return record
-
-    logging.setLogRecordFactory(factory)
-    try:
-        yield
-    finally:
-        logging.setLogRecordFactory(before)
-
-
 class InputError(ValueError):
     """
     An error in the input of the user. The command line shows its message without a
     traceback: the `file`, its `line`, counted from 1, the `problem`, such as `expected
-    X, got Y`, and as a `hint` what to do about it. The message is `portable`.
+    X, got Y`, and as a `hint` what to do about it. Keys of URLs are left out
+    of the message.
     """
 
     def __init__(
@@ -125,14 +93,14 @@ class InputError(ValueError):
         line: int | None = None,
         hint: str | None = None,
     ) -> None:
-        text = _legible(portable(problem))  # a cut could leave the end of a key
+        text = _legible(without_secrets(problem))  # a cut could leave the end of a key
         if line is not None and file is not None:
             text = f"{file}:{line}: {text}"
         elif file is not None:
             text = f"{file}: {text}"
         if hint is not None:
             text = f"{text} ({hint})"
-        super().__init__(portable(text))
+        super().__init__(without_secrets(text))
         self.file: str | None = None
         if file is not None:
             self.file = str(file)
@@ -247,12 +215,13 @@ text.
 
 def one_line(error: BaseException) -> str | None:
     """
-    The message of an error that the user can fix, `portable`; `None` for other errors.
+    The message of an error that the user can fix, without keys of URLs; `None` for
+    other errors.
     """
     line = _line(error)
     if line is None:
         return None
-    return portable(line)
+    return without_secrets(line)
 
 
 def _line(error: BaseException) -> str | None:

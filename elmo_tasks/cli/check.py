@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_tasks.cli.arguments import location
-from elmo_tasks.errors import one_line, portable
+from elmo_tasks.errors import one_line, without_secrets
 from elmo_tasks.resources import SCALES
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check(args: argparse.Namespace) -> None:
                 line = str(error)
             if line is None:
                 raise
-            print(f"{portable(file)}: unreadable\n  {line}")
+            print(f"{without_secrets(file)}: unreadable\n  {line}")
             found = True
             continue
         if problems:
@@ -80,9 +80,9 @@ def _print_problems(file: str, problems: Sequence["Problem"]) -> None:
         count = "1 problem"
     else:
         count = f"{len(problems)} problems"
-    print(f"{portable(file)}: {count}")
+    print(f"{without_secrets(file)}: {count}")
     for problem in problems:
-        print(f"  {portable(str(problem))}", flush=True)
+        print(f"  {without_secrets(str(problem))}", flush=True)
 
 
 def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:

@@ -9,7 +9,7 @@ import platform
 
 from elmo_tasks import __version__
 from elmo_tasks.cli.arguments import add_local, location
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 
 PACKAGES = (
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         shown = f"none, {DATA_VARIABLE} is not set"
         if root is not None:
-            shown = portable(str(root))
+            shown = str(root)
         print(f"data: {shown}")
 
 

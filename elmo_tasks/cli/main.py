@@ -29,7 +29,6 @@ from elmo_tasks.errors import (
     ALLENNLP,
     Interrupted,
     one_line,
-    portable_logs,
 )
 from elmo_tasks.settings import Positive, number
 
@@ -112,8 +111,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     # AllenNLP's trainer causes this one.
     warnings.filterwarnings("ignore", r"`torch\.cuda\.amp", FutureWarning)
     try:
-        with portable_logs():
-            run(arguments)
+        run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         advice = ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.cache_folder import cache_folder
 from elmo_tasks.formats.model_cache import CachedFile, cached_files, fetch_model
@@ -38,7 +38,7 @@ def download(name: str) -> None:
     total = sum([file.n_bytes for file in files])
     print(f"{name}: {total:,} bytes")
     for file in files:
-        print(f"  {portable(str(file.path))}")
+        print(f"  {file.path}")
         print(f"    sha256 {file_sha256(file.path)}")
         if file.md5 is not None:
             print(f"    md5 {file.md5}, as published")
@@ -59,7 +59,7 @@ def print_list(text: str) -> None:
     for name, model in found.items():
         rows.append(_row(name, model))
     _print_table(rows)
-    print(f"cache: {portable(str(cache_folder()))}")
+    print(f"cache: {cache_folder()}")
     if len(found) == 1:
         for name, model in found.items():
             _print_details(name, model)
@@ -147,13 +147,13 @@ def _print_details(name: str, model: PublishedModel) -> None:
     print(f"licence: {_licence(model)}")
     if name == BUNDLED:
         for path in embedded_bilm():
-            print(f"file: {portable(str(path))}")
+            print(f"file: {path}")
     for file in cached_files(model):
         print(f"file: {file.url}")
         if file.md5 is not None:
             print(f"  md5 {file.md5}, as published")
         if file.is_there:
-            print(f"  {portable(str(file.path))}")
+            print(f"  {file.path}")
 
 
 def _licence(model: PublishedModel) -> str:

@@ -13,7 +13,7 @@ from threading import Event, Thread
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.needs import Needs
 from elmo_tasks.experiments.tables.process import COMMAND
@@ -64,7 +64,7 @@ def run_table(args: argparse.Namespace) -> None:
 
         save_figures(summary, args.figures)
     print(f"\n{terminal(summary, _terminal_width())}")
-    print(f"\n{portable(str(session.folder / 'report.html'))}")
+    print(f"\n{session.folder / 'report.html'}")
     if session.interrupted:
         raise SystemExit(INTERRUPTED)
     if session.failed:

@@ -11,7 +11,7 @@ from elmo_tasks.cli.embedding import format_of, open_elmo, read_lines, text_pars
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.shards import ShardJob, write_shards
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.text_files import list_files
 from elmo_tasks.option_values import OUTPUTS
@@ -62,7 +62,7 @@ def write_folder(args: argparse.Namespace) -> None:
             started=_print_sizes,
             progress=bar.update,
         )
-    print(f"{portable(str(folder))}: {done['tokens']:,} tokens")
+    print(f"{folder}: {done['tokens']:,} tokens")
     if len(done["cpus"]) > 1:
         print(
             f"computed on {len(done['cpus'])} types of CPUs, whose values differ by rounding"
@@ -129,7 +129,7 @@ def write_file(args: argparse.Namespace) -> None:
             progress=bar.update,
         )
     size = Path(args.output_file).stat().st_size
-    print(f"{portable(args.output_file)}: {size:,} bytes")
+    print(f"{args.output_file}: {size:,} bytes")
 
 
 def _print_counts(counts: Mapping[str, int], args: argparse.Namespace) -> None:

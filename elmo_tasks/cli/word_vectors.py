@@ -8,7 +8,6 @@ from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import Line, parsed
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
-from elmo_tasks.errors import portable
 from elmo_tasks.files import check_output_path, require_new
 from elmo_tasks.formats.vector_files import write_word_vectors
 
@@ -36,9 +35,7 @@ def write(args: argparse.Namespace) -> None:
         )
     vectors = reduce_dimensions(vectors, remove=args.remove, dimensions=args.dimensions)
     write_word_vectors(args.output, words, vectors)
-    print(
-        f"{portable(args.output)}: {len(words):,} words, {vectors.shape[1]} dimensions"
-    )
+    print(f"{args.output}: {len(words):,} words, {vectors.shape[1]} dimensions")
 
 
 def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:

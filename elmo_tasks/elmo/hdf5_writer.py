@@ -31,7 +31,7 @@ from elmo_tasks.elmo.hdf5_reader import (
 )
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.files import atomic_write, check_output_path, require_new
 from elmo_tasks.formats.hdf5 import new_hdf5
 from elmo_tasks.option_values import BatchSizes
@@ -93,7 +93,7 @@ def write_vectors(
     name = attributes.get("input", "text")
     sentences, counts = _read(lines, parse, sizes, name)
     if "input" in attributes:
-        attributes["input"] = portable(name)
+        attributes["input"] = without_secrets(name)
     started(counts)
     listed = _sentence_to_index(sentences)
     size = _most_bytes(model, sentences, listed, pooling)

@@ -38,7 +38,7 @@ from elmo_tasks.elmo.parquet_vectors import (
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.errors import InputError, needs, portable, shown
+from elmo_tasks.errors import InputError, needs, shown, without_secrets
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.fasta import read_proteins
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
@@ -306,7 +306,7 @@ def _begin(
     listed = []
     for shard in shards:
         description = asdict(shard)
-        description["files"] = [portable(file) for file in shard.files]
+        description["files"] = [without_secrets(file) for file in shard.files]
         listed.append(description)
     content = {
         "format": FORMAT,

@@ -18,7 +18,7 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 from filelock import FileLock, Timeout
 
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.files import atomic_write
 from elmo_tasks.run_names import CONFIG, LOCK, META, VOCABULARY
 from elmo_tasks.temporary import remove_leftovers
@@ -92,7 +92,7 @@ def prepare(
             )
     remove_leftovers(folder)
     Meta.new().to_file(folder / META)
-    stored = _portable(given)
+    stored = _without_keys(given)
     if _stored(config) != stored:
         with atomic_write(config) as aside:
             Params(stored).to_file(str(aside))
@@ -240,7 +240,7 @@ def require_same(
     stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
 ) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    found = differences(_portable(stored), _portable(given))
+    found = differences(_without_keys(stored), _without_keys(given))
     if found:
         problem = f"the run has another config: {'; '.join(found)}"
         hint = (
@@ -250,14 +250,14 @@ def require_same(
         raise InputError(problem, file=file, hint=hint)
 
 
-def _portable(config: Mapping[str, Any]) -> Any:
-    """A config without keys in its URLs, and with `~` for the user's home folder."""
-    return mapped(dict(config), _portable_text)
+def _without_keys(config: Mapping[str, Any]) -> Any:
+    """A config without keys in its URLs."""
+    return mapped(dict(config), _without_secrets)
 
 
-def _portable_text(value: Any) -> Any:
+def _without_secrets(value: Any) -> Any:
     if isinstance(value, str):
-        return portable(value)
+        return without_secrets(value)
     return value
 
 

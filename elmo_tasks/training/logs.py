@@ -19,7 +19,7 @@ from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_tasks.errors import log_to_files, portable_logs
+from elmo_tasks.errors import log_to_files, without_secrets
 from elmo_tasks.run_names import EVENTS_OF_PARTS, LOG
 
 if TYPE_CHECKING:  # imported where it is used, since it takes long
@@ -36,19 +36,18 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     """
     AllenNLP prints all that it logs. Here `report` gets what this package logs, a line
     at a time; `out.log` still gets everything, and the traceback of an error.
-    AllenNLP's own handlers, which a training makes, are limited to warnings. Whoever
-    logs them, messages have no keys of URLs and no path of the user's home folder. At
+    AllenNLP's own handlers, which a training makes, are limited to warnings. At
     the end everything is as before.
     """
     file = _File(folder / LOG)
-    file.setFormatter(logging.Formatter(FORMAT))
+    file.setFormatter(_WithoutKeys(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {
         "allennlp": [file],
         "elmo_tasks": [file],
     }
     if report is not None:
         handlers["elmo_tasks"].append(_Reporter(report))
-    with portable_logs(), _restored(file), _without_advice():
+    with _restored(file), _without_advice():
         os.environ[LEVEL_VARIABLE] = "WARNING"
         for shown_before in logging.getLogger().handlers:
             shown_before.setLevel(logging.WARNING)  # AllenNLP replaces them later
@@ -85,6 +84,14 @@ def _is_no_advice(record: logging.LogRecord) -> bool:
 def _is_below_warning(record: logging.LogRecord) -> bool:
     """AllenNLP's handlers have the warnings and errors."""
     return record.levelno < logging.WARNING
+
+
+class _WithoutKeys(logging.Formatter):
+    """AllenNLP logs every value of a config, keys of URLs among them."""
+
+    @overrides
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
 
 
 class _File(logging.FileHandler):

@@ -19,7 +19,7 @@ from allennlp.models.archival import verify_include_in_archive
 from allennlp.training import GradientDescentTrainer, Trainer
 from torch.distributed import TCPStore
 
-from elmo_tasks.errors import InputError, Interrupted, portable
+from elmo_tasks.errors import InputError, Interrupted, without_secrets
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.processes import keep_freed_memory
@@ -112,7 +112,7 @@ def train(
             allow_changed=allow_changed,
         )
         if report is not None:
-            report(portable(describe(config, scale)))
+            report(without_secrets(describe(config, scale)))
         with _logged_here(folder, config, report):
             try:
                 _start(params, folder, group, packages=list(packages))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional
 from allennlp.training.callbacks import TrainerCallback
 from overrides import overrides
 
-from elmo_tasks.errors import InputError, portable, shown
+from elmo_tasks.errors import InputError, shown, without_secrets
 from elmo_tasks.files import write_text
 from elmo_tasks.run_names import CONFIG, MODEL, TRACKED, epoch_metrics
 from elmo_tasks.settings import Count, PathLike, Settings, checked, not_empty
@@ -186,7 +186,7 @@ class Tracking(TrainerCallback):
     def _config(self) -> dict[str, Any]:
         """The config of the run, without keys in its URLs."""
         found = json.loads((self._folder / CONFIG).read_bytes())
-        return dict(mapped(found, _portable))
+        return dict(mapped(found, _without_keys))
 
 
 def _name_of(folder: Path) -> str:
@@ -197,5 +197,5 @@ def _name_of(folder: Path) -> str:
     return folder.name
 
 
-def _portable(value: Any) -> Any:
-    return portable(value) if isinstance(value, str) else value
+def _without_keys(value: Any) -> Any:
+    return without_secrets(value) if isinstance(value, str) else value

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elmo_tasks.errors import portable_logs
 from elmo_tasks.host import load_allennlp
 
 
@@ -28,15 +27,7 @@ class WorkerJob:
 
 
 def train_in_worker(rank: int, job: WorkerJob) -> None:
-    """
-    Takes part in a training, as process `rank`, whose messages are those of `logged`,
-    too.
-    """
-    with portable_logs():
-        _train(rank, job)
-
-
-def _train(rank: int, job: WorkerJob) -> None:
+    """Takes part in a training, as process `rank`."""
     load_allennlp()
     from allennlp.commands.train import _train_worker
     from allennlp.common import Params

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from elmo_tasks import resources
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.process import COMMAND
 from elmo_tasks.experiments.tables.report import report
@@ -157,7 +157,7 @@ class Session:
             for name, text in texts.items():
                 with atomic_write(self.folder / name) as aside:
                     # Names of files may be no UTF-8.
-                    aside.write_text(portable(text), "utf-8", "backslashreplace")
+                    aside.write_text(without_secrets(text), "utf-8", "backslashreplace")
         return summary
 
     def _shell_command(self, summary: Summary) -> str:
