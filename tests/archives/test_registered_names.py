@@ -1,0 +1,134 @@
+"""
+An archive constructs what is registered, and nothing else. AllenNLP's own loading, which
+imports a class by its path, is the oracle: where it imports one, opening is refused.
+"""
+
+import copy
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.models import archival
+
+from elmo_tasks.training.archive_contents import unpacked
+from elmo_tasks.training.archives import load_archive, score
+from tests.archives.make import STORED
+from tests.tiny import SAMPLES
+
+MODULE = "somebodys_code"
+PATH = f"{MODULE}.run"
+CODE = """
+def run(*arguments, **options):
+    raise TypeError("ran")
+"""
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A module that can be imported."""
+    (tmp_path / f"{MODULE}.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    yield
+    sys.modules.pop(MODULE, None)
+
+
+def was_imported() -> bool:
+    """Whether the module has been imported since this was last asked."""
+    return sys.modules.pop(MODULE, None) is not None
+
+
+def config_of(task: str) -> dict[str, Any]:
+    with unpacked(STORED / "1" / f"{task}.tar.gz") as folder:
+        return dict(json.loads((folder / "config.json").read_text()))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of everything in a config."""
+    yield path
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from places(part, (*path, key))
+    if isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from places(part, (*path, number))
+
+
+def changed(config: dict[str, Any], path: tuple[Any, ...], value: Any) -> Any:
+    result = copy.deepcopy(config)
+    inner: Any = result
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return result
+
+
+def folder_with(config: Any, task: str, folder: Path) -> Path:
+    """An unpacked archive with another config."""
+    with unpacked(STORED / "1" / f"{task}.tar.gz") as sound:
+        for path in sound.rglob("*"):
+            target = folder / path.relative_to(sound)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_file():
+                target.write_bytes(path.read_bytes())
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def outcome(load: Any) -> str:
+    try:
+        load()
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+def of_oracle(folder: Path) -> bool:
+    """Whether AllenNLP's own loading imports the module."""
+    outcome(lambda: archival.load_archive(folder))
+    return was_imported()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["ner", "snli"])
+def test_every_place_where_allennlp_would_import(
+    task: str, tmp_path: Path, code: None
+) -> None:
+    config = config_of(task)
+    (tmp_path / "unpacked").mkdir()
+    folder = folder_with(config, task, tmp_path / "unpacked")
+    tried, resolved, wrong = 0, 0, []
+    for path in places(config):
+        if not path or path[0] in ("trainer", "train_data_path"):
+            continue
+        for value in (PATH, {"type": PATH}):
+            other = changed(config, path, value)
+            (folder / "config.json").write_text(json.dumps(other))
+            imports = of_oracle(folder)
+            message = outcome(lambda: load_archive(folder))
+            refused = f"names code to run: '{PATH}'" in message
+            tried += 1
+            resolved += imports
+            is_right = refused == imports or path == ("model",) and message
+            if was_imported() or not is_right or "\n" in message:
+                wrong.append((path, value, imports, message))
+    assert not wrong, (len(wrong), wrong[:6])
+    assert tried > 50 and resolved > 10
+
+
+@pytest.mark.parametrize(
+    "key", ["data_loader", "validation_data_loader", "evaluation", "vocabulary"]
+)
+@pytest.mark.parametrize("value", [PATH, {"type": PATH}])
+def test_parts_that_evaluate_constructs(
+    key: str, value: Any, tmp_path: Path, code: None
+) -> None:
+    (tmp_path / "unpacked").mkdir()
+    other = {**config_of("ner"), key: value}
+    folder = folder_with(other, "ner", tmp_path / "unpacked")
+    message = outcome(lambda: score(load_archive(folder), SAMPLES["ner"]))
+    assert message and "\n" not in message and not was_imported()
