@@ -6,7 +6,7 @@ word2vec.
 import logging
 from collections.abc import Collection
 from pathlib import Path
-from typing import Literal, Optional
+from typing import Any, Literal, Optional
 
 import numpy as np
 import torch
@@ -27,6 +27,9 @@ FIXED = "@@FIXED_VECTORS@@"
 The vocabulary entry that separates words whose vectors may be trained from words with
 fixed vectors.
 """
+
+UNKNOWN = 1
+"""The id of unknown words, after that of the padding."""
 
 NOT_LOOKED_UP = "lookup_file: expected looked-up vectors in the batch, got none"
 HOW_TO_LOOK_UP = (
@@ -88,6 +91,8 @@ class WordVectors(TokenEmbedder):
             keep_all=keep_all_pretrained,
             normalize=normalize,
         )
+        if pretrained_file is not None:
+            _report(pretrained_file, in_data, vectors)
         first_fixed = vocab.add_token_to_namespace(FIXED, vocab_namespace)
         if keep_all_pretrained:
             for word in vectors:
@@ -98,6 +103,10 @@ class WordVectors(TokenEmbedder):
         self.weight = nn.Parameter(table[:first_fixed], requires_grad=trainable)
         self.register_buffer("fixed", table[first_fixed:].clone())
         self.fixed: Tensor
+        self._first_fixed = first_fixed
+        self._namespace = vocab_namespace
+        self._normalize = normalize
+        self._file = pretrained_file or lookup_file
         self.lookup: WordLookup | None = None
         if lookup_file is not None and pretrained_file is None:
             self.lookup = WordLookup(
@@ -120,19 +129,97 @@ class WordVectors(TokenEmbedder):
         elsewhere. Others are ignored. Raises `InputError` if there are none for this
         module's look-up.
         """
-        trained = len(self.weight)
-        beyond = (tokens >= trained)[..., None]  # [B, T, 1]
-        fixed_ids = (tokens - trained).clamp(min=0)
+        place = tokens - self._first_fixed  # among fixed words, and new ones after them
+        is_fixed = (place >= 0) & (place < len(self.fixed))  # [B, T]
+        fixed_ids = place.clamp(0, len(self.fixed) - 1)
         fixed = nn.functional.embedding(fixed_ids, self.fixed)  # [B, T, D]
-        ids = tokens.clamp(max=trained - 1)
+        ids = torch.where(place < 0, tokens, tokens - len(self.fixed))
+        ids = torch.where(is_fixed, self._first_fixed - 1, ids)
         vectors = nn.functional.embedding(ids, self.weight, padding_idx=0)
-        vectors = torch.where(beyond, fixed, vectors)  # [B, T, D]
+        vectors = torch.where(is_fixed[..., None], fixed, vectors)  # [B, T, D]
         if self.lookup is None:
             return vectors
         if self.lookup.name not in looked_up:
             raise InputError(NOT_LOOKED_UP, hint=HOW_TO_LOOK_UP)
         found = looked_up[self.lookup.name].view_as(vectors).to(vectors.dtype)
         return torch.where(found.isnan(), vectors, found)
+
+    def extend_vocab(
+        self,
+        extended_vocab: Vocabulary,
+        vocab_namespace: str | None = None,
+        extension_pretrained_file: str | None = None,
+        model_path: str | None = None,
+    ) -> None:
+        """
+        Adds the vectors of words that have been added to the vocabulary; they are
+        trained if those of the words before them are. AllenNLP calls it, and defines
+        the arguments.
+
+        A new word begins with the vector that it had before as an unknown word: the
+        file's, else that of the lower-cased word in the vocabulary or the file, else
+        that of unknown words. The file is `extension_pretrained_file`, else the module's
+        own. If it cannot be read, a warning says so.
+        """
+        known = extended_vocab.get_token_to_index_vocabulary(self._namespace)
+        rows = len(self.weight) + len(self.fixed)
+        words = list(known)[rows:]
+        if not words:
+            return
+        vectors = self._vectors_of_new(words, extension_pretrained_file)
+        added = []
+        for word in words:
+            like = known.get(word.lower(), rows)
+            found = vectors.get(word)
+            if found is None and like >= rows:
+                found = vectors.get(word.lower())
+            if found is not None:
+                added.append(torch.from_numpy(found).to(self.weight))
+            else:
+                added.append(self._row(like if 0 < like < rows else UNKNOWN))
+        weight = torch.cat([self.weight.detach(), torch.stack(added)])
+        self.weight = nn.Parameter(weight, self.weight.requires_grad)
+
+    def _vectors_of_new(
+        self, words: list[str], file: str | None
+    ) -> dict[str, np.ndarray]:
+        """The file's vectors of new words; none if it cannot be read."""
+        width = self.weight.shape[1]
+        source = file or self._file
+        try:
+            return _read(
+                source, words, width, keep_all=False, normalize=self._normalize
+            )
+        except (InputError, OSError) as error:
+            logger.warning("%d new words begin as unknown words: %s", len(words), error)
+            return {}
+
+    def _row(self, word_id: int) -> Tensor:
+        """The vector of a word, [D]."""
+        place = word_id - self._first_fixed
+        if place < 0:
+            return self.weight[word_id].detach()
+        if place < len(self.fixed):
+            return self.fixed[place]
+        return self.weight[word_id - len(self.fixed)].detach()
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *arguments: Any
+    ) -> None:
+        """
+        Loads vectors. In a vocabulary that was extended, they say which words are new.
+        """
+        weight = state_dict.get(f"{prefix}weight")
+        fixed = state_dict.get(f"{prefix}fixed")
+        if isinstance(weight, Tensor) and isinstance(fixed, Tensor):
+            new = len(weight) - self._first_fixed
+            rows = len(self.weight) + len(self.fixed)
+            if new > 0 and len(weight) + len(fixed) == rows:
+                width = self.weight.shape[1]
+                trained = self.weight.new_empty(len(weight), width)
+                self.weight = nn.Parameter(trained, self.weight.requires_grad)
+                self.fixed = self.fixed[: len(fixed)]
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
 
 
 @TokenEmbedder.register("elmo_tasks_concatenated_vectors")
@@ -191,7 +278,6 @@ def _read(
     for word, vector in read_vectors(file, width=width, words=requested):
         if word not in vectors:
             vectors[word] = unit(vector) if normalize else vector
-    _report(file, words, vectors)
     return vectors
 
 

@@ -18,6 +18,7 @@ from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.word_lookup import with_lookups
 from elmo_tasks.settings import checked
 from elmo_tasks.training.inlined import Inlined, construct_inlined
+from elmo_tasks.training.labels import label_counts, require_no_new_labels
 
 
 class TaskModel(Model):
@@ -48,6 +49,7 @@ class TaskModel(Model):
     ) -> None:
         super().__init__(with_lookups(vocab, input_encoder), **kwargs)
         self.input_encoder = input_encoder
+        self._label_counts = label_counts(vocab)
         self._initializer = initializer
 
     @classmethod
@@ -84,6 +86,17 @@ class TaskModel(Model):
     def label_names(self) -> set[str]:
         """The labels that predictions can have; empty if they have none."""
         return set()
+
+    @overrides
+    def extend_embedder_vocab(
+        self, embedding_sources_mapping: Optional[dict[str, str]] = None
+    ) -> None:
+        """
+        Adds the vectors of words and characters that have been added to the vocabulary.
+        Raises `InputError` if labels have been added, which the model cannot predict.
+        """
+        require_no_new_labels(self.vocab, self._label_counts)
+        super().extend_embedder_vocab(embedding_sources_mapping)
 
     def require_gold(self, gold: object) -> None:
         """
