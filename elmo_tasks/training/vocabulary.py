@@ -38,8 +38,11 @@ class SavedVocabulary(Vocabulary):
     AllenNLP loses, and so does a run that is resumed.
     """
 
+    _resumed: Path | None = None
+    """The folder of the vocabulary, if it is of a run that has a checkpoint."""
+
     _sizes: Mapping[str, int] | None = None
-    """The number of words of each namespace that a resumed run has read."""
+    """The number of words of each namespace that were read from it."""
 
     @classmethod
     @overrides
@@ -56,6 +59,7 @@ class SavedVocabulary(Vocabulary):
             return other
         loaded = super().from_files(directory, padding_token, oov_token)
         if has_checkpoint(Path(directory).parent):
+            loaded._resumed = Path(directory).absolute()
             loaded._sizes = loaded.sizes()
         return loaded
 
@@ -66,7 +70,7 @@ class SavedVocabulary(Vocabulary):
         they stay as they are. Raises `InputError` if the model has added words since
         they were read, which its weights do not have.
         """
-        if self._sizes is None:
+        if self._resumed != Path(directory).absolute():
             super().save_to_files(directory)
         elif self.sizes() != self._sizes:
             problem = "expected the words that this run began with, got more"
