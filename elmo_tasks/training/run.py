@@ -50,6 +50,7 @@ from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun, begin
 from elmo_tasks.training.trainer import ResumableTrainer
+from elmo_tasks.training.tuned_model import write_own_config
 from elmo_tasks.training.worker import WorkerJob, train_in_worker
 
 logger = logging.getLogger(__name__)
@@ -87,6 +88,7 @@ def train(
     """
     keep_freed_memory()
     spread_seed(params)
+    write_own_config(params)
     config = copy.deepcopy(params.as_dict(quiet=True))
     check_config(config, resumed=recover)
     require_plain_name(folder)

@@ -60,6 +60,7 @@ REGISTERED = {
         "elmo_tasks_sst": "SentimentClassifier",
         "elmo_tasks_tagger": "ColumnTagger",
         "elmo_tasks_tuned_bilm": "BiLMModel",
+        "from_archive": "TunedModel",
     },
     "MovingAverage": {
         "elmo_tasks_exponential": "ConstantMovingAverage",
