@@ -2,13 +2,11 @@
 The names of the files in the folder of a run and in its archive: what each one is, and
 who writes it.
 
-`training/run_folder.py` says which files of a folder a run has written. The names of a
-table's run, whose folder has that of a training in it, are in
-`experiments/tables/run_dir.py`.
+`training/folder.py` says how a run begins in a folder. The names of a table's
+run, whose folder has that of a training in it, are in `experiments/tables/run_dir.py`.
 """
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 CONFIG = "config.json"
@@ -21,7 +19,7 @@ INPUTS = "inputs.json"
 """What the files contain that the run reads. `training/inputs.py` writes it."""
 
 META = "meta.json"
-"""The version of AllenNLP. `training/folder.py` writes it, before the config."""
+"""The version of AllenNLP. `training/folder.py` writes it."""
 
 LOCK = ".training.lock"
 """Locked by `training/folder.py` while a process trains in the folder."""
@@ -44,9 +42,6 @@ The messages of the training. `training/logs.py` writes them, and AllenNLP those
 distributed training.
 """
 
-WORKER_LOG = re.compile(r"out_worker\d+\.log")
-"""The messages of a process of a distributed training. AllenNLP writes them."""
-
 EVENTS = "log"
 """The folder of the events for TensorBoard."""
 
@@ -55,22 +50,10 @@ EVENTS_OF_PARTS = (f"{EVENTS}/train", f"{EVENTS}/validation")
 The folders of the events of training and validation. `training/logs.py` makes them.
 """
 
-EVENTS_FILE = re.compile(r"events\.out\.tfevents\..+", re.DOTALL)
-"""In the folders of the events. TensorBoard's library writes it, and makes the name."""
-
 VOCABULARY = "vocabulary"
 """
 The folder of the vocabulary, a file for each namespace. AllenNLP or
 `training/folder.py` writes them.
-"""
-
-VOCABULARY_LOCK = f"{VOCABULARY}/.lock"
-"""Locked while the vocabulary is written or read. AllenNLP makes it."""
-
-VOCABULARY_RECORD = f"{VOCABULARY}/.files.json"
-"""
-Which files of the vocabulary, whose names depend on the config, are the run's.
-`training/run_folder.py` writes it.
 """
 
 CHECKPOINT = re.compile(
@@ -91,12 +74,6 @@ The suffix that `training/checkpointer.py` gives to the files of a damaged check
 
 BEST = "best.th"
 """The weights of the best epoch so far. AllenNLP's trainer writes them."""
-
-BEST_PART = re.compile(r"best_w\d+\.th")
-"""
-The part of the best weights that one process of a sharded model has. AllenNLP writes
-it.
-"""
 
 METRICS = "metrics.json"
 """The metrics of the finished run. AllenNLP writes them."""
@@ -172,7 +149,7 @@ Which run of an experiment tracker is this one. `training/tracking.py` writes it
 SOURCE_FILES = "sources.json"
 """
 The digests of the files of frozen sources, from which a model is opened.
-`training/run_folder.py` writes it when a training begins.
+`training/folder.py` writes it when a training begins.
 """
 
 ARCHIVED = (
@@ -194,50 +171,6 @@ EPOCH_METRICS = re.compile(r"metrics_epoch_(?P<epoch>\d+)\.json")
 The metrics of an epoch, counted from 0. AllenNLP writes them, and `training/trainer.py`
 completes them.
 """
-
-Written = Mapping[str | None, Sequence[str]]
-"""
-What runs write, by the name of the callback without which a run does not write it; of
-all runs under `None`.
-"""
-
-
-def _exactly(*names: str) -> list[str]:
-    return [re.escape(name) for name in names]
-
-
-FILES: Written = {
-    None: (
-        *_exactly(CONFIG, INPUTS, META, SOURCE_FILES, LOG, MEETING),
-        *_exactly(BEST, METRICS, CONFUSION, CURVES, ARCHIVE),
-        *_exactly(VOCABULARY_LOCK, VOCABULARY_RECORD),
-        CHECKPOINT.pattern,
-        CHECKPOINT.pattern + re.escape(DAMAGED),
-        BEST_PART.pattern,
-        EPOCH_METRICS.pattern,
-        WORKER_LOG.pattern,
-        MEETING_TOKEN.pattern,
-        *(f"{folder}/{EVENTS_FILE.pattern}" for folder in EVENTS_OF_PARTS),
-    ),
-    "elmo_tasks_lm_progress": _exactly(CURVE),
-    "elmo_tasks_tuning": (
-        *_exactly(OPTIONS_FILE, PERPLEXITIES),
-        *_exactly(*(f"{EXPORTED}/{name}" for name in LANGUAGE_MODEL)),
-    ),
-    "elmo_tasks_tracker": _exactly(TRACKED),
-}
-"""Patterns of the files of runs, but for those of the vocabulary."""
-
-FOLDERS: Written = {
-    None: (*EVENTS_OF_PARTS, EVENTS, VOCABULARY),
-    "elmo_tasks_tuning": (EXPORTED,),
-}
-"""The folders of runs, each after those in it."""
-
-
-def of_all_runs(known: Written) -> list[str]:
-    """Those of `FILES` or `FOLDERS`, whatever the callbacks of a run are."""
-    return [text for texts in known.values() for text in texts]
 
 
 def epoch_metrics_name(epoch: int) -> str:

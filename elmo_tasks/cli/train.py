@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-f",
         "--force",
         action="store_true",
-        help="remove an earlier run from DIR first; other files stay",
+        help="rename DIR to DIR.1 (or the next free number) first, if it is not empty",
     )
     add(
         "--allow-changed-files",

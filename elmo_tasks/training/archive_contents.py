@@ -14,7 +14,6 @@ from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
 from elmo_tasks.training.checks.problem import below, get, items
-from elmo_tasks.training.run_folder import RunFolder
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 
@@ -115,12 +114,9 @@ def _archived(run: Path) -> Iterator[Path]:
     What an archive of a run's folder has. A hidden file, such as a lock, is of a
     process that uses the folder.
     """
-    vocabulary = RunFolder(run).vocabulary()
     for pattern in ARCHIVED:
         for path in run.glob(pattern):
-            if path.name.startswith("."):
-                continue
-            if path.parent != run / VOCABULARY or path in vocabulary:
+            if not path.name.startswith("."):
                 yield path
 
 

@@ -1,11 +1,15 @@
 """
-The folder of a training: who may write in it, what a run has written, and what a killed
-run left half-written.
+The folder of a run: who may train in it, how a run begins and is resumed there, and its
+vocabulary and checkpoints. `run_names.py` has the names of its files.
+
+A folder belongs to one run. It is made for it, or was empty; `--force` renames a folder
+that is not.
 """
 
 import glob
 import json
 import logging
+import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,23 +19,30 @@ from typing import Any
 from allennlp.common import Params
 from allennlp.common.meta import Meta
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
+from allennlp.models import Model
 from allennlp.training import util as training_util
 from filelock import FileLock, Timeout
 
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError, without_secrets
-from elmo_tasks.files import atomic_write
-from elmo_tasks.run_names import CONFIG, LOCK, META, VOCABULARY
-from elmo_tasks.temporary import remove_leftovers
+from elmo_tasks.files import atomic_write, write_text
+from elmo_tasks.run_names import (
+    BEST,
+    CHECKPOINT,
+    CONFIG,
+    LOCK,
+    META,
+    SOURCE_FILES,
+    VOCABULARY,
+)
+from elmo_tasks.temporary import leftovers, remove_leftovers
 from elmo_tasks.training.checks.problem import mapped
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
-from elmo_tasks.training.run_folder import RunFolder
 
 logger = logging.getLogger(__name__)
 
-RESUME = (
-    "--recover resumes the run in it; give -s another folder; --force removes this run"
-)
+RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
 _MOST_NAMES = 10  # in a message
 
 
@@ -60,109 +71,217 @@ def exclusive(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def set_aside(folder: Path) -> Path | None:
+    """
+    Renames a folder that has files to `NAME.1`, or the next number for which nothing is
+    there. Returns the new path; `None` if there is no such folder, or it is empty.
+
+    Raises `InputError` if another process is training in it, if it cannot be renamed,
+    or if it is the current folder or has it inside.
+    """
+    if not _names(folder):
+        return None
+    old = Path(os.path.abspath(folder))
+    if Path.cwd().is_relative_to(old.resolve()):
+        problem = "expected another folder than the current one, which --force renames"
+        raise InputError(problem, file=folder, hint="give -s another folder")
+    number = 1
+    while os.path.lexists(f"{old}.{number}"):
+        number += 1
+    with exclusive(old):
+        try:
+            old.rename(f"{old}.{number}")
+        except OSError as error:
+            problem = f"cannot rename the folder: {error.strerror}"
+            hint = "give -s another folder"
+            raise InputError(problem, file=folder, hint=hint) from error
+    return folder.with_name(f"{old.name}.{number}")
+
+
 def prepare(
-    folder: Path,
-    params: Params,
-    *,
-    recover: bool,
-    force: bool,
-    allow_changed: bool = False,
+    folder: Path, params: Params, *, recover: bool, allow_changed: bool = False
 ) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest
-    checkpoint in it: removes what a killed run left half-written, with `force` all that
-    a run has written, and writes the config. What no run has written stays; after
-    `force` a warning names it.
+    checkpoint in it: removes what a killed run left half-written, and writes the config
+    and what the files contain that the run reads.
 
     Raises `InputError`, and changes nothing, as `require_usable` does, and with
     `recover` if a file that the run reads has changed since it began. With
     `allow_changed` that is a warning.
     """
-    require_usable(folder, params, recover=recover, force=force)
-    run = RunFolder(folder)
-    config = folder / CONFIG
+    require_usable(folder, params, recover=recover)
     given = params.as_dict(quiet=True)
     if recover:
         require_unchanged(folder, given, allow_changed=allow_changed)
-    if force and not recover and run.is_run():
-        others = run.remove()
-        if others:
-            logger.warning(
-                "%s: kept what is not part of a run: %s", folder, _few(others)
-            )
     remove_leftovers(folder)
-    Meta.new().to_file(folder / META)
-    stored = _without_keys(given)
-    if _stored(config) != stored:
-        with atomic_write(config) as aside:
-            Params(stored).to_file(str(aside))
-    if not run.has_checkpoint():
+    if not (folder / CONFIG).exists():
+        with atomic_write(folder / CONFIG) as aside:
+            Params(_without_keys(given)).to_file(str(aside))
+    if not (folder / META).exists():
+        Meta.new().to_file(folder / META)
+    if not has_checkpoint(folder):
         record_inputs(folder, given)
 
 
-def require_usable(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
+def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
     """
-    Raises `InputError` if a folder, which need not exist, has other files than a run;
-    without `recover` or `force`, if it has a run; with `force`, if a folder has the
-    name of a run's file, or a file that of its folder; with `recover`, if the run has
-    another config. `force` has no effect with `recover`.
+    Raises `InputError` if a folder, which need not exist, has files; with `recover`, if
+    these are not of a run with this config.
     """
-    run = RunFolder(folder)
-    if recover:
-        _require_resumable(run, params)
-    elif force and run.is_run():
-        others = run.in_the_way()
-        if others:
-            problem = f"expected files and folders of a run, got {_few(others)}"
-            hint = "move what is not part of a run, or give -s another folder"
-            raise InputError(problem, file=folder, hint=hint)
-    else:
-        _require_empty(run, force=force)
-
-
-def _require_empty(run: RunFolder, *, force: bool) -> None:
-    """
-    Raises `InputError` if the folder has files; with `force`, if it has files that a
-    run would replace.
-    """
-    present = run.names_of_runs() if force else run.names()
-    if present == [META] and run.has_meta():
-        return  # of a run that was killed before it wrote its config
-    if present:
+    present = _names(folder)
+    if not present:
+        return
+    config = folder / CONFIG
+    if not recover:
         problem = f"expected an empty folder, got {_few(present)}"
-        hint = RESUME if run.is_run() else "give -s another"
-        raise InputError(problem, file=run.path, hint=hint)
+        hint = "give -s another folder; --force renames this one"
+        if config.is_file():
+            hint = RESUME
+        raise InputError(problem, file=folder, hint=hint)
+    if not config.is_file():
+        problem = f"expected a run with {CONFIG}, got {_few(present)}"
+        raise InputError(problem, file=folder)
+    require_same(_stored(config), params.as_dict(quiet=True), config)
 
 
-def _require_resumable(run: RunFolder, params: Params) -> None:
-    """
-    Raises `InputError` if the folder has other files than a run of this config, or the
-    beginning of one.
-    """
-    config = run.path / CONFIG
-    others = set(run.names_of_runs()) - {CONFIG, META}
-    stored = _stored(config)
-    if stored is not None:
-        require_same(stored, params.as_dict(quiet=True), config)
-    elif config.exists():
-        _require_beginning(config, params)
-    has_other_meta = (run.path / META).exists() and not run.has_meta()
-    is_begun = not others or run.is_run() or (stored and run.has_checkpoint())
-    if has_other_meta or not is_begun:
-        problem = f"expected a run with {CONFIG}, got {_few(run.names())}"
-        raise InputError(problem, file=run.path)
+def require_same(
+    stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
+) -> None:
+    """Raises `InputError` if the run in this folder has another config."""
+    found = differences(_without_keys(stored), _without_keys(given))
+    if found:
+        problem = f"the run has another config: {'; '.join(found)}"
+        hint = (
+            "--recover resumes with the config in this file; for another config give "
+            "-s another folder, or rename this one with --force"
+        )
+        raise InputError(problem, file=file, hint=hint)
 
 
-def _require_beginning(config: Path, params: Params) -> None:
+def require_plain_name(folder: Path) -> None:
     """
-    Raises `InputError` unless a file is the beginning of the config: AllenNLP was
-    killed while it wrote it.
+    Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find
+    checkpoints in it.
     """
-    whole = json.dumps(params.as_ordered_dict(), indent=4).encode()
-    if not whole.startswith(config.read_bytes()):
+    if glob.escape(str(folder)) != str(folder) or not str(folder).isprintable():
+        problem = "expected the path of a folder without *, ?, [ and line breaks"
+        hint = "AllenNLP would not find its checkpoints: give -s another folder"
+        raise InputError(problem, file=folder, hint=hint)
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether the file of a checkpoint is in the folder of a run."""
+    return any(CHECKPOINT.fullmatch(name) for name in _listed(folder))
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """
+    Removes the checkpoints, which a finished run no longer needs; the archive and the
+    metrics remain.
+    """
+    for name in _listed(folder):
+        if name == BEST or CHECKPOINT.fullmatch(name):
+            (folder / name).unlink(missing_ok=True)
+
+
+def make_vocabulary(params: Params, folder: Path) -> None:
+    """
+    Makes the vocabulary of a run of several processes from all the data. A run that has
+    a checkpoint has its vocabulary.
+    """
+    if has_checkpoint(folder):
+        return
+    with tempfile.TemporaryDirectory() as temporary:  # AllenNLP wants a new one
+        made = training_util.make_vocab_from_params(params.duplicate(), temporary)
+    made.save_to_files(str(folder / VOCABULARY))
+
+
+def read_saved_vocabulary(params: Params, folder: Path) -> None:
+    """
+    Has a run that is resumed read its vocabulary, which belongs to its weights, and not
+    make it again from the data.
+    """
+    if has_checkpoint(folder):
+        use_vocabulary(params, folder)
+
+
+def use_vocabulary(params: Params, folder: Path) -> None:
+    """
+    Has a training read the vocabulary in the folder of the run, in the class that the
+    config names. Raises `InputError` if it is missing.
+    """
+    directory = folder / VOCABULARY
+    if not (directory / NAMESPACE_PADDING_FILE).is_file():
+        problem = "expected the vocabulary of the run, got none"
+        raise InputError(problem, file=directory, hint="start another run")
+    saved = {"type": "from_files", "directory": str(directory)}
+    given = params.get("vocabulary", {})
+    for key in ("padding_token", "oov_token"):
+        if key in given:
+            saved[key] = given[key]
+    params["vocabulary"] = saved
+    params.pop("datasets_for_vocab_creation", None)
+
+
+def vocabulary_files(folder: Path) -> list[Path]:
+    """The files of the vocabulary in the folder of a run, without AllenNLP's lock."""
+    found = []
+    for name in _listed(folder / VOCABULARY):
+        if not name.startswith("."):
+            found.append(folder / VOCABULARY / name)
+    return found
+
+
+def record_sources(folder: Path, model: Model) -> None:
+    """
+    Notes the digests of the files of a model's frozen sources, if it has any: see
+    `source_files.trained_on`.
+    """
+    records = []
+    for module in model.modules():
+        if isinstance(module, Layers) and module.files is not None:
+            records.append(module.files.to_record())
+    if records:
+        write_text(folder / SOURCE_FILES, json.dumps(records, indent=1) + "\n")
+
+
+def _stored(config: Path) -> dict[str, Any]:
+    """The config of a run; raises `InputError` if it is none."""
+    try:
+        found = json.loads(config.read_bytes())
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
         problem = "expected the config of a run, got no JSON object"
-        raise InputError(problem, file=config, hint="give -s another folder")
-    logger.info("%s is incomplete and is written again", config)
+        hint = "give -s another folder; --force renames this one"
+        raise InputError(problem, file=config, hint=hint)
+    return found
+
+
+def _without_keys(config: Mapping[str, Any]) -> Any:
+    """A config without keys in its URLs."""
+    return mapped(dict(config), _without_secrets)
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, str):
+        return without_secrets(value)
+    return value
+
+
+def _names(folder: Path) -> list[str]:
+    """The names in a folder, except the lock and leftovers of killed processes."""
+    hidden = {path.name for path in leftovers(folder)}
+    hidden.add(LOCK)
+    return [name for name in _listed(folder) if name not in hidden]
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _few(names: Sequence[str]) -> str:
@@ -177,96 +296,3 @@ def _few(names: Sequence[str]) -> str:
     if more:
         text += f" and {more:,} more"
     return text
-
-
-def require_plain_name(folder: Path) -> None:
-    """
-    Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find
-    checkpoints in it.
-    """
-    if glob.escape(str(folder)) != str(folder) or not str(folder).isprintable():
-        problem = "expected the path of a folder without *, ?, [ and line breaks"
-        hint = "AllenNLP would not find its checkpoints: give -s another folder"
-        raise InputError(problem, file=folder, hint=hint)
-
-
-def make_vocabulary(params: Params, folder: Path) -> None:
-    """
-    The vocabulary of a run of several processes, unless an earlier attempt has
-    completed it.
-    """
-    run = RunFolder(folder)
-    if run.has_vocabulary() or run.has_checkpoint():
-        return
-    with tempfile.TemporaryDirectory() as temporary:  # AllenNLP wants a new one
-        made = training_util.make_vocab_from_params(params.duplicate(), temporary)
-    made.save_to_files(str(folder / VOCABULARY))
-    run.record_vocabulary(made)
-
-
-def read_saved_vocabulary(params: Params, folder: Path) -> None:
-    """
-    Has a run that is resumed read its vocabulary, which belongs to its weights, and not
-    make it again from the data.
-    """
-    if RunFolder(folder).has_checkpoint():
-        use_vocabulary(params, folder)
-
-
-def use_vocabulary(params: Params, folder: Path) -> None:
-    """
-    Has a training read the vocabulary in the folder of the run, in the class that the
-    config names. Raises `InputError` if it is missing.
-    """
-    directory = folder / VOCABULARY
-    others = RunFolder(folder).not_of_vocabulary()
-    if others:
-        problem = f"expected only the files of the vocabulary, got {', '.join(others)}"
-        hint = "move them elsewhere: AllenNLP would read them as part of the vocabulary"
-        raise InputError(problem, file=directory, hint=hint)
-    if not (directory / NAMESPACE_PADDING_FILE).is_file():
-        problem = "expected the vocabulary of the run, got none"
-        raise InputError(problem, file=directory, hint="start another run")
-    saved = {"type": "from_files", "directory": str(directory)}
-    given = params.get("vocabulary", {})
-    for key in ("padding_token", "oov_token"):
-        if key in given:
-            saved[key] = given[key]
-    params["vocabulary"] = saved
-    params.pop("datasets_for_vocab_creation", None)
-
-
-def require_same(
-    stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
-) -> None:
-    """Raises `InputError` if the run in this folder has another config."""
-    found = differences(_without_keys(stored), _without_keys(given))
-    if found:
-        problem = f"the run has another config: {'; '.join(found)}"
-        hint = (
-            "--recover resumes with the config in this file; for another config give "
-            "-s another folder, or remove this run with --force"
-        )
-        raise InputError(problem, file=file, hint=hint)
-
-
-def _without_keys(config: Mapping[str, Any]) -> Any:
-    """A config without keys in its URLs."""
-    return mapped(dict(config), _without_secrets)
-
-
-def _without_secrets(value: Any) -> Any:
-    if isinstance(value, str):
-        return without_secrets(value)
-    return value
-
-
-def _stored(config: Path) -> dict[str, Any] | None:
-    """The config of the run; `None` if there is none, or it is incomplete."""
-    try:
-        found = json.loads(config.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
-    return found

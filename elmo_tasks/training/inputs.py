@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmo_tasks.errors import InputError, portable
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256, write_text
 from elmo_tasks.formats.ontonotes import find_files
 from elmo_tasks.option_values import ALLOW_CHANGED
@@ -54,7 +54,7 @@ def record_inputs(folder: Path, config: Mapping[str, Any]) -> None:
     for name in input_names(dict(config)):
         files = _files(name)
         if files:
-            found[portable(name)] = {"sha256": _sha256(files), "files": _dates(files)}
+            found[name] = {"sha256": _sha256(files), "files": _dates(files)}
     write_text(folder / INPUTS, json.dumps(found, indent=1) + "\n")
 
 
@@ -71,7 +71,7 @@ def changed_inputs(folder: Path, config: Mapping[str, Any]) -> list[str]:
     record = _record(folder)
     found = []
     for name in input_names(dict(config)):
-        known = record.get(portable(name))
+        known = record.get(name)
         if known is None:
             continue
         files = _files(name)

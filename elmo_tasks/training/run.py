@@ -43,10 +43,11 @@ from elmo_tasks.training.folder import (
     read_saved_vocabulary,
     require_plain_name,
     require_usable,
+    set_aside,
     use_vocabulary,
+    vocabulary_files,
 )
 from elmo_tasks.training.logs import EPOCH_LINES, logged
-from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun, begin
 from elmo_tasks.training.trainer import ResumableTrainer
@@ -75,7 +76,7 @@ def train(
     # Parameters
 
     - `params`: consumed.
-    - `force`: remove an earlier run from the folder, and no other file.
+    - `force`: rename a folder that is not empty, see `set_aside`.
     - `allow_changed`: resume also if files that the run reads have changed since it
       began.
     - `packages`: to be imported by the processes of `distributed`, too.
@@ -103,16 +104,12 @@ def train(
     if recover and not folder.is_dir():
         problem = "expected the folder of a run to resume, got none"
         raise InputError(problem, file=folder)
+    if force and not recover:
+        _set_aside(folder, report)
     if not (folder / LOCK).exists():  # which would stay in somebody else's folder
-        require_usable(folder, params, recover=recover, force=force)
+        require_usable(folder, params, recover=recover)
     with exclusive(folder):
-        prepare(
-            folder,
-            params,
-            recover=recover,
-            force=force,
-            allow_changed=allow_changed,
-        )
+        prepare(folder, params, recover=recover, allow_changed=allow_changed)
         if report is not None:
             report(without_secrets(describe(config, scale)))
         with _logged_here(folder, config, report):
@@ -124,6 +121,12 @@ def train(
             metric = config.get("trainer", {}).get("validation_metric", "-loss")
             draw_curves(folder, metric)
             logger.info("model: %s", write_archive(folder, config))
+
+
+def _set_aside(folder: Path, report: Callable[[str], None] | None) -> None:
+    aside = set_aside(folder)
+    if aside is not None and report is not None:
+        report(f"renamed {folder} to {aside}")
 
 
 def _logged_here(
@@ -241,13 +244,10 @@ def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     included = []
     for pattern in config.get("include_in_archive") or ():
         included += sorted(folder.glob(pattern))
-    run = RunFolder(folder)
-    if not run.has_vocabulary():  # with another trainer than ours
-        run.record_vocabulary()
     members = [(folder / BEST, WEIGHTS), (folder / META, META)]
     if (folder / SOURCE_FILES).is_file():  # not with another trainer than ours
         members.append((folder / SOURCE_FILES, SOURCE_FILES))
-    for path in run.vocabulary():
+    for path in vocabulary_files(folder):
         members.append((path, f"{VOCABULARY}/{path.name}"))
     for path in included:
         members.append((path, str(path.relative_to(folder))))

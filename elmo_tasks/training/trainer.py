@@ -22,10 +22,10 @@ from elmo_tasks.training.distributed import (
     all_gather_objects,
     process_rank,
 )
+from elmo_tasks.training.folder import has_checkpoint, record_sources
 from elmo_tasks.training.logs import EpochLines, Events
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.resumable import make_resumable
-from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.run_state import RunState
 from elmo_tasks.training.runtime_state import (
     load_runtime_state,
@@ -130,11 +130,9 @@ class ResumableTrainer(GradientDescentTrainer):
             EpochLines(self._serialization_dir),
             Confusion(self._serialization_dir),
         ]
-        run = RunFolder(Path(self._serialization_dir))
-        if self._primary and not run.has_checkpoint():
-            # AllenNLP has saved the vocabulary.
-            run.record_vocabulary(model.vocab)
-            run.record_sources(model)
+        folder = Path(self._serialization_dir)
+        if self._primary and not has_checkpoint(folder):
+            record_sources(folder, model)
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 

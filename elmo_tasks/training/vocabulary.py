@@ -18,7 +18,7 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import CONFIG, VOCABULARY
-from elmo_tasks.training.run_folder import has_checkpoint
+from elmo_tasks.training.folder import has_checkpoint
 
 
 @Vocabulary.register("from_files", constructor="from_files", exist_ok=True)

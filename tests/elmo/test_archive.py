@@ -19,7 +19,7 @@ from torch import Tensor
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from elmo_tasks.training.run_folder import RunFolder
+from elmo_tasks.training.folder import record_sources
 from tests.elmo.samples import SENTENCES
 from tests.tiny import ELMO_DIM, bilm_files
 
@@ -111,7 +111,7 @@ def test_a_moved_bilm_is_found_by_what_stands_beside_the_config(
     _, expected = trained(folder / "run")
     vocab = Vocabulary.from_files(str(folder / "run/vocabulary"))
     model = load(folder / "run/model.tar.gz")
-    RunFolder(folder / "run").record_sources(model)
+    record_sources(folder / "run", model)
     (folder / "run/best.th").write_bytes(b"damaged")
     monkeypatch.chdir(tmp_path)
     again = Model.from_params(

@@ -1,5 +1,5 @@
 """
-Who may train in a folder, and what `--recover` and `--force` find and remove there.
+Who may train in a folder, and what `--recover` and `--force` do there.
 """
 
 import json
@@ -8,15 +8,23 @@ import signal
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from allennlp.common import Params
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import INPUTS, LOCK
 from elmo_tasks.training import run as train
-from elmo_tasks.training.folder import exclusive, prepare, require_plain_name
+from elmo_tasks.training.folder import (
+    exclusive,
+    prepare,
+    require_plain_name,
+    set_aside,
+)
 from tests.forks import killed_while_writing, writing
 
 CONFIG = {
@@ -34,8 +42,10 @@ def start(
     recover: bool = False,
     force: bool = False,
 ) -> None:
+    if force:
+        set_aside(folder)
     with exclusive(folder):
-        prepare(folder, Params(dict(config)), recover=recover, force=force)
+        prepare(folder, Params(dict(config)), recover=recover)
 
 
 def names(folder: Path) -> set[str]:
@@ -63,13 +73,30 @@ def begun(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_run_that_was_killed_while_its_config_was_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recover", [True, False])
+def test_run_that_was_killed_while_its_config_was_written(
+    recover: bool, tmp_path: Path
+) -> None:
     killed_while_writing(tmp_path / "config.json")
-    (tmp_path / "config.json").write_text("{")
-    start(tmp_path, recover=True)
+    start(tmp_path, recover=recover)
     assert (
         names(tmp_path) == {"config.json", "meta.json"} and stored(tmp_path) == CONFIG
     )
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3"])
+def test_config_that_is_no_object(text: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(InputError, match="config of a run, got no JSON object"):
+        start(tmp_path, recover=True)
+    assert (tmp_path / "config.json").read_text() == text
+
+
+def test_recover_leaves_the_bytes_of_the_config(begun: Path) -> None:
+    text = json.dumps(CONFIG, indent=1) + "\n"
+    (begun / "config.json").write_text(text)
+    start(begun, recover=True)
+    assert (begun / "config.json").read_text() == text
 
 
 def test_same_config_is_resumed(begun: Path) -> None:
@@ -95,21 +122,101 @@ def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:
 
 def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
     before = names(begun)
-    (begun / "notes.txt").unlink()
     with pytest.raises(
         InputError,
         match=r"got best.th, .*, training_state_e1_b0.th, vocabulary \(--recover resumes",
     ):
         start(begun, CHANGED)
-    assert names(begun) == before - {"notes.txt"}
+    assert names(begun) == before
 
 
-def test_force_removes_a_run_and_no_other_file(begun: Path) -> None:
-    start(begun, CHANGED, force=True)
-    assert (
-        names(begun) == {"config.json", "meta.json", "notes.txt"}
-        and stored(begun) == CHANGED
-    )
+def state(folder: Path) -> dict[str, bytes | str]:
+    """The content of each file and the target of each link, but for the lock."""
+    found: dict[str, bytes | str] = {}
+    for parent, folders, files in os.walk(folder):
+        for name in [*folders, *files]:
+            path = Path(parent, name)
+            below = path.relative_to(folder).as_posix()
+            if path.is_symlink():
+                found[below] = os.readlink(path)
+            elif path.is_dir():
+                found[below] = "a folder"
+            elif name != LOCK:
+                found[below] = path.read_bytes()
+    return found
+
+
+OTHERS = ("thesis.tex", ".git/config", "log", "data/", "vocabulary/notes.txt", "->.")
+
+
+@given(files=st.sets(st.sampled_from(OTHERS)), present=st.integers(0, 3))
+@settings(max_examples=25, deadline=None)
+def test_force_renames_a_folder_as_it_is(files: set[str], present: int) -> None:
+    """Whatever it is: nothing in it is read, removed or left behind."""
+    with TemporaryDirectory() as temporary:
+        run = Path(temporary, "run")
+        start(run)
+        for name in files:
+            path = run / name
+            if name == "->.":
+                path.symlink_to(".")
+            elif name.endswith("/"):
+                path.mkdir()
+            else:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(name)
+        for number in range(1, present + 1):
+            Path(temporary, f"run.{number}").touch()
+        before = state(run)
+        aside = set_aside(run)
+        assert aside == Path(temporary, f"run.{present + 1}")
+        assert state(aside) == before
+        start(run, CHANGED)
+        assert stored(run) == CHANGED and stored(aside) == CONFIG
+
+
+def test_force_has_nothing_to_rename(tmp_path: Path) -> None:
+    assert set_aside(tmp_path / "run") is None
+    start(tmp_path / "other" / "run", force=True)
+    (tmp_path / "empty").mkdir()
+    assert set_aside(tmp_path / "empty") is None
+    start(tmp_path / "empty", force=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"other", "empty"}
+
+
+def test_force_and_a_link(begun: Path, tmp_path: Path) -> None:
+    """The link is renamed; what it points to stays."""
+    before = state(begun)
+    (tmp_path / "link").symlink_to(begun)
+    start(tmp_path / "link", CHANGED, force=True)
+    assert (tmp_path / "link.1").resolve() == begun and state(begun) == before
+    assert stored(tmp_path / "link") == CHANGED
+
+
+@pytest.mark.parametrize("where", ["run", "run/inner"])
+@pytest.mark.parametrize("name", [".", "../run", "{run}"])
+def test_force_does_not_rename_the_current_folder(
+    where: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    start(run)
+    (run / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / where)
+    folder = Path(name.format(run=run))
+    if not (folder / "config.json").exists():
+        folder = run
+    with pytest.raises(InputError, match="another folder than the current one"):
+        set_aside(folder)
+    assert run.is_dir()
+
+
+def test_a_folder_that_cannot_be_renamed(tmp_path: Path) -> None:
+    """A file system has no names longer than 255 bytes."""
+    run = tmp_path / ("x" * 255)
+    start(run)
+    with pytest.raises(InputError, match="cannot rename the folder: File name too"):
+        set_aside(run)
+    assert stored(run) == CONFIG
 
 
 def test_folder_of_something_else(tmp_path: Path) -> None:
@@ -131,7 +238,7 @@ def train_until_killed(run: Path, ready: Connection) -> None:
     run has started.
     """
     with exclusive(run):
-        prepare(run, Params(dict(CONFIG)), recover=False, force=False)
+        prepare(run, Params(dict(CONFIG)), recover=False)
         if worker := os.fork():
             ready.send(worker)
         signal.alarm(60)
@@ -164,14 +271,20 @@ def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
         require_plain_name(tmp_path / "run[1]")
 
 
-@pytest.mark.parametrize("force", [False, True])
-def test_files_of_somebody_else_with_the_names_of_a_run(
-    tmp_path: Path, force: bool
-) -> None:
+def test_files_of_somebody_else(tmp_path: Path) -> None:
     for name in ("log", "options.json", "config.json"):
         (tmp_path / name).touch()
     with pytest.raises(
         InputError, match="expected an empty folder, got config.json, log, options.json"
     ):
-        train.train(Params(dict(CONFIG)), tmp_path, force=force)
+        train.train(Params(dict(CONFIG)), tmp_path)
     assert set(os.listdir(tmp_path)) == {"log", "options.json", "config.json"}
+
+
+def test_many_names_are_one_line(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"note {number}\n").touch()
+    with pytest.raises(InputError) as error:
+        start(tmp_path)
+    line = str(error.value)
+    assert line.count("note") == 10 and " and 20 more" in line and "\n" not in line

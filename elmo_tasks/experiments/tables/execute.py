@@ -19,7 +19,7 @@ from allennlp.common.util import import_module_and_submodules
 from pydantic import TypeAdapter
 
 import elmo_tasks
-from elmo_tasks.errors import InputError, one_line, portable
+from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
@@ -35,6 +35,7 @@ from elmo_tasks.run_names import (
 )
 from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.training.checks.files import input_names
+from elmo_tasks.training.folder import has_checkpoint, remove_checkpoints
 from elmo_tasks.training.inputs import (
     Inputs,
     described,
@@ -42,7 +43,6 @@ from elmo_tasks.training.inputs import (
     recorded_inputs,
 )
 from elmo_tasks.training.run import train
-from elmo_tasks.training.run_folder import RunFolder
 from elmo_tasks.training.subsampling import kept_and_aside
 
 PACKAGES = ("torch", "allennlp", "numpy")
@@ -107,7 +107,7 @@ def _execute(
     result["started"] = started
     result["finished"] = _now()
     run_dir.write_json(path / run_dir.RESULT, result)
-    RunFolder(path / MODEL).remove_checkpoints()
+    remove_checkpoints(path / MODEL)
 
 
 def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
@@ -115,7 +115,7 @@ def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
     What the run and those that it needs have read, without the files that these have
     made.
     """
-    names = {portable(name) for name in input_names(plan["config"])}
+    names = input_names(plan["config"])
     inputs = {}
     for name, digest in recorded_inputs(path / MODEL).items():
         if name in names:
@@ -137,7 +137,7 @@ def _train(
 ) -> dict[str, Any]:
     config = runnable(plan, path.parent)
     model = path / MODEL
-    resume = RunFolder(model).has_checkpoint() or (model / ARCHIVE).is_file()
+    resume = has_checkpoint(model) or (model / ARCHIVE).is_file()
     if model.is_dir() and not resume:
         shutil.rmtree(model)
     if resume:  # with other paths, if the folders have been moved

@@ -20,9 +20,8 @@ from elmo_tasks.training.checks.problem import Problem, get, one_for_each_key
 from elmo_tasks.training.checks.regexes import regex_problems
 from elmo_tasks.training.checks.sample import sample_problems
 from elmo_tasks.training.checks.schema import shape_problems
-from elmo_tasks.training.folder import use_vocabulary
+from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
-from elmo_tasks.training.run_folder import has_checkpoint
 from elmo_tasks.training.seeds import SEED, spread_seed
 
 logger = logging.getLogger(__name__)
