@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from elmo_tasks import __version__
 from elmo_tasks.cli.streams import (
     discard_unwritten,
+    escape_other_characters,
     open_closed_streams,
     outlast_readers,
 )
@@ -98,6 +99,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         argv = sys.argv[1:]
     arguments = list(argv)
     open_closed_streams()
+    escape_other_characters()
     is_to_file = bool(arguments) and arguments[0] in TO_FILES
     asks_for_help = "--help" in arguments or "-h" in arguments
     outlast_readers(output=is_to_file and not asks_for_help)

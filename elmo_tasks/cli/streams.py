@@ -1,4 +1,7 @@
-"""The standard streams of a command: closed ones, and those whose reader has ended."""
+"""
+The standard streams of a command: closed ones, those whose reader has ended, and those
+whose encoding lacks characters.
+"""
 
 import io
 import os
@@ -22,6 +25,15 @@ def open_closed_streams() -> None:
         sys.stdout = _outlasting(1, "utf-8", "strict")
     if sys.stderr is None:
         sys.stderr = _outlasting(2, "utf-8", "backslashreplace")
+
+
+def escape_other_characters() -> None:
+    """
+    From now on stdout shows a character that its encoding lacks as `\\xe5`, as stderr
+    always does: a terminal of ASCII, or the name of a file that is not UTF-8.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # else that of a notebook
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def outlast_readers(*, output: bool) -> None:

@@ -1,18 +1,23 @@
 """
-Commands whose standard streams are closed, or whose reader has ended: each works, or
-ends with one line.
+Commands whose standard streams are closed, whose reader has ended, or whose encoding
+lacks characters: each works, or ends with one line.
 """
 
+import io
 import json
 import os
 import sys
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from elmo_tasks.cli.main import main
+from elmo_tasks.cli.streams import escape_other_characters
 from tests.archives.make import STORED
 from tests.forks import fork, status_of
 from tests.system import require_path
@@ -23,6 +28,7 @@ pytestmark = pytest.mark.slow
 
 NER = STORED / "1" / "ner.tar.gz"
 BROKEN_PIPE = 128 + 13
+ENCODINGS = ("ascii", "latin-1", "cp1251", "utf-8")
 
 
 class Ended(NamedTuple):
@@ -34,7 +40,7 @@ class Ended(NamedTuple):
 def run_with(streams: dict[int, str], *arguments: object) -> Ended:
     """
     A command in a fork, with streams that are `closed` or `broken` pipes; the others
-    are files.
+    are files, of UTF-8 or another encoding.
     """
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
@@ -47,12 +53,14 @@ def run_with(streams: dict[int, str], *arguments: object) -> Ended:
             _run([str(argument) for argument in arguments])
 
         status = status_of(fork(act))
-        return Ended(status, files[1].read_text(), files[2].read_text())
+        shown = [file.read_text("utf-8", "replace") for file in files]
+        return Ended(status, shown[1], shown[2])
 
 
 def _set_stream(number: int, file: Path, kind: str) -> None:
     """Gives a process a standard stream, as Python would have it from its start."""
     stream = None
+    encoding = kind if kind in ENCODINGS else "utf-8"
     if kind == "closed":
         os.close(number)
     else:
@@ -63,7 +71,8 @@ def _set_stream(number: int, file: Path, kind: str) -> None:
                 file = Path("/dev/full")
             descriptor = os.open(file, os.O_RDWR)
         os.dup2(descriptor, number)
-        stream = os.fdopen(number, ("r", "w", "w")[number], closefd=False)
+        mode = ("r", "w", "w")[number]
+        stream = os.fdopen(number, mode, encoding=encoding, closefd=False)
     name = ("stdin", "stdout", "stderr")[number]
     setattr(sys, name, stream)
     setattr(sys, f"__{name}__", stream)
@@ -182,3 +191,26 @@ def test_a_full_disk_behind_stdout(arguments: str) -> None:
         1,
         "error: writing failed: No space left on device\n",
     )
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_characters_that_stdout_lacks(encoding: str, tmp_path: Path) -> None:
+    """The list of models has Bokmål, and names of files have any character."""
+    assert run_with({1: encoding}, "models").status == 0
+    (tmp_path / "in.txt").write_text("She heard the play .\n")
+    for name in ("bokmål.hdf5", "ж.hdf5", "文.hdf5", os.fsdecode(b"\xe5.hdf5")):
+        ended = run_with({1: encoding}, "elmo", tmp_path / "in.txt", tmp_path / name)
+        assert ended.status == 0, ended
+        assert ".hdf5: " in ended.out
+
+
+@given(text=st.text(), encoding=st.sampled_from(ENCODINGS))
+@example(text="\udce5", encoding="utf-8")
+def test_what_the_encoding_has_is_shown_as_it_is(text: str, encoding: str) -> None:
+    content = io.BytesIO()
+    stream = io.TextIOWrapper(content, encoding=encoding, newline="")
+    with redirect_stdout(stream):
+        escape_other_characters()
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    assert content.getvalue() == text.encode(encoding, "backslashreplace")
