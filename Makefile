@@ -43,6 +43,8 @@ beside = test -x build/$1/bin/pip || $2 -m venv build/$1 || exit; \
 	echo "$1: $(words $4) test files"; \
 	OMP_NUM_THREADS=1 build/$1/bin/python -m pytest $(NOCONFTEST) -p no:cacheprovider --quiet $4
 NOCONFTEST := --noconftest
+# Of `make test-install`.
+CHOICE := pip-oldest or uv-newest
 
 .DEFAULT_GOAL := help
 # Of `make table1`: seeds of each row, and runs at a time, among which the cores are divided.
@@ -58,7 +60,7 @@ SEED := 1
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-quick test-slow test-versions test-adapters test-models test-lowest test-core dist test-wheel tutorials reference docs bench soak mutants worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-install test-versions test-adapters test-models test-lowest test-core dist test-wheel tutorials reference docs bench soak mutants worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,8 +80,7 @@ $(STAMP): requirements.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.
 	@echo "  elmo-tasks and its packages, AllenNLP"
 	@$(PIP) hatchling hatch-fancy-pypi-readme 'pip>=25.1'
 	@$(PIP) --no-build-isolation --editable '.[tasks,web,docs]' --group dev
-	@$(PIP) --no-deps allennlp==2.10.1
-	@$(BIN)/python -c 'import torchvision' 2>/dev/null || $(PIP) --no-deps --no-build-isolation elmo_tasks/torchvision_stub
+	@$(PIP) --no-deps --no-build-isolation allennlp==2.10.1 ./elmo_tasks/torchvision_stub
 	@touch $(STAMP)
 
 demo: install ## train ner with and without ELMo at scale mini, and show both scores
@@ -101,6 +102,10 @@ test-quick: install
 
 test-slow: install ## tests that start programs and clusters, kill processes, run the docs: twenty minutes
 	@$(PYTEST) -m slow
+
+test-install: install ## README's commands in environments made by its lines: pip and the oldest Python, uv and the newest; CHOICE="" for all four
+	@test -x build/uv/bin/uv || { $(BIN)/python -m venv build/uv && build/uv/bin/pip --quiet install uv; }
+	@PATH="$(CURDIR)/build/uv/bin:$$PATH" $(BIN)/python -m pytest --noconftest -p no:cacheprovider --quiet tests/install -k '$(CHOICE)'
 
 test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.14 found
 

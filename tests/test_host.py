@@ -3,6 +3,7 @@ AllenNLP can be imported without torchvision, which other packages do not find
 afterwards, either.
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,17 @@ def test_the_installed_stub_is_for_allennlp_alone(tmp_path: Path) -> None:
     shown = python(AS_ALLENNLP, tmp_path, **variables)
     assert "alone: this torchvision is empty" in shown
     assert "--include-package" in shown
+
+
+def test_a_real_torchvision_has_precedence_over_the_stub(tmp_path: Path) -> None:
+    """Both are installed into one folder."""
+    stub = Path(__file__).parents[1] / "elmo_tasks/torchvision_stub/torchvision.py"
+    shutil.copy(stub, tmp_path)
+    real = tmp_path / "torchvision" / "__init__.py"
+    real.parent.mkdir()
+    real.touch()
+    code = "import torchvision; print(torchvision.__file__)"
+    assert python(code, tmp_path, PYTHONPATH=str(tmp_path)).strip() == str(real)
 
 
 SOUND = """

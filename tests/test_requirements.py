@@ -36,7 +36,11 @@ def pins() -> dict[str, str]:
 
 
 def declared() -> list[Requirement]:
-    """What pyproject.toml requires, but for the tools of `make mutants`."""
+    """
+    What pyproject.toml requires, but for the tools of `make mutants` and what is built
+    from the checkout.
+    """
+    own = {PROJECT["name"], *SETTINGS["tool"]["uv"]["sources"]}
     lines = PROJECT["dependencies"] + SETTINGS["build-system"]["requires"]
     for extra in EXTRAS.values():
         lines = lines + extra
@@ -45,7 +49,7 @@ def declared() -> list[Requirement]:
     found = []
     for line in lines:
         requirement = Requirement(line)
-        if requirement.name != PROJECT["name"]:
+        if requirement.name not in own:
             found.append(requirement)
     return found
 

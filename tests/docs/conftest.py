@@ -18,6 +18,7 @@ import nbformat
 import pytest
 from filelock import FileLock
 
+from tests.docs.short import cut
 from tests.tiny import FIXTURES, ROOT
 
 TUTORIALS = runpy.run_path(str(ROOT / "docs" / "tutorials" / "execute.py"))
@@ -38,15 +39,6 @@ def data_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(cut(source))
     return root
-
-
-def cut(file: Path) -> bytes:
-    """The first part of a corpus file, ending at the end of a sentence or document."""
-    if file.parent.name == "ner":
-        return b"\n\n".join(file.read_bytes().split(b"\n\n")[:24]) + b"\n\n"
-    if file.parent.name in ("snli", "sst", "lm"):
-        return b"".join(file.read_bytes().splitlines(keepends=True)[:200])
-    return file.read_bytes()
 
 
 @pytest.fixture(scope="session")

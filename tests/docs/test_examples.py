@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.docs.short import shorten
 from tests.tiny import FIXTURES, ROOT
 
 pytestmark = pytest.mark.slow
@@ -27,10 +28,6 @@ MEASUREMENTS = {
     "reliability-development.md",
 }
 """Pages of measurements: their commands take hours; so do those of docs/results/."""
-
-SHORTER = "+ { trainer+: { num_epochs: 1 } }"
-FEWER_STEPS = "+ { data_loader+: { steps_per_epoch: 10 } }"
-"""What the pages' trainings at scale mini get: they show commands, not scores."""
 
 FENCE = re.compile(
     r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -77,11 +74,7 @@ def test_blocks_run_or_give_a_reason(page: Path) -> None:
 )
 def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
     shutil.copytree(ROOT / "training_config", tmp_path / "training_config")
-    for config in (tmp_path / "training_config" / "mini").iterdir():
-        shortened = config.read_text() + SHORTER
-        if config.name == "bilm.jsonnet":
-            shortened += FEWER_STEPS
-        config.write_text(shortened)
+    shorten(tmp_path / "training_config" / "mini")
     (tmp_path / "fixtures").mkdir()
     for path in FIXTURES.iterdir():
         (tmp_path / "fixtures" / path.name).symlink_to(path)
