@@ -169,7 +169,7 @@ NEEDS = {
     "evaluate model.tar.gz in.txt": TASKS,
     "predict model.tar.gz in.txt": TASKS,
     "ablate demo -s out": TASKS,
-    "serve model.tar.gz": "(pip install 'uvicorn",
+    "serve model.tar.gz": "(pip install fastapi",
     "configs": TASKS,
 }
 """What the end of each command says where only the core is installed."""

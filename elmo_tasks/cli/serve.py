@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file is invalid."""
-    with needs("'uvicorn>=0.30'"):
+    with needs("fastapi fastapi-offline prometheus-client uvicorn"):
         from elmo_tasks.web import server
     from elmo_tasks.web.worker import Opening
 

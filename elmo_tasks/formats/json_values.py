@@ -107,6 +107,10 @@ def expected(error: ErrorDetails) -> str:
     """
     What pydantic expects in place of an invalid value, as our own messages say it.
     """
+    if error["type"] == "too_short":
+        return "expected a list that is not empty"
+    if error["type"] in ("model_type", "model_attributes_type"):
+        return "expected an object"
     text = error["msg"].partition(" or instance")[0]
     text = text.removeprefix("Value error, ")
     text = text.replace("Input should be", "expected")

@@ -67,7 +67,7 @@ class TaskComponent:
                 file=self.archive,
             )
         whole = task.spacy == "document"
-        key = task.page.fields[0][0]
+        key, _ = task.input.boxes()[0]
         for docs in minibatch(stream, batch_size):
             units: list[Span] = []
             for doc in docs:

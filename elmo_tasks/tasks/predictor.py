@@ -13,8 +13,8 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_values import TEXT, parse_json, validate, words_of
+from elmo_tasks.formats.json_values import parse_json
+from elmo_tasks.tasks.inputs import Input, SentenceInput, read_input
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 
 _ID = "id"
@@ -22,15 +22,15 @@ _ID = "id"
 
 class JsonLinesPredictor(Predictor):
     """
-    A predictor that takes one JSON object per line. A subclass names the keys of an
-    input and the fields with the gold answers, which the model does not get, and may
-    change the model's output.
+    A predictor that takes one JSON object per line. A subclass says what it `takes`,
+    names the fields with the gold answers, which the model does not get, and may change
+    the model's output.
 
     An input may have an `id`, which is copied to the output. Unknown keys are rejected.
     """
 
-    keys: tuple[str, ...] = ()
-    """The keys of an input besides `id`."""
+    takes: type[Input] = Input
+    """The form of an input."""
 
     gold_fields: tuple[str, ...] = ()
     """
@@ -55,7 +55,7 @@ class JsonLinesPredictor(Predictor):
         an object with these keys, or a value is invalid.
         """
         for one in inputs:
-            self._require_keys(one)
+            read_input(self.takes, one)
         results = []
         for one, output in zip(inputs, self.outputs(inputs), strict=True):
             if _ID in one:
@@ -69,7 +69,7 @@ class JsonLinesPredictor(Predictor):
         What the time and memory of a prediction depend on, by name; here the number of
         `words` of all texts. Raises `InputError` for an invalid input.
         """
-        self._require_keys(json_dict)
+        read_input(self.takes, json_dict)
         words = 0
         for field in self._json_to_instance(json_dict).fields.values():
             if isinstance(field, TextField):
@@ -107,12 +107,6 @@ class JsonLinesPredictor(Predictor):
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The predictor's output, from the model's; by default the same."""
         return outputs
-
-    def _require_keys(self, given: Any) -> None:
-        known = {_ID}.union(self.keys)
-        if not isinstance(given, dict) or not given.keys() <= known:
-            wanted = f"an object with keys among {', '.join(sorted(known))}"
-            raise InputError(f"expected {wanted}, got {shown(given)}")
 
 
 def metadata_of(instance: Instance) -> dict[str, Any]:
@@ -152,7 +146,7 @@ class SentencePredictor(JsonLinesPredictor):
     for the reader's `language`, or English, or `{"tokens": [...]}`.
     """
 
-    keys: tuple[str, ...] = ("sentence", "tokens")
+    takes: type[Input] = SentenceInput
 
     def __init__(
         self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
@@ -166,13 +160,10 @@ class SentencePredictor(JsonLinesPredictor):
 
     def read(self, json_dict: JsonDict) -> Sentence:
         """Raises `InputError` if it has not either a valid sentence or valid tokens."""
-        if ("sentence" in json_dict) == ("tokens" in json_dict):
-            raise InputError(
-                f"expected either 'sentence' or 'tokens', got {shown(json_dict)}"
-            )
+        read_input(self.takes, json_dict)
         if "tokens" in json_dict:
-            return Sentence(words_of(json_dict["tokens"], "'tokens'"))
-        text = validate(TEXT, json_dict["sentence"], "'sentence'")
+            return Sentence(json_dict["tokens"])
+        text = json_dict["sentence"]
         tokens = self._tokenizer.tokenize(text)
         words = [token.ensure_text() for token in tokens]
         return Sentence(words, text, offsets_of(tokens))
@@ -180,8 +171,8 @@ class SentencePredictor(JsonLinesPredictor):
 
 class PairPredictor(JsonLinesPredictor):
     """
-    A predictor that takes two texts under its `keys`, each raw text, which spaCy
-    splits, or a list of words.
+    A predictor of two texts, the first boxes of what it `takes`, each raw text, which
+    spaCy splits, or a list of words.
     """
 
     def __init__(
@@ -193,13 +184,13 @@ class PairPredictor(JsonLinesPredictor):
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
-        first, second = self.keys
+        read_input(self.takes, json_dict)
+        (first, _), (second, _) = self.takes.boxes()
         return self._dataset_reader.text_to_instance(
-            self._words(json_dict.get(first), first),
-            self._words(json_dict.get(second), second),
+            self._words(json_dict[first]), self._words(json_dict[second])
         )
 
-    def _words(self, value: Any, key: str) -> list[str]:
+    def _words(self, value: str | list[str]) -> list[str]:
         if isinstance(value, list):
-            return words_of(value, repr(key))
-        return self._tokenizer.words(validate(TEXT, value, repr(key)))
+            return value
+        return self._tokenizer.words(value)

@@ -5,8 +5,12 @@ tests know of it.
 
 import json
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:  # pydantic, which most commands do not need
+    from elmo_tasks.tasks.inputs import Input, Output
 
 
 class Example(NamedTuple):
@@ -29,14 +33,6 @@ class Page(NamedTuple):
     title: str
     about: str
     drawing: str  # one of the `DRAWINGS` of web/static/page.js
-    fields: tuple[tuple[str, str, int], ...] = (
-        ("sentence", "Sentence", 2),
-    )  # key, name and rows of each text
-    words: tuple[tuple[str, str, int, str], ...] = ()
-    """
-    The same for an input of words, and what each text is: `words` between blanks,
-    `lines` of words, or `numbers`.
-    """
     limits: dict[str, int] = {"words": 2000}
     attention: int | None = None  # words of each text whose attention is drawn and sent
 
@@ -45,8 +41,8 @@ class Page(NamedTuple):
 class Task:
     """
     A task. Its package contains the modules that the plugin imports, an `examples.json`
-    with inputs for the predictor and their gold answers, and optionally a
-    `schema.json`, the JSON Schemas of the predictor's `input` and `output`.
+    with inputs for the predictor and their gold answers, and `io.py`, which defines
+    what the predictor `TAKES` and `RETURNS`.
 
     # Parameters
 
@@ -94,12 +90,15 @@ class Task:
         return labels
 
     @property
-    def schema(self) -> dict[str, Any]:
-        """JSON Schemas of the predictor's `input` and `output`."""
-        file = files(self.package).joinpath("schema.json")
-        if not file.is_file():
-            return {"input": {"type": "object"}, "output": {"type": "object"}}
-        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    def input(self) -> "type[Input]":
+        """What the predictor takes; its fields are also the page's form."""
+        found: type[Input] = import_module(f"{self.package}.io").TAKES
+        return found
+
+    @property
+    def output(self) -> "type[Output]":
+        """What the predictor returns."""
+        found: type[Output] = import_module(f"{self.package}.io").RETURNS
         return found
 
 

@@ -1,6 +1,9 @@
 """
 Trained archives, each in processes of its own, which are ended and started again when an
 answer takes too long.
+
+pebble's `ProcessPool` was tried in place of this: it ends for good when an idle process
+dies, and starts no other.
 """
 
 import asyncio
@@ -10,13 +13,15 @@ import math
 import socket
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from enum import Enum, auto
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+
+from starlette.exceptions import HTTPException
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.web.worker import ANSWER, INPUT, Opening, work
@@ -29,27 +34,13 @@ _processes = get_context("forkserver")
 _processes.set_forkserver_preload(["elmo_tasks.web.preloaded"])
 
 
-class Refused(InputError):
-    """
-    A request without an answer, with its HTTP status; `retry` is in how many seconds
-    another attempt makes sense, `allow` the methods that the path has.
-    """
+class State(Enum):
+    """Of a worker's process."""
 
-    def __init__(
-        self,
-        status: int,
-        problem: str,
-        *,
-        retry: int | None = None,
-        allow: str | None = None,
-    ) -> None:
-        super().__init__(problem)
-        self.status = status
-        self.headers: dict[str, str] = {}
-        if retry is not None:
-            self.headers["Retry-After"] = str(retry)
-        if allow is not None:
-            self.headers["Allow"] = allow
+    LOADING = auto()  # it loads the archive
+    READY = auto()  # it can answer
+    LOST = auto()  # it could not load the archive again; a request tries once more
+    CLOSED = auto()  # the server ends
 
 
 class Running(NamedTuple):
@@ -74,30 +65,18 @@ class Running(NamedTuple):
 class Worker:
     """
     A process of an archive, which answers one input at a time. A process that has died,
-    or was ended, is replaced; `changed` is called when this can answer again, or no
-    longer.
+    or is late, or has grown, is replaced. A request holds the `lock`.
     """
 
-    def __init__(
-        self, archive: Path, opening: Opening, *, changed: Callable[[], None]
-    ) -> None:
+    def __init__(self, archive: Path, opening: Opening) -> None:
         self._archive = archive
         self._opening = opening
-        self._changed = changed
         self._running: Running | None = None
-        self._restart: asyncio.Task[None] | None = None
-        self._closed = False
-        self.is_taken = False
-        """Whether it belongs to a request."""
+        self._loading: asyncio.Task[Any] | None = None
+        self.state = State.LOADING
+        self.lock = asyncio.Lock()
         self.restarts = 0
         self.seconds_to_load = 1
-
-    @property
-    def is_up(self) -> bool:
-        """Whether it has a process that answers."""
-        if self._running is None or self._restart is not None:
-            return False
-        return not self._running.reader.at_eof()  # as when it was killed
 
     async def load(self) -> dict[str, Any]:
         """
@@ -122,51 +101,52 @@ class Worker:
             raise InputError(described["error"])
         self.seconds_to_load = math.ceil(time.monotonic() - began)
         loop = asyncio.get_running_loop()
-        loop.add_reader(process.sentinel, self._died, process)
+        loop.add_reader(process.sentinel, self.replace)
+        self.state = State.READY
         return described
 
     async def compute(self, data: bytes) -> tuple[int, bytes]:
         """
-        The status and the body for an input in JSON. Raises `OSError` or
-        `asyncio.IncompleteReadError` if the process dies of it.
+        The status and the body for an input in JSON; waits for the process if it is
+        being started. Raises `OSError` or `asyncio.IncompleteReadError` if it dies.
 
-        Where this is cancelled before the answer is there, so by a time limit, the
-        process is ended and started again.
+        Where this is cancelled while the process computes, so by a time limit, the
+        process is replaced.
         """
-        if self._running is None or not self.is_up:  # since it was handed out
-            raise ConnectionError("the process has ended")
+        if self.state is State.LOST:
+            self.replace()
+        if self._loading is not None:
+            await asyncio.shield(self._loading)
+        if self._running is None or self.state is not State.READY:
+            raise ConnectionError("the process cannot be started")
         replace = True
         try:
             self._running.writer.write(INPUT.pack(len(data)) + data)
             status, replace, body = await self._running.receive()
         finally:
             if replace:
-                self.start_again()
+                self.replace()
         return status, body
 
-    def start_again(self) -> None:
-        """Replaces the process, if this is not being done already."""
-        if self._closed or self._restart is not None:
+    def replace(self) -> None:
+        """Ends the process and starts another, if this is not being done already."""
+        if self.state in (State.LOADING, State.CLOSED):
             return
         self._forget()
+        self.state = State.LOADING
         self.restarts += 1
-        self._restart = asyncio.create_task(self._load_again())
-        self._changed()
+        self._loading = asyncio.create_task(self._load_again())
 
     def close(self) -> None:
         """Ends the process; what it computes is not answered."""
-        self._closed = True
-        if self._restart is not None:
-            self._restart.cancel()
-        if self._running is not None:
+        if self.state is State.READY:
             self._forget()
+        self.state = State.CLOSED
+        if self._loading is not None:
+            self._loading.cancel()
+        if self._running is not None:
             self._running.kill()
             self._running.process.join()
-
-    def _died(self, process: BaseProcess) -> None:
-        """What is called when a process has ended."""
-        if self._running is not None and process is self._running.process:
-            self.start_again()
 
     def _forget(self) -> None:
         """No longer listens to the end of the process."""
@@ -187,15 +167,15 @@ class Worker:
             if self._running is not None:
                 self._running.kill()
                 self._running = None
+            self.state = State.LOST
         finally:
-            self._restart = None
-            self._changed()
+            self._loading = None
 
     def _start(self, channel: socket.socket) -> BaseProcess:
         arguments = self._archive, self._opening, channel
         process = _processes.Process(target=work, args=arguments, daemon=True)
         process.start()
-        if self._closed:  # meanwhile
+        if self.state is State.CLOSED:  # meanwhile
             process.kill()
         return process
 
@@ -208,100 +188,93 @@ class ServedModel:
     """
 
     def __init__(self, archive: Path, opening: Opening, *, workers: int) -> None:
-        self.workers: list[Worker] = []
-        for _ in range(workers):
-            self.workers.append(Worker(archive, opening, changed=self._hand_out))
-        self._waiting: deque[asyncio.Future[Worker]] = deque()
+        self._workers = [Worker(archive, opening) for _ in range(workers)]
+        self._free = asyncio.Semaphore(workers)
+        self.waiting = 0
+        """Requests that wait for a free process."""
 
     @property
-    def waiting(self) -> int:
-        """Requests that wait for a free process."""
-        return len(self._waiting)
+    def ready(self) -> int:
+        """Processes that can answer."""
+        return sum([worker.state is State.READY for worker in self._workers])
+
+    @property
+    def computing(self) -> int:
+        """Requests that have a process."""
+        return sum([worker.lock.locked() for worker in self._workers])
+
+    @property
+    def restarts(self) -> int:
+        """Processes that were replaced."""
+        return sum([worker.restarts for worker in self._workers])
 
     async def load(self) -> dict[str, Any]:
         """
         Starts the processes; returns what the page shows of the archive. Raises
         `InputError` if it cannot be used.
         """
-        described = await asyncio.gather(*[worker.load() for worker in self.workers])
+        described = await asyncio.gather(*[worker.load() for worker in self._workers])
         return described[0]
 
     async def answer(
-        self, data: Any, *, wait: float, gone: Callable[[], bool]
+        self, data: bytes, *, timeout: float, is_gone: Callable[[], Awaitable[bool]]
     ) -> tuple[int, bytes]:
         """
-        The status and the body for an input, which is not begun if its client is `gone`
-        when its turn comes. Raises `Refused` if that is not within `wait` seconds, all
-        processes are being started again, or the one that computes it ends.
-
-        Where this is cancelled before the answer is there, so by a time limit, the
-        process is ended and started again.
+        The status and the body for an input in JSON, which is not begun if its client
+        `is_gone` when its turn comes. Raises `HTTPException` if its turn does not come
+        within half of `timeout` seconds, the answer not within all of them, or the
+        process that computes it dies.
         """
         try:
-            async with asyncio.timeout(wait):
-                worker = await self._free_worker()
+            async with asyncio.timeout(timeout):
+                await self._turn(timeout / 2)
+                try:
+                    worker = self._take()
+                    async with worker.lock:
+                        if await is_gone():
+                            problem = "the client has closed the connection"
+                            raise HTTPException(400, problem)
+                        return await worker.compute(data)
+                finally:
+                    self._free.release()
         except TimeoutError:
-            raise self.unavailable("the model is busy") from None
-        try:
-            if gone():
-                raise Refused(400, "the client has closed the connection")
-            return await worker.compute(json.dumps(data).encode())
+            problem = f"no answer within {timeout:g} seconds"
+            raise self._unavailable(problem) from None
         except (asyncio.IncompleteReadError, OSError):
             problem = "the process of the model was killed (out of memory?)"
-            raise self.unavailable(problem) from None
-        finally:
-            worker.is_taken = False
-            self._hand_out()
+            raise self._unavailable(problem) from None
 
-    def unavailable(self, problem: str) -> Refused:
+    def close(self) -> None:
+        """Ends the processes; what they compute is not answered."""
+        for worker in self._workers:
+            worker.close()
+
+    async def _turn(self, seconds: float) -> None:
+        """Waits for a free process."""
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(seconds):
+                await self._free.acquire()
+        except TimeoutError:
+            raise self._unavailable("the model is busy") from None
+        finally:
+            self.waiting -= 1
+
+    def _take(self) -> Worker:
+        """A free process: one that can answer at once, if there is one."""
+        free = [worker for worker in self._workers if not worker.lock.locked()]
+        for worker in free:
+            if worker.state is State.READY:
+                return worker
+        return free[0]
+
+    def _unavailable(self, problem: str) -> HTTPException:
         """
         An error for a request that may be sent again when a process has been started
         again.
         """
-        seconds = min(worker.seconds_to_load for worker in self.workers)
-        return Refused(503, problem, retry=seconds)
-
-    def close(self) -> None:
-        """Ends the processes; what they compute is not answered."""
-        for worker in self.workers:
-            worker.close()
-
-    async def _free_worker(self) -> Worker:
-        """A process that is up and now belongs to the caller, who waits for it."""
-        for worker in self.workers:
-            if not worker.is_up:  # it could not be loaded, or is being loaded
-                worker.start_again()
-        waiter: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
-        self._hand_out()
-        try:
-            return await waiter
-        except asyncio.CancelledError:
-            if waiter in self._waiting:
-                self._waiting.remove(waiter)
-            elif not waiter.cancelled():  # its turn came at the same moment
-                waiter.result().is_taken = False
-                self._hand_out()
-            raise
-
-    def _hand_out(self) -> None:
-        """
-        Gives free processes to the requests that have waited longest; refuses all that
-        wait while no process is up.
-        """
-        up = [worker for worker in self.workers if worker.is_up]
-        free = [worker for worker in up if not worker.is_taken]
-        while self._waiting and (free or not up):
-            waiter = self._waiting.popleft()
-            if waiter.done():  # no longer waits
-                continue
-            if not up:
-                problem = "the model is being started again"
-                waiter.set_exception(self.unavailable(problem))
-            else:
-                worker = free.pop(0)
-                worker.is_taken = True
-                waiter.set_result(worker)
+        seconds = min(worker.seconds_to_load for worker in self._workers)
+        return HTTPException(503, problem, {"Retry-After": str(seconds)})
 
 
 async def _in_thread(function: Callable[..., Result], *arguments: Any) -> Result:

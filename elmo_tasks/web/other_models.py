@@ -3,58 +3,76 @@ The tabs of models that are not of this package, by the registered name of Allen
 predictor: a form for its input, and its output as JSON.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
 
 from elmo_tasks.tasks import TASKS
+from elmo_tasks.tasks.inputs import Box
 from elmo_tasks.tasks.task import Example, Page, Task
 
-_OBJECT = {"type": "object"}
+
+class AnyObject(BaseModel):
+    """An object, which the predictor itself checks, or makes."""
+
+    model_config = ConfigDict(extra="allow")
 
 
 class OtherModels(NamedTuple):
     """What the server knows of the models that have a predictor."""
 
     page: Page
+    boxes: tuple[tuple[str, Box], ...]
     examples: tuple[Example, ...] = ()
-    schema: dict[str, Any] = {"input": _OBJECT, "output": _OBJECT}
+    input: type[BaseModel] = AnyObject
+    output: type[BaseModel] = AnyObject
 
 
-def _other(title: str, **fields: int) -> OtherModels:
-    """A tab with a text of so many rows for each key of the input."""
-    named = []
-    for key, rows in fields.items():
-        named.append((key, key.capitalize(), rows))
+def _other(title: str, **boxes: Box) -> OtherModels:
+    """A tab with these text fields, by the keys of the input."""
     about = "A model of AllenNLP. The answer is what its predictor returns."
-    return OtherModels(Page(title, about, "json", fields=tuple(named), limits={}))
+    return OtherModels(Page(title, about, "json", limits={}), tuple(boxes.items()))
 
+
+def _text(title: str, rows: int = 2) -> Box:
+    return Box(title, rows, "text")
+
+
+SENTENCE = _text("Sentence")
 
 OTHERS: dict[str, OtherModels] = {
-    "biaffine_dependency_parser": _other("Dependencies", sentence=2),
-    "constituency_parser": _other("Constituents", sentence=2),
-    "coreference_resolution": _other("Coreference (AllenNLP)", document=6),
-    "masked_language_model": _other("Masked words", sentence=2),
-    "next_token_lm": _other("Next words", sentence=2),
-    "open_information_extraction": _other("Open IE", sentence=2),
-    "reading_comprehension": _other("Questions (AllenNLP)", passage=6, question=1),
-    "semantic_role_labeling": _other("Roles (AllenNLP)", sentence=2),
-    "sentence_tagger": _other("Tags (AllenNLP)", sentence=2),
-    "seq2seq": _other("Generation", source=4),
-    "text_classifier": _other("Classes (AllenNLP)", sentence=2),
-    "textual_entailment": _other("Entailment (AllenNLP)", premise=1, hypothesis=1),
-    "transformer_mc": OtherModels(
-        Page(
-            "Choices",
-            "A model of AllenNLP. The answer is what its predictor returns.",
-            "json",
-            fields=(),
-            words=(
-                ("prefix", "Prefix", 1, "text"),
-                ("alternatives", "Alternatives, one in each line", 3, "texts"),
-            ),
-            limits={},
-        )
+    "biaffine_dependency_parser": _other("Dependencies", sentence=SENTENCE),
+    "constituency_parser": _other("Constituents", sentence=SENTENCE),
+    "coreference_resolution": _other(
+        "Coreference (AllenNLP)", document=_text("Document", 6)
     ),
-    "transformer_qa": _other("Questions (transformer)", context=6, question=1),
+    "masked_language_model": _other("Masked words", sentence=SENTENCE),
+    "next_token_lm": _other("Next words", sentence=SENTENCE),
+    "open_information_extraction": _other("Open IE", sentence=SENTENCE),
+    "reading_comprehension": _other(
+        "Questions (AllenNLP)",
+        passage=_text("Passage", 6),
+        question=_text("Question", 1),
+    ),
+    "semantic_role_labeling": _other("Roles (AllenNLP)", sentence=SENTENCE),
+    "sentence_tagger": _other("Tags (AllenNLP)", sentence=SENTENCE),
+    "seq2seq": _other("Generation", source=_text("Source", 4)),
+    "text_classifier": _other("Classes (AllenNLP)", sentence=SENTENCE),
+    "textual_entailment": _other(
+        "Entailment (AllenNLP)",
+        premise=_text("Premise", 1),
+        hypothesis=_text("Hypothesis", 1),
+    ),
+    "transformer_mc": _other(
+        "Choices",
+        prefix=Box("Prefix", 1, "line"),
+        alternatives=Box("Alternatives, one in each line", 3, "texts"),
+    ),
+    "transformer_qa": _other(
+        "Questions (transformer)",
+        context=_text("Context", 6),
+        question=_text("Question", 1),
+    ),
 }
 
 

@@ -7,31 +7,19 @@ import asyncio
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from socket import AF_INET, AF_INET6
-from typing import Any
 
 import uvicorn
-from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import ARCHIVE, MODEL
-from elmo_tasks.web.app import Service
-from elmo_tasks.web.connections import Connection
+from elmo_tasks.web.app import make_app
 from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Opening
 
-"""
-An archive in its folder, and the folder of a table's run that has it: neither names a
-model.
-"""
-
 SECONDS_TO_END = 20
 """After a signal, for what is being answered."""
-
-SECONDS_TO_READ = 4
-"""After these, for clients that have not read their answer."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -85,10 +73,18 @@ async def _serve(
     try:
         loaded = await asyncio.gather(*[model.load() for model in models.values()])
         described = dict(zip(models, loaded, strict=True))
-        service = Service(models, described, host=host, timeout=timeout)
-        server = _Server(service, timeout)
+        app = make_app(models, described, host=host, timeout=timeout)
+        config = uvicorn.Config(
+            app,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            log_level="critical",
+            limit_concurrency=1000,
+            timeout_graceful_shutdown=SECONDS_TO_END,
+        )
         ready(_url(listening))
-        await server.serve([listening])
+        await uvicorn.Server(config).serve([listening])
     finally:
         for model in models.values():
             model.close()
@@ -101,28 +97,6 @@ def _url(listening: socket.socket) -> str:
     return f"http://{address}:{port}/"
 
 
-class _Server(uvicorn.Server):
-    """Uvicorn, which tells the service when it ends."""
-
-    def __init__(self, service: Service, timeout: float) -> None:
-        options: dict[str, Any] = {
-            "http": partial(Connection, seconds=timeout),
-            "lifespan": "off",
-            "ws": "none",
-            "server_header": False,
-            "log_level": "critical",
-            "limit_concurrency": 1000,
-            "timeout_graceful_shutdown": SECONDS_TO_END + SECONDS_TO_READ,
-        }
-        super().__init__(uvicorn.Config(service, **options))
-        self._service = service
-
-    @overrides
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._service.end_within(SECONDS_TO_END)
-        await super().shutdown(sockets)
-
-
 def archive_files(archives: Sequence[str]) -> dict[str, Path]:
     """
     The archives of `[NAME=]FILE`, by name. Raises `InputError` if two have the same
@@ -133,6 +107,9 @@ def archive_files(archives: Sequence[str]) -> dict[str, Path]:
         name, _, file = one.partition("=")
         if not file or "/" in name:
             name, file = _archive_name(one), one
+        if "{" in name or "}" in name:
+            problem = f"expected a name without braces for the model, got {name!r}"
+            raise InputError(problem, hint="write NAME=FILE")
         if name in files:
             raise InputError(
                 f"expected a different name for each archive, got {name!r} twice",

@@ -94,7 +94,7 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         ("ner", {"tokens": ["a", "b\0"]}, "'tokens'\\[1\\]: expected text without NUL"),
         ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
         ("srl", {"tokens": ["a"], "predicates": [1]}, "among 1 words, .* got 1"),
-        ("snli", {"premise": "a"}, "'hypothesis': expected a valid string, got None"),
+        ("snli", {"premise": "a"}, "expected the key 'hypothesis', got {'premise'"),
         (
             "coref",
             {"sentences": [["Mira"]], "speakers": [["x", "y"]]},
@@ -150,12 +150,12 @@ def test_sizes_count_what_is_computed() -> None:
     assert list(stored("coref").sizes(coref).values()) == [8, 3, 15]
     squad = {"passage": "Mira's ferry.", "question": "Who?"}
     assert stored("squad").sizes(squad) == {"words": 6}
-    with pytest.raises(InputError, match="expected an object with keys among"):
+    with pytest.raises(InputError, match=r"expected an object, got \[\]"):
         stored("snli").sizes([])
 
 
 @pytest.mark.parametrize("task", INPUTS)
 def test_unknown_keys_are_rejected_before_anything_is_computed(task: str) -> None:
     inputs = [INPUTS[task], {**INPUTS[task], "wrong": 1}]
-    with pytest.raises(InputError, match="expected an object with keys among"):
+    with pytest.raises(InputError, match=r"expected an object, got \[\]"):
         stored(task).predict_batch_json(inputs)

@@ -6,22 +6,22 @@ from allennlp.training.metrics import Metric
 
 from elmo_tasks.experiments.published import published
 from elmo_tasks.tasks import TASKS
+from elmo_tasks.tasks.inputs import read_input
 from tests.tiny import ROOT
 
 PACKAGE = "elmo_tasks.tasks."
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_page_has_the_drawing_and_the_predictor_the_fields(task: str) -> None:
+def test_the_page_and_the_predictor_take_the_input_of_the_record(task: str) -> None:
     record = TASKS[task]
-    keys = set(Predictor.by_name(f"elmo_tasks_{task}").keys)
+    assert Predictor.by_name(f"elmo_tasks_{task}").takes is record.input
     page = (ROOT / "elmo_tasks/web/static/page.js").read_text("utf-8")
     assert f"\n  {record.page.drawing}: {{" in page
-    assert {key for key, _, _ in record.page.fields} <= keys
-    assert {key for key, _, _, _ in record.page.words} <= keys
+    assert record.input.boxes()
     assert record.examples
     for example in record.examples:
-        assert example.input.keys() <= keys | {"id"}
+        read_input(record.input, example.input)
         assert (example.gold is not None) == record.has_gold
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 
 from tests.tiny import ROOT
 
-ODD_NAME = 'a {"b"} %c\\'
+ODD_NAME = 'a ("b") %c\\'
 """A name that has to be escaped in paths and in metrics."""
 
 

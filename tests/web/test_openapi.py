@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -73,14 +73,6 @@ def assert_documented(
 ) -> None:
     """The status, the type and the body of an answer are those of the document."""
     answer = document["paths"][path][method]["responses"][str(reply.status)]
-    for name, header in answer.get("headers", {}).items():
-        value = reply.headers[name]
-        if header["schema"]["type"] == "integer":
-            value = int(value)
-        validator(document, header["schema"]).validate(value)
-    if method == "head":
-        assert reply.body == b"" and "content" not in answer
-        return
     kind = reply.headers.get_content_type()
     schema = answer["content"][kind]["schema"]
     value: Any = reply.body.decode()
@@ -94,20 +86,30 @@ def test_every_path_answers_as_it_says(
 ) -> None:
     error = json.loads(server.send("/nowhere").body)["error"]
     named = set(re.sub("^expected one of |, got .*", "", error).split(", "))
-    assert {unquote(path) for path in document["paths"]} == named
+    assert set(document["paths"]) == named
     for path, methods in document["paths"].items():
-        for method in methods:
-            body = {} if method == "post" else None
-            reply = server.send(path, body, method.upper())
-            assert reply.status == (422 if method == "post" else 200)
-            assert_documented(document, path, method, reply)
-        others = {"get", "head", "post", "put", "delete", "options"} - set(methods)
-        for method in others:
-            reply = server.send(path, None, method.upper())
+        (method,) = methods
+        address = quote(path)
+        body = {} if method == "post" else None
+        reply = server.send(address, body, method.upper())
+        assert reply.status == (422 if method == "post" else 200)
+        assert_documented(document, path, method, reply)
+        for other in {"get", "post", "put", "delete", "options"} - {method}:
+            reply = server.send(
+                address, None, other.upper(), **{"Content-Type": "application/json"}
+            )
             assert reply.status == 405
-            assert reply.headers["Allow"] == ", ".join(methods).upper()
-            if method != "head":
-                assert_documented(document, path, next(iter(methods)), reply)
+            assert reply.headers["Allow"] == method.upper()
+            assert f"expected the method {method.upper()}" in reply.body.decode()
+
+
+def test_the_page_of_the_interface_needs_no_other_host(server: Server) -> None:
+    page = server.send("/docs").body.decode()
+    named = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(named) >= 3
+    for address in named:
+        assert address.startswith("/")
+        assert server.send(address).status == 200
 
 
 @pytest.mark.parametrize("task", INPUTS)
@@ -117,9 +119,7 @@ def test_requests_and_answers_are_those_of_the_schemas(
     path = f"/api/predict/{task}"
     content = document["paths"][path]["post"]["requestBody"]["content"]
     takes = validator(document, content["application/json"]["schema"])
-    examples = content["application/json"]["examples"].values()
     drawn = [example.input for example in TASKS[task].examples]
-    assert [example["value"] for example in examples] == drawn
     for valid in [INPUTS[task], *drawn, *VALID.get(task, [])]:
         assert takes.is_valid(valid), valid
         reply = server.send(path, valid)
@@ -137,7 +137,7 @@ def test_answers_have_no_key_that_is_missing_in_the_schemas(
 ) -> None:
     """Else a schema that says nothing would be true of every answer."""
     for name, schema in document["components"]["schemas"].items():
-        if name.endswith((".input", ".output")):
+        if name.endswith(("Input", "Output")):
             assert schema["additionalProperties"] is False, name
 
 

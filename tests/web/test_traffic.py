@@ -128,7 +128,7 @@ def test_numbers_that_json_does_not_have(number: str, server: Server) -> None:
     body = b'{"tokens": ["a"], "id": %s}' % number.encode()
     reply = server.send("/api/predict/ner", body)
     assert reply.status == 422
-    assert "expected JSON" in json.loads(reply.body)["error"]
+    assert "expected a value of JSON" in json.loads(reply.body)["error"]
 
 
 def test_work_whose_client_is_gone_is_not_begun(server: Server) -> None:
@@ -174,7 +174,7 @@ def test_time_limit(impatient: Server) -> None:
     assert int(late.headers["Retry-After"]) > 0
     next_one = impatient.send("/api/predict/ner", INPUTS["ner"])
     assert next_one.status == 503
-    assert "started again" in json.loads(next_one.body)["error"]
+    assert json.loads(next_one.body)["error"] == "no answer within 0.5 seconds"
     assert int(next_one.headers["Retry-After"]) > 0
     assert impatient.send("/health").status == 200
     wait_until_ready(impatient, "ner")
@@ -191,16 +191,15 @@ def test_a_model_whose_process_dies_is_started_again(impatient: Server) -> None:
     wait_until_ready(impatient, "ner")
 
 
-def test_slow_bodies_and_silent_clients_are_closed(impatient: Server) -> None:
+def test_a_body_that_does_not_arrive_is_refused(impatient: Server) -> None:
     whole = traffic.post("ner", traffic.dumped(INPUTS["ner"]))
-    for part in (b"", b"GET / HT", whole[:-5]):
-        address = ("127.0.0.1", impatient.port)
-        with closing(socket.create_connection(address, timeout=60)) as client:
-            client.sendall(part)
-            received = b""
-            while piece := client.recv(10_000):
-                received += piece
-        assert received.startswith(b"HTTP/1.1 408 ") == (part == whole[:-5])
+    address = ("127.0.0.1", impatient.port)
+    with closing(socket.create_connection(address, timeout=60)) as client:
+        client.sendall(whole[:-5])
+        received = b""
+        while piece := client.recv(10_000):
+            received += piece
+    assert received.startswith(b"HTTP/1.1 408 ")
 
 
 def test_sigterm_whatever_runs() -> None:

@@ -17,8 +17,6 @@ TASKS = (
             "Coreference",
             "Mentions of the same person or thing share a colour and a number.",
             "clusters",
-            (("text", "Text", 4),),
-            words=(("sentences", "Words, one sentence per line", 6, "lines"),),
             limits={
                 "words": 1000,
                 "sentences": 150,

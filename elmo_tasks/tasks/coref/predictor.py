@@ -1,27 +1,23 @@
 """Coreference predictor: raw text or tokenized sentences -> clusters with offsets."""
 
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
-from pydantic import TypeAdapter
 
-from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_values import TEXT, Text, validate
 from elmo_tasks.formats.raw_text import sentence_pipeline
-from elmo_tasks.settings import not_empty
+from elmo_tasks.tasks.coref.io import CorefInput
 from elmo_tasks.tasks.coref.reader import UNKNOWN_GENRE
+from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, Sentence, metadata_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.tokens import Token as SpacyToken
-
-_SENTENCES = TypeAdapter(Annotated[list[Annotated[list[Text], not_empty]], not_empty])
 
 
 @Predictor.register("elmo_tasks_coref")
@@ -37,7 +33,7 @@ class CorefPredictor(JsonLinesPredictor):
     - `key` and `part`, for a document of a file.
     """
 
-    keys = ("text", "sentences", "speakers", "genre")
+    takes = CorefInput
 
     def __init__(
         self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
@@ -50,7 +46,6 @@ class CorefPredictor(JsonLinesPredictor):
         `words`, `sentences`, and `sentences times words of the longest`, to which all
         sentences are padded.
         """
-        self._require_keys(json_dict)
         sentences = metadata_of(self._json_to_instance(json_dict))["sentences"]
         lengths = [len(words) for words in sentences]
         return {
@@ -79,33 +74,24 @@ class CorefPredictor(JsonLinesPredictor):
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
-        if ("text" in json_dict) == ("sentences" in json_dict):
-            problem = "expected either 'text' or 'sentences'"
-            raise InputError(f"{problem}, got {shown(json_dict)}")
-        genre = UNKNOWN_GENRE
-        if "genre" in json_dict:
-            genre = validate(TEXT, json_dict["genre"], "'genre'")
-        speakers = json_dict.get("speakers")
-        if speakers is not None:
-            validate(_SENTENCES, speakers, "'speakers'")
-        if "sentences" in json_dict:
-            words = validate(_SENTENCES, json_dict["sentences"], "'sentences'")
+        given = read_input(self.takes, json_dict)
+        genre = given.genre or UNKNOWN_GENRE
+        if given.sentences is not None:
             return self._dataset_reader.text_to_instance(
-                words, speakers=speakers, genre=genre
+                given.sentences, speakers=given.speakers, genre=genre
             )
-        text = validate(TEXT, json_dict["text"], "'text'")
         sentences = []
         flat = []
         offsets = []
-        for tokens in split_sentences(self._nlp(text)):
+        for tokens in split_sentences(self._nlp(given.text)):
             sentence = [token.text for token in tokens]
             sentences.append(sentence)
             flat += sentence
             offsets += [(token.idx, token.idx + len(token)) for token in tokens]
         instance = self._dataset_reader.text_to_instance(
-            sentences, speakers=speakers, genre=genre
+            sentences, speakers=given.speakers, genre=genre
         )
-        metadata_of(instance)["document"] = Sentence(flat, text, offsets)
+        metadata_of(instance)["document"] = Sentence(flat, given.text, offsets)
         return instance
 
 

@@ -16,7 +16,6 @@ TASKS = (
             "Entailment",
             "Does the hypothesis follow from the premise?",
             "attention",
-            (("premise", "Premise", 2), ("hypothesis", "Hypothesis", 2)),
             limits={"words": 1000},
             attention=40,
         ),

@@ -5,6 +5,7 @@ SNLI predictor: a premise and a hypothesis -> a label, probabilities and attenti
 from allennlp.predictors import Predictor
 
 from elmo_tasks.tasks.predictor import PairPredictor
+from elmo_tasks.tasks.snli.io import SnliInput
 
 
 @Predictor.register("elmo_tasks_snli")
@@ -19,5 +20,5 @@ class SnliPredictor(PairPredictor):
       the hypothesis, and `hypothesis_attention`, the reverse.
     """
 
-    keys = ("premise", "hypothesis")
+    takes = SnliInput
     gold_fields = ("label",)

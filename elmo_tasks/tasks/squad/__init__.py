@@ -17,7 +17,6 @@ TASKS = (
             "Questions",
             "The answer is a span of the passage.",
             "answer",
-            (("passage", "Passage", 4), ("question", "Question", 1)),
             limits={"words": 1000},
         ),
     ),

@@ -5,8 +5,9 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.formats.json_values import TEXT, validate
+from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, metadata_of
+from elmo_tasks.tasks.squad.io import SquadInput
 
 
 @Predictor.register("elmo_tasks_squad")
@@ -23,7 +24,7 @@ class SquadPredictor(JsonLinesPredictor):
     Ends are exclusive: `passage[start:end]` is `text`.
     """
 
-    keys = ("passage", "question")
+    takes = SquadInput
     gold_fields = ("span_start", "span_end")
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
@@ -40,6 +41,5 @@ class SquadPredictor(JsonLinesPredictor):
 
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        passage = validate(TEXT, json_dict.get("passage"), "'passage'")
-        question = validate(TEXT, json_dict.get("question"), "'question'")
-        return self._dataset_reader.text_to_instance(question, passage)
+        given = read_input(self.takes, json_dict)
+        return self._dataset_reader.text_to_instance(given.question, given.passage)

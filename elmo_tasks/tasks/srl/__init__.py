@@ -17,10 +17,6 @@ TASKS = (
             "Roles",
             "Semantic roles: who did what to whom, one frame for each predicate.",
             "frames",
-            words=(
-                ("tokens", "Words, separated by blanks", 2, "words"),
-                ("predicates", "Numbers of the predicates, from 0", 1, "numbers"),
-            ),
             limits={"words": 1000, "words times predicates": 2500},
         ),
         spacy="sentence",

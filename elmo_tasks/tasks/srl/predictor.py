@@ -6,12 +6,11 @@ from itertools import islice
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
-from pydantic import TypeAdapter
 
 from elmo_tasks.elmo.batches import batches_by_length
-from elmo_tasks.formats.json_values import validate
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
+from elmo_tasks.tasks.srl.io import SrlInput
 from elmo_tasks.tasks.srl.reader import PREDICATES
 
 MAX_TOKENS = 8192
@@ -19,8 +18,6 @@ MAX_TOKENS = 8192
 The largest number of words in a batch, counted once per frame: a line may have any
 number of frames.
 """
-
-_PREDICATES = TypeAdapter(list[int])
 
 
 @Predictor.register("elmo_tasks_srl")
@@ -40,7 +37,7 @@ class SrlPredictor(SentencePredictor):
     misses verbs that are not in the training data.
     """
 
-    keys = SentencePredictor.keys + ("predicates",)
+    takes = SrlInput
     gold_fields = ("tags",)
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
@@ -48,7 +45,6 @@ class SrlPredictor(SentencePredictor):
         `words`, and `words times predicates`: each predicate is another pass of the
         model over the words.
         """
-        self._require_keys(json_dict)
         sentence = self.read(json_dict)
         words = len(sentence.words)
         predicates = self._predicates(sentence, json_dict)
@@ -108,8 +104,7 @@ class SrlPredictor(SentencePredictor):
 
     def _predicates(self, sentence: Sentence, json_dict: JsonDict) -> list[int]:
         if "predicates" in json_dict:
-            given = validate(_PREDICATES, json_dict["predicates"], "'predicates'")
-            return sorted(set(given))
+            return sorted(set(json_dict["predicates"]))
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
         words = enumerate(sentence.words)
         return [place for place, word in words if word.lower() in known]

@@ -17,7 +17,6 @@ TASKS = (
             "Sentiment",
             "How much the writer likes it.",
             "verdict",
-            words=(("tokens", "Words, separated by blanks", 2, "words"),),
             limits={"words": 800},
         ),
         spacy="document",

@@ -7,6 +7,7 @@ from overrides import overrides
 
 from elmo_tasks.formats.trees import NAMES
 from elmo_tasks.tasks.predictor import SentencePredictor
+from elmo_tasks.tasks.sst.io import SstInput
 
 
 @Predictor.register("elmo_tasks_sst")
@@ -23,6 +24,7 @@ class SstPredictor(SentencePredictor):
     rules.
     """
 
+    takes = SstInput
     gold_fields = ("label",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:

@@ -10,6 +10,7 @@ from overrides import overrides
 
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
+from elmo_tasks.tasks.tagging.io import TaggerInput
 
 
 @Predictor.register("elmo_tasks_tagger")
@@ -28,6 +29,7 @@ class TaggerPredictor(SentencePredictor):
     the field `tokens` and makes a field `metadata`.
     """
 
+    takes = TaggerInput
     gold_fields = ("tags",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:

@@ -166,8 +166,8 @@ const DRAWINGS = {
   score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score), judged: false },
 };
 /**
- * The tabs by name: a drawing, and of a record `title`, `about`, `examples`, and the `fields` (key, name and rows of
- * each text) of an input as text, `words` as words.
+ * The tabs by name: a drawing, and of a record `title`, `about`, `examples`, and the `boxes` of its form (key, title,
+ * rows and kind): the `fields` of an input as text, and those of an input as `words`.
  */
 const VIEWS = {};
 
@@ -377,6 +377,7 @@ const pieces = (text, between) => text.split(between).filter(Boolean);
 /** Between the value of a key and its text, by the kind of the text. */
 const READ = {
   text: (text) => text,
+  line: (text) => text,
   words: (text) => pieces(text, /[ \t\n]+/),
   lines: (text) => pieces(text, "\n").map(READ.words),
   texts: (text) => pieces(text, "\n"),
@@ -384,13 +385,14 @@ const READ = {
 };
 const WRITE = {
   text: (value) => value,
+  line: (value) => value,
   words: (value) => value?.join(" "),
   lines: (value) => value?.map(WRITE.words).join("\n"),
   texts: (value) => value?.join("\n"),
   numbers: (value) => value?.join(" "),
 };
 /** The fields of a form: key, name, rows and kind of each. */
-const fieldsOf = (kind) => ({ text: VIEWS[view].fields.map((field) => [...field, "text"]), words: VIEWS[view].words,
+const fieldsOf = (kind) => ({ text: VIEWS[view].fields, words: VIEWS[view].words,
   JSON: [["JSON", "Request", 5, "text"]] })[kind];
 const values = () => Object.fromEntries(fieldsOf(form).map(([key, , , kind]) => [key, READ[kind]($(`field-${key}`).value)]));
 const current = () => form === "JSON" ? values().JSON : JSON.stringify(values());
@@ -501,7 +503,11 @@ function open() {
 const response = await fetch("/api/models").catch((error) => ({ statusText: error.message }));
 if (response.ok) {
   served = await response.json();
-  for (const [task, page] of Object.entries(served.tasks)) VIEWS[task] = { ...DRAWINGS[page.drawing], ...page };
+  for (const [task, page] of Object.entries(served.tasks)) {
+    const isText = ([, , , kind]) => kind === "text";
+    const fields = page.boxes.filter(isText), words = page.boxes.filter((box) => !isText(box));
+    VIEWS[task] = { ...DRAWINGS[page.drawing], ...page, fields, words };
+  }
   $("ready").hidden = false;
   const submit = (event) => { event.preventDefault(); run({ scroll: true }); };
   $("form").addEventListener("submit", submit);
