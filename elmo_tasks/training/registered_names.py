@@ -18,6 +18,7 @@ from allennlp.common import Registrable
 from allennlp.common.params import parse_overrides
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.run_names import CONFIG
 from elmo_tasks.training.checks.problem import items
 
 
@@ -40,7 +41,7 @@ class _Registry(dict[str, Any]):
         opened = _OPENED.get()
         is_path = isinstance(name, str) and "." in name
         if opened is not None and is_path and name not in opened.allowed:
-            problem = f"the archive's config names code to run: {name!r}"
+            problem = f"the archive's {CONFIG} names code to run: {name!r}"
             hint = "expected a registered name; --include-package registers more"
             raise InputError(problem, file=opened.file, hint=hint)
         return False

@@ -47,7 +47,6 @@ EMBEDDER = ("model", "text_field_embedder", "token_embedders", "tokens")
         replace("model", "encoder", value="this.Poem"),
         replace("model", "initializer", value={"type": "this.Poem"}),
         replace("validation_dataset_reader", value={"type": "this.Poem"}),
-        replace("model", "type", value="from_archive"),
     ],
 )
 def test_code_in_the_config(
