@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.formats.tensor_files import load_tensors
 
 
 def read_state_dict(file: Path, what: str) -> dict[str, Tensor]:
@@ -18,8 +17,7 @@ def read_state_dict(file: Path, what: str) -> dict[str, Tensor]:
     if not file.is_file():
         raise InputError(f"no such file: {what}", file=file)
     try:
-        check_tensor_file(file)
-        found = torch.load(file, map_location="cpu", weights_only=True)
+        found = load_tensors(file)
         return {str(name): tensor.float() for name, tensor in found.items()}
     except Exception:  # damaged files raise errors of any kind
         problem = (

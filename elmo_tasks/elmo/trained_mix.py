@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from elmo_tasks.elmo.layers import Layers
@@ -16,7 +15,7 @@ from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_files import sources_in
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.unpacking import unpack
 from elmo_tasks.run_names import BEST, CONFIG, WEIGHTS
 
@@ -88,6 +87,4 @@ def _trained(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 def _read(folder: Path, weights: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     config = read_json(folder / CONFIG, "the model's config")
-    check_tensor_file(weights)
-    state = torch.load(weights, map_location="cpu", weights_only=True)
-    return dict(config), dict(state)
+    return dict(config), dict(load_tensors(weights))

@@ -15,7 +15,7 @@ from typing import Any
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.formats.tensor_files import load_tensors
 
 CONFIG = "config.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
@@ -289,7 +289,7 @@ def _is_file_name(value: Any) -> bool:
 def _check_pickle(file: Path) -> None:
     """Raises `InputError` if a pickle is damaged, or has more than tensors."""
     try:
-        check_tensor_file(file)
+        load_tensors(file, mapped=True)
     except InputError:
         raise
     except Exception as error:  # damaged files raise errors of any kind

@@ -42,7 +42,7 @@ from elmo_tasks.formats.fetch import (
 )
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.models import published
-from elmo_tasks.formats.tensor_files import check_tensor_file
+from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.option_values import InferencePrecision
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
@@ -322,8 +322,7 @@ def _options(folder: Path) -> BiLMOptions:
 def _load_weights(model: BiLanguageModel, weights: Path) -> None:
     """Load the parameters of an AllenNLP model, which has ours as `language_model`."""
     try:
-        check_tensor_file(weights)
-        state = torch.load(weights, map_location="cpu", weights_only=True)
+        state = load_tensors(weights)
         own = {}
         for key, value in state.items():
             if key.startswith(_PREFIX):

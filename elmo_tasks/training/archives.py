@@ -25,7 +25,7 @@ from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.elmo.source_files import sources_in
 from elmo_tasks.errors import MODELS, InputError
 from elmo_tasks.formats.fetch import downloads
-from elmo_tasks.formats.tensor_files import check_tensor_file, is_zip
+from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.unpacking import require_regular
 from elmo_tasks.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archive_contents import HINT, unpacked
@@ -318,10 +318,7 @@ def required_state(weights: Path, file: str | Path) -> Mapping[str, Any]:
 
 def _read_state(weights: Path) -> Mapping[str, Any]:
     """The state dictionary in a file, whose tensors may be read later."""
-    check_tensor_file(weights)
-    state = torch.load(
-        weights, map_location="cpu", mmap=is_zip(weights), weights_only=True
-    )
+    state = load_tensors(weights, mapped=True)
     if not isinstance(state, Mapping) or not _has_names(state):
         raise TypeError(f"expected tensors by name, got {type(state).__name__}")
     return state
