@@ -98,14 +98,3 @@ def member(name: bytes, content: bytes, kind: bytes = b"0") -> bytes:
 def negative(size: int) -> bytes:
     """A size in base 256, which can be negative and of any length."""
     return (size % 256**12 | 128 << 88).to_bytes(12, "big")
-
-
-def pax(*records: tuple[bytes, bytes]) -> bytes:
-    """Records of an extension header."""
-    found = b""
-    for key, value in records:
-        length = len(key) + len(value) + 3
-        while length != len(str(length)) + len(key) + len(value) + 3:
-            length = len(str(length)) + len(key) + len(value) + 3
-        found += b"%d %s=%s\n" % (length, key, value)
-    return found

@@ -27,7 +27,7 @@ from elmo_tasks.files import file_sha256
 from elmo_tasks.formats import unpacking
 from elmo_tasks.formats.fetch import hub_model, is_hub_model, model_path
 from elmo_tasks.formats.models import published
-from elmo_tasks.formats.tar import is_tar, without_owner
+from elmo_tasks.formats.tar import without_owner
 
 _SETTINGS = [  # of the model and of its tokenizer
     "config.json",
@@ -134,8 +134,6 @@ def unpack(packed: Tensor, folder: Path) -> None:
     Write the files to a folder. `packed` is what `pack` returned, uint8 [N]. Raises
     `InputError` if it is compressed, or no tar file.
     """
-    if not is_tar(packed[:512].numpy().tobytes()):
-        raise InputError("expected a tar file in the archive, got something else")
     names = _SETTINGS + [_SAFETENSORS, _PICKLES] + _MANYLANGS
     contents = io.BytesIO(packed.numpy().data)
     unpacking.unpack(contents, folder, names, file="the archived model")

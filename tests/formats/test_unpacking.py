@@ -7,7 +7,6 @@ import gzip
 import io
 import os
 import tarfile
-import time
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -86,7 +85,7 @@ def test_links_and_devices_are_refused(
     (tmp_path / "a.tar.gz").write_bytes(packed(members))
     with pytest.raises(
         InputError,
-        match=r"a\.tar\.gz: (expected at most 10,000 files|the archive cannot)",
+        match=r"a\.tar\.gz: (expected files and folders|the archive cannot)",
     ):
         unpack(
             tmp_path / "a.tar.gz",
@@ -122,13 +121,21 @@ def test_known_names_are_unpacked_and_no_others(
     assert found == ["here/best.th", "here/config.json", "here/vocabulary/labels.txt"]
 
 
-@pytest.mark.slow
-def test_many_members_need_little(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(packed(member("vocabulary/x") for _ in range(40_000)))
-    began = time.process_time()
-    with grown() as memory, pytest.raises(InputError, match="a: expected"):
-        unpack(tmp_path / "a", tmp_path / "to", ARCHIVED, file="a")
-    assert memory[0] < 2**25 and time.process_time() - began < 4
+@pytest.mark.parametrize(
+    "format_", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]
+)
+def test_formats_of_tar(format_: int, tmp_path: Path) -> None:
+    names = ["a", "b", "x" * 90]
+    if format_ != tarfile.USTAR_FORMAT:
+        names += ["y" * 200, "ä" * 60]
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=format_) as archive:
+        for number, name in enumerate(names):
+            info, content = member(f"vocabulary/{name}", b"1" * 511 * number)
+            archive.addfile(info, io.BytesIO(content))
+    unpack(io.BytesIO(out.getvalue()), tmp_path, ARCHIVED, file="a")
+    found = {path.name: path.stat().st_size for path in tmp_path.rglob("vocabulary/*")}
+    assert found == {name: 511 * number for number, name in enumerate(names)}
 
 
 @pytest.mark.parametrize(
