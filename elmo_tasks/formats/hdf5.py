@@ -5,7 +5,6 @@ numpy and h5py only.
 
 import io
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
@@ -21,15 +20,6 @@ from elmo_tasks.formats.unpacking import MOST_RATIO
 from elmo_tasks.option_values import FLOAT32_MANTISSA
 
 _SMALL = 2**24  # bytes that may be allocated for any dataset
-_SMALL_CHUNK = 2**26  # bytes that a chunk may unpack to, whatever its size
-_MOST_DEFLATED = 1032  # how many times its size deflate can unpack to
-
-_FILTERS = {
-    h5py.h5z.FILTER_DEFLATE: "gzip",
-    h5py.h5z.FILTER_SHUFFLE: "shuffle",
-    h5py.h5z.FILTER_FLETCHER32: "fletcher32",
-    h5py.h5z.FILTER_LZF: "lzf",
-}
 
 _LINKS = (h5py.SoftLink, h5py.ExternalLink)
 
@@ -119,38 +109,7 @@ def unbounded(dataset: h5py.Dataset) -> str | None:
     stored = dataset.id.get_storage_size()
     if claimed > max(_SMALL, MOST_RATIO * stored):
         return f"expected {claimed:,} bytes, got {stored:,}"
-    if dataset.chunks is None:
-        return None
-    chunk = int(np.prod(dataset.chunks, dtype=object)) * dataset.dtype.itemsize
-    most = max(_SMALL, 2 * claimed)
-    if chunk > most:
-        return f"expected chunks of at most {most:,} bytes, got {chunk:,}"
-    created = dataset.id.get_create_plist()
-    codes = [created.get_filter(place)[0] for place in range(created.get_nfilters())]
-    if len(set(codes)) < len(codes) or not _FILTERS.keys() >= set(codes):
-        return f"expected the filters {', '.join(_FILTERS.values())}, once each, got {codes}"
-    if h5py.h5z.FILTER_DEFLATE in codes and not _inflates_to(dataset, chunk):
-        return f"expected chunks that unpack to {chunk:,} bytes, got larger ones"
     return None
-
-
-def _inflates_to(dataset: h5py.Dataset, size: int) -> bool:
-    """
-    Whether no chunk unpacks to more bytes; HDF5 itself unpacks a chunk to its end,
-    however large it gets.
-    """
-    suspicious: list[tuple[int, ...]] = []
-
-    def look(chunk: Any) -> None:
-        if chunk.size * _MOST_DEFLATED > max(_SMALL_CHUNK, size):
-            suspicious.append(chunk.chunk_offset)
-
-    dataset.id.chunk_iter(look)
-    for place in suspicious:
-        _, packed = dataset.id.read_direct_chunk(place)
-        if len(zlib.decompressobj().decompress(packed, size + 1)) > size:
-            return False
-    return True
 
 
 def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:

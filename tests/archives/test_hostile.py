@@ -9,7 +9,6 @@ import json
 import os
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -202,19 +201,6 @@ def other_weights(
     return write
 
 
-def chunk_bomb(file: h5py.File, name: str, shape: tuple[int, int]) -> None:
-    dataset = file.create_dataset(
-        name, shape, "f4", chunks=shape, compression="gzip", shuffle=False
-    )
-    bomb = zlib.compress(bytes(2**29), 9)
-    dataset.id.write_direct_chunk((0, 0), bomb)
-
-
-def large_chunk(file: h5py.File, name: str, shape: tuple[int, int]) -> None:
-    file.create_dataset(name, shape, "f4", maxshape=(None, None), chunks=(2**14, 2**14))
-    file[name][0, 0] = 1
-
-
 CONTENTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "one byte as many": lambda contents: contents.update(
         weight_file=torch.zeros(1, dtype=torch.uint8).expand(10**11)
@@ -234,8 +220,6 @@ CONTENTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "a dataset without values": other_weights(
         lambda file, name, shape: file.create_dataset(name, (10**6, 10**6), "f4")  # type: ignore[misc]
     ),
-    "a bomb as chunk": other_weights(chunk_bomb),  # type: ignore[arg-type]
-    "a large chunk": other_weights(large_chunk),  # type: ignore[arg-type]
 }
 
 
