@@ -240,17 +240,6 @@ def test_members_of_a_zip(tmp_path: Path) -> None:
     assert len(list((tmp_path / "again").iterdir())) == 4
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_other_methods_of_a_zip(method: int, tmp_path: Path) -> None:
-    file = zipped(tmp_path / "z", ["a.json"], method)
-    with pytest.raises(
-        InputError, match="z: the ZIP cannot .* 'a.json' is not compressed by deflate"
-    ):
-        unzip(file, tmp_path, ["*.json"])
-    unzip(file, tmp_path, ["*.txt"])  # which it does not have
-    assert [path.name for path in tmp_path.iterdir()] == ["z"]
-
-
 def test_two_members_of_a_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="z: the ZIP has two members named a.json$"):
         unzip(zipped(tmp_path / "z", ["a.json", "x/a.json"]), tmp_path, ["*.json"])
@@ -265,12 +254,12 @@ def test_damaged_zips(tmp_path: Path) -> None:
         unzip(file, tmp_path, ["*.json"])
 
 
-@pytest.mark.slow
-def test_members_of_a_zip_are_limited(tmp_path: Path) -> None:
-    names = [f"{number}.json" for number in range(10_001)]
-    file = zipped(tmp_path / "z", names, zipfile.ZIP_STORED)
-    with pytest.raises(InputError, match="expected at most 10,000 files"):
-        unzip(file, tmp_path, ["*.json"])
+def test_a_zip_within_the_ratio(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "z", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.json", bytes(2**26 + 1))
+    with pytest.raises(InputError, match="z: the file unpacks to more than 100 times"):
+        unzip(tmp_path / "z", tmp_path, ["*.json"])
+    assert [path.name for path in tmp_path.iterdir()] == ["z"]
 
 
 def test_patterns_of_members(tmp_path: Path) -> None:
