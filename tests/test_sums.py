@@ -24,7 +24,7 @@ MEAN = math.fsum(VALUES) / len(VALUES)
 
 
 def test_the_mean_over_a_long_text() -> None:
-    of_text = np.array([VALUES, VALUES], np.float32).T  # [T, 2]
+    of_text = np.array([VALUES, VALUES], np.float32).T.copy()  # [T, 2]
     assert pooled([of_text], "mean", (2,))[0] == pytest.approx([MEAN, MEAN])
 
 
