@@ -1,4 +1,4 @@
-"""The connection to a Ray cluster."""
+"""A Ray cluster: the connection, and calls of functions on its nodes."""
 
 import importlib
 import os
@@ -6,13 +6,90 @@ import platform
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from elmo_tasks.errors import InputError, needs
+from elmo_tasks.workers import WorkerLost
 
 CONNECT_SECONDS = 20.0
+
+MAX_RETRIES = 5
+"""How often a call may lose its node or process."""
+
+
+class RayExecutor(ThreadPoolExecutor):
+    """
+    Calls functions of modules on the nodes of a cluster, `slots` at a time; `ray` is
+    from `connected`. A call takes `cores` and `gpus` of a node. One that loses its node
+    or process is repeated on another, at most `MAX_RETRIES` times, and then has the
+    error `WorkerLost`. `shutdown`, which the end of a `with` calls, ends all calls.
+    """
+
+    def __init__(self, ray: Any, slots: int, *, cores: int = 1, gpus: int = 0) -> None:
+        super().__init__(slots)  # a thread waits for each call
+        self.ray = ray
+        self.slots = slots
+        self.cores = cores
+        self._closed: Future[None] = Future()
+        memories = [
+            int(node["Resources"].get("memory", 0)) for node in nodes_of(self.ray)
+        ]
+        self._largest_memory = max(memories, default=0)
+        # With `max_calls` at 0, a process of a node keeps what it has loaded for the
+        # next call, also one with a GPU.
+        options = {"num_cpus": cores, "num_gpus": gpus, "max_calls": 0}
+        self._remote = cache(ray.remote(max_retries=MAX_RETRIES, **options))
+
+    def submit(  # type: ignore[override]  # takes no keywords of the function
+        self, function: Callable[..., Any], /, *arguments: Any
+    ) -> Future[Any]:
+        return self.submit_named("", 0, function, *arguments)
+
+    def submit_named(
+        self, name: str, memory: int, function: Callable[..., Any], *arguments: Any
+    ) -> Future[Any]:
+        """
+        As `submit`, on a node with `memory` bytes; the tools of Ray show the name.
+        """
+        needs = {"name": name, "memory": min(memory, self._largest_memory)}
+        return super().submit(self._call, function, arguments, needs)
+
+    def _call(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        needs: dict[str, Any],
+    ) -> Any:
+        """Have a node call a function, and wait for its result."""
+        reference = self._remote(function).options(**needs).remote(*arguments)
+        answer = reference.future()
+        wait([answer, self._closed], return_when=FIRST_COMPLETED)
+        if not answer.done():
+            self.ray.cancel(reference, force=True)
+            raise CancelledError
+        try:
+            return answer.result()
+        except self.ray.exceptions.RayError as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, Exception):  # the function's own, as on this machine
+                raise cause from None
+            problem = f"a worker on Ray failed: {first_line(error)}"
+            raise WorkerLost(problem, hint="the same command resumes") from error
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        if not self._closed.done():
+            self._closed.set_result(None)
+        super().shutdown(wait, cancel_futures=True)
 
 
 def connect(address: str | None) -> Any:

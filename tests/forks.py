@@ -99,13 +99,6 @@ def writing(target: Path, prepare: Callable[[], object] = nothing) -> Iterator[P
         status_of(child)
 
 
-def write_and_wait(target: Path) -> None:
-    """For a worker process, which imports this module: writes until it is stopped."""
-    with atomic_write(target) as aside:
-        aside.touch()
-        time.sleep(60)
-
-
 def _new_one(folder: Path, before: set[Path]) -> Path:
     """The temporary file that appears in a folder within half a minute."""
     end = time.monotonic() + 30

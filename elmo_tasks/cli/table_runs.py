@@ -15,15 +15,15 @@ from tqdm import tqdm
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.cluster import open_workers
+from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.needs import Needs
-from elmo_tasks.experiments.tables.process import COMMAND
+from elmo_tasks.experiments.tables.process import COMMAND, Workers
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.files import check_output_path
 from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.ray_cluster import connected
-from elmo_tasks.workers import Processes, Workers
 
 INTERRUPTED = 130
 SECONDS_BETWEEN_UPDATES = 1.0
@@ -47,7 +47,8 @@ def run_table(args: argparse.Namespace) -> None:
     if args.dry_run:
         print(
             dry_run(
-                _session(args, Processes(args.workers or 1)), resources=args.resources
+                _session(args, LocalWorkers(args.workers or 1)),
+                resources=args.resources,
             )
         )
         return
@@ -82,7 +83,7 @@ def _terminal_width() -> int | None:
 def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
     """The workers of `--executor`."""
     if args.executor == "local":
-        yield Processes(args.workers or 1)
+        yield LocalWorkers(args.workers or 1)
         return
     home = args.runs or Path(args.folder) / "runs"
     with connected(args.address or "auto") as ray:

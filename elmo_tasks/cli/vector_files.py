@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.text_files import list_files
 from elmo_tasks.option_values import OUTPUTS
-from elmo_tasks.ray_cluster import connected, room_of
-from elmo_tasks.workers import Processes, RayWorkers, Workers
+from elmo_tasks.ray_cluster import RayExecutor, connected, room_of
+from elmo_tasks.temporary import remove_leftovers
+from elmo_tasks.workers import processes
 
 _GROWTH = 256
 """
@@ -52,12 +54,12 @@ def write_folder(args: argparse.Namespace) -> None:
         threads=args.threads or 1,
     )
     # A cluster that is not there is an error before earlier shards are removed.
-    with _open_workers(args, job) as workers, progress_bar() as bar:
+    with _executor(args, job) as executor, progress_bar() as bar:
         done = write_shards(
             job,
             files,
             args.shards,
-            workers=workers,
+            executor=executor,
             force=args.force,
             started=_print_sizes,
             progress=bar.update,
@@ -70,19 +72,22 @@ def write_folder(args: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _open_workers(args: argparse.Namespace, job: ShardJob) -> Iterator[Workers | None]:
-    """The workers that write shards; None for this process."""
+def _executor(args: argparse.Namespace, job: ShardJob) -> Iterator[Executor | None]:
+    """What has shards written; `None` for this process."""
     if args.executor == "ray":
         with connected(args.address) as ray:
             slots = args.workers or max(2 * room_of(ray, job.threads), _GROWTH)
             gpus = 1 if job.elmo.layers.device.type == "cuda" else 0
-            with RayWorkers(ray, slots, cores=job.threads, gpus=gpus) as workers:
-                yield workers
+            with RayExecutor(ray, slots, cores=job.threads, gpus=gpus) as nodes:
+                yield nodes
     elif args.workers in (None, 1):
         yield None
     else:
-        with Processes(args.workers) as workers:
-            yield workers
+        try:
+            with processes(args.workers) as pool:
+                yield pool
+        finally:
+            remove_leftovers(job.folder)  # of processes that were ended
 
 
 def _print_sizes(sentences: int, shards: int) -> None:

@@ -5,10 +5,11 @@ process or in several.
 
 import json
 import pickle
-import signal
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import repeat
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.raw_text import TEXT_IN_LIST, BlankWarning
 from elmo_tasks.option_values import BatchSizes
 from elmo_tasks.settings import Size, checked
-from elmo_tasks.workers import Processes, Workers, call_held
+from elmo_tasks.workers import processes
 
 _BLOCK_BATCHES = 4
 """Full batches of a block of sentences."""
@@ -41,6 +42,11 @@ class Sentence(NamedTuple):
 
 Line = str | list[str] | Protein
 """Text, its tokens, or a protein, whose name is its text and whose tokens are residues."""
+
+Compute = Callable[
+    [list[list[list[str]]], list[list[str]]], Iterable[np.ndarray]  # [L, B, T, D] each
+]
+"""Batches of sentences, and their names -> `VectorModel.vectors` of each batch."""
 
 
 def parsed(
@@ -99,12 +105,12 @@ def embed_windows(
     model: VectorModel,
     sizes: BatchSizes,
     sentences: Sequence[Sentence],
-    pool: Workers | None = None,
+    compute: Compute | None = None,
 ) -> Iterator[tuple[int, Window, np.ndarray]]:
     """
     The windows of sentences, each with the sentence's index and the vectors of its
     tokens `first` to `last`, [L+1, T, D] or [T, D]; windows of similar length are
-    computed together. `pool` is from `workers`.
+    computed together. `compute` is from `workers`; by default this process computes.
     """
     parts = []
     for index, sentence in enumerate(sentences):
@@ -119,27 +125,20 @@ def embed_windows(
         max_tokens=sizes.max_tokens,
     ):
         batches.append([parts[place] for place in places])
-    computed = _vectors_of_batches(model, batches, pool)
+    texts = []
+    names = []
+    for batch in batches:
+        texts.append([part.tokens() for part in batch])
+        names.append([part.sentence.name for part in batch])
+    if compute is None:
+        compute = partial(map, model.vectors)
+    computed = compute(texts, names)
     for batch, vectors in zip(batches, computed, strict=True):  # [L, B, T, D]
         for place, (index, _, window) in enumerate(batch):
             first = window.first - window.start
             last = window.last - window.start
             own = vectors[:, place, first:last]  # [L, T, D]
             yield index, window, own if model.has_layers else own[0]
-
-
-def _vectors_of_batches(
-    model: VectorModel, batches: Sequence[list[_Part]], pool: Workers | None
-) -> Iterator[np.ndarray]:
-    """The vectors [L, B, T, D] of each batch."""
-    texts = []
-    names = []
-    for batch in batches:
-        texts.append([part.tokens() for part in batch])
-        names.append([part.sentence.name for part in batch])
-    if pool is None:
-        return map(model.vectors, texts, names)
-    return pool.map(call_held, repeat("vectors", len(texts)), texts, names)
 
 
 def embed_into(
@@ -181,21 +180,28 @@ def blocks(
 
 @contextmanager
 @checked
-def workers(model: VectorModel, count: Size) -> Iterator[Workers | None]:
-    """
-    `count` processes for `embed_windows`, which exit with this one; `None` for one.
-    """
+def workers(model: VectorModel, count: Size) -> Iterator[Compute | None]:
+    """What computes batches in `count` processes, for `embed_windows`; `None` for 1."""
     if count == 1:
         yield None
         return
-    sent = pickle.dumps(model)  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
-    with Processes(count, _load, sent, threads) as pool:
-        yield pool
+    with tempfile.TemporaryDirectory() as folder, processes(count) as pool:
+        # Models can be larger than what a process that has just started can be sent.
+        file = Path(folder) / "model.pickle"
+        file.write_bytes(pickle.dumps(model))
+        yield partial(pool.map, partial(_vectors_in_worker, file, threads))
 
 
-def _load(model: bytes, threads: int) -> VectorModel:
-    # Ctrl-C reaches all processes; this one exits with its parent.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _vectors_in_worker(
+    file: Path, threads: int, sentences: list[list[str]], names: list[str]
+) -> np.ndarray:
+    """In a worker: `VectorModel.vectors` of the model in a file, which stays open."""
+    return _opened(file, threads).vectors(sentences, names)
+
+
+@lru_cache(1)
+def _opened(file: Path, threads: int) -> VectorModel:
     torch.set_num_threads(threads)
-    return pickle.loads(model)
+    model: VectorModel = pickle.loads(file.read_bytes())
+    return model

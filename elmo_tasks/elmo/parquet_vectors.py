@@ -28,7 +28,7 @@ What a folder of shards was begun with. Readers of Parquet ignore it, and the ne
 SUCCESS = "_SUCCESS"
 """The file that is written last."""
 
-FORMAT = "elmo_tasks vector shards 1"
+FORMAT = "elmo_tasks vector shards 2"
 
 _METADATA = b"elmo_tasks"
 
@@ -54,7 +54,7 @@ def write_part(
     from pyarrow.parquet import ParquetWriter
 
     tokens = 0
-    # Each page has a checksum, by which `read_part` finds damage.
+    # Each page has a checksum, by which readers find damage.
     options = {
         "compression": "zstd",
         "use_dictionary": False,
@@ -63,7 +63,7 @@ def write_part(
     }
     with (
         atomic_write(file) as aside,
-        ParquetWriter(aside, _schema(model), **options) as writer,
+        ParquetWriter(aside, _schema_of(model), **options) as writer,
     ):
         for block in blocks(sentences, sizes):
             writer.write_table(_table(model, sizes, block, first))
@@ -76,45 +76,34 @@ def write_part(
     return tokens
 
 
-def read_part(
-    file: Path, model: VectorModel, settings: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """
-    The metadata of an undamaged shard that was written with `settings`, else `None`.
-    Reads the whole file. Its pages have checksums; the description of its columns has
-    none, and is compared.
-    """
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
+def part_settings(file: Path) -> dict[str, Any]:
+    """What `write_part` wrote as metadata. Raises `InputError` if it is damaged."""
+    from pyarrow.parquet import read_metadata
 
-    try:
-        with ParquetFile(file, page_checksum_verification=True) as part:
-            found = json.loads(part.metadata.metadata[_METADATA])
-            for key, value in settings.items():
-                if found[key] != value:
-                    return None
-            if part.schema_arrow != _schema(model):
-                return None
-            for group in range(part.num_row_groups):
-                part.read_row_group(group)
-            return found
-    except (ArrowException, OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+    with reading_vectors(file):
+        found: dict[str, Any] = json.loads(read_metadata(file).metadata[_METADATA])
+        return found
 
 
-def _schema(model: VectorModel) -> Any:
+def _schema_of(model: VectorModel) -> Any:
+    names = _vector_columns(model.layers.n_layers, has_layers=model.has_layers)
+    return _schema(names, model.stored, model.width)
+
+
+def _schema(names: list[str], stored: str, width: int) -> Any:
+    """The columns of a shard, with these names of columns of vectors."""
     import pyarrow as arrow
 
     value = arrow.float32()
-    if model.stored == "float16":
+    if stored == "float16":
         value = arrow.float16()
-    vectors = arrow.list_(arrow.list_(value, model.width))
+    vectors = arrow.list_(arrow.list_(value, width))
     columns = [
         ("index", arrow.int64()),
         ("sentence", arrow.string()),
         ("tokens", arrow.list_(arrow.string())),
     ]
-    for name in _vector_columns(model.layers.n_layers, has_layers=model.has_layers):
+    for name in names:
         columns.append((name, vectors))
     return arrow.schema(columns)
 
@@ -134,7 +123,7 @@ def _table(
 ) -> Any:
     import pyarrow as arrow
 
-    schema = _schema(model)
+    schema = _schema_of(model)
     indices = range(first, first + len(block))
     texts = [sentence.text for sentence in block]
     tokens = [sentence.tokens for sentence in block]
@@ -195,6 +184,8 @@ class ShardedVectors(StoredVectors):
             length = int(manifest["settings"]["sentences"])
             self._starts = [int(shard["first"]) for shard in manifest["shards"]]
             self._starts.append(length)
+            self._stored = str(manifest["settings"]["dtype"])
+            self._width = int(manifest["settings"]["width"])
         super().__init__(folder, manifest["settings"], length)
         self._part = lru_cache(1)(self._open)
         self._group = lru_cache(1)(self._read_group)
@@ -214,11 +205,14 @@ class ShardedVectors(StoredVectors):
 
     def array(self, place: int) -> np.ndarray:
         with reading_vectors(self.file):
-            names = _vector_columns(len(self.layer_names), has_layers=self.has_layers)
-            layers = [self._vectors(place, name) for name in names]
+            layers = [self._vectors(place, name) for name in self._names()]
             if self.has_layers:
                 return np.stack(layers)
             return layers[0].copy()
+
+    def _names(self) -> list[str]:
+        """The columns of vectors."""
+        return _vector_columns(len(self.layer_names), has_layers=self.has_layers)
 
     def _vectors(self, place: int, column: str) -> np.ndarray:
         """The vectors of a sentence [T, D]."""
@@ -241,6 +235,9 @@ class ShardedVectors(StoredVectors):
 
         file = self.file / part_name(number)
         part = ParquetFile(file, page_checksum_verification=True)
+        # Pages have checksums, the description of the columns has none.
+        if part.schema_arrow != _schema(self._names(), self._stored, self._width):
+            raise ValueError("unexpected columns")
         lengths = []
         for group in range(part.num_row_groups):
             lengths.append(part.metadata.row_group(group).num_rows)

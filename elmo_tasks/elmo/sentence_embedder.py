@@ -21,12 +21,13 @@ from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.hub import push_model
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
-from elmo_tasks.elmo.layers import NO_CACHE, Layers
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import Card, CardSettings
 from elmo_tasks.elmo.model_names import settings_of
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.provenance import provenance
+from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.saving import save_model
 from elmo_tasks.elmo.sentences import (
     Sentences,
@@ -34,7 +35,7 @@ from elmo_tasks.elmo.sentences import (
     until_the_end,
     word_list,
 )
-from elmo_tasks.elmo.source_types import BILM, SourceSettings
+from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.static import mean_vectors, no_progress
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, shown
@@ -455,18 +456,11 @@ class Elmo:
         return f"Elmo({', '.join(parts)})"
 
     def __reduce__(self) -> Any:
-        settings: dict[str, Any] = {"tokenizer": self.tokenizer, **asdict(self.sizes)}
-        files = self.layers.files
-        if files is None or files.name != BILM:
+        settings = {"tokenizer": self.tokenizer, **asdict(self.sizes)}
+        again = reopening(self.layers)
+        if again is None:
             return partial(type(self), **settings), (self.layers,)
-        cache = self.layers.cache
-        settings |= asdict(NO_CACHE if cache is None else cache.settings)
-        settings["device"] = str(self.layers.device)
-        settings["precision"] = self.layers.precision
-        opened = [
-            (file.path, file.sha256) for file in (files.options_file, files.weight_file)
-        ]
-        return _reopen, (type(self), opened, settings)
+        return _reopened, (type(self), again, settings)
 
 
 def _opened(
@@ -478,22 +472,6 @@ def _opened(
     return Layers.open(chosen, cache=cache).to(found)
 
 
-def _reopen(
-    kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, Any]
-) -> Elmo:
-    """
-    What a pickle calls: opens files, given with their sha256. Raises `InputError` if
-    one has changed.
-    """
-    paths = list(dict.fromkeys([path for path, _ in files]))
-    if len(paths) == 1:  # a whole model
-        elmo = kind.from_pretrained(paths[0], **settings)
-    else:
-        elmo = kind.from_files(*paths, **settings)
-    opened = elmo.layers.opened_files()
-    found = (opened.options_file, opened.weight_file)
-    for file, (path, sha256) in zip(found, files, strict=True):
-        if file.sha256 != sha256:
-            problem = "the file has changed since the pickle was written"
-            raise InputError(f"{problem}; its sha256 was {sha256}", file=path)
-    return elmo
+def _reopened(kind: type[Elmo], again: Reopening, settings: dict[str, Any]) -> Elmo:
+    """What a pickle calls."""
+    return kind(again.layers(), **settings)

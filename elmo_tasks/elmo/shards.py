@@ -14,10 +14,10 @@ import re
 import socket
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import Executor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -32,12 +32,11 @@ from elmo_tasks.elmo.parquet_vectors import (
     MANIFEST,
     SUCCESS,
     part_name,
+    part_settings,
     read_manifest,
-    read_part,
     write_part,
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo
-from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs, shown, without_secrets
 from elmo_tasks.files import write_text
 from elmo_tasks.formats.fasta import read_proteins
@@ -47,7 +46,6 @@ from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.option_values import FASTA
 from elmo_tasks.settings import Settings, Size, checked
 from elmo_tasks.temporary import leftovers, remove_leftovers
-from elmo_tasks.workers import Workers
 
 logger = logging.getLogger(__name__)
 
@@ -111,6 +109,7 @@ class ShardJob(Settings):
             "max_tokens": sizes.max_tokens,
             "threads": self.threads,
             "pyarrow": pyarrow.__version__,
+            "width": model.width,
             **model.settings(),
             **sizes.of_windows(),
         }
@@ -128,17 +127,17 @@ def write_shards(
     files: Sequence[str],
     count: Size,
     *,
-    workers: Workers | None = None,
+    executor: Executor | None = None,
     force: bool = False,
     started: Callable[[int, int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Row:
     """
-    Write the vectors of all lines of `files`, in order, to `count` shards; a shard that
-    is there and undamaged stays. The folder gets a manifest, the shards under their
-    final names, and the file `_SUCCESS` last.
+    Write the vectors of all lines of `files`, in order, to `count` shards. A shard is
+    written aside and renamed, so that one which is there is whole, and stays. The
+    folder gets a manifest first, and the file `_SUCCESS` last.
 
-    Without `workers`, this process writes the shards; those on other machines need the
+    Without an `executor`, this process writes the shards; other machines need the
     folder and the files of the source at the same paths. With `force`, shards of
     another call are removed first. `started` is called with the numbers of sentences
     and shards, `progress` with the number of tokens of each shard. A call waits, with a
@@ -167,7 +166,7 @@ def write_shards(
         _begin(job.folder, settings, shards, force)
         if started is not None:
             started(total, len(shards))
-        for row in _write_all(job, shards, workers):
+        for row in _write_all(job, shards, executor):
             if progress is not None:
                 progress(row["tokens"])
             done["tokens"] += row["tokens"]
@@ -281,7 +280,7 @@ def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
     if manifest.exists():
         found = read_manifest(folder)
         if not force:
-            _require_same(found["settings"], settings, file=manifest)
+            _require_same(found["settings"], settings, manifest)
         return
     if not folder.exists():
         return
@@ -318,121 +317,37 @@ def _begin(
 
 
 def _require_same(
-    found: Mapping[str, Any], expected: Mapping[str, Any], *, file: Path
+    found: Mapping[str, Any], expected: Mapping[str, Any], manifest: Path
 ) -> None:
+    differing = _differing(found, expected)
+    if differing:
+        problem = f"was written with other settings: {differing}"
+        hint = (
+            "use the same input and options to resume, another folder, or --force to"
+            " start from scratch"
+        )
+        raise InputError(problem, file=manifest, hint=hint)
+
+
+def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """The settings that differ, with both values; empty if none does."""
     differing = []
     for key, value in expected.items():
         if key not in _PATHS and found.get(key) != value:
             was = shown(found.get(key))
             differing.append(f"{key} was {was}, is {shown(value)}")
-    if differing:
-        hint = "use the same input and options to resume, another folder, or --force to start from scratch"
-        raise InputError(
-            "was written with other settings: " + "; ".join(differing),
-            file=file,
-            hint=hint,
-        )
-
-
-class ShardWriter:
-    """
-    Writes shards in this process.
-
-    `open_job` is called before the first shard, which raises `InputError` if this
-    machine does not share the folder, or differs in a version, a file of the biLM or
-    another setting.
-    """
-
-    def __init__(self, open_job: Callable[[], ShardJob]) -> None:
-        self._open_job = open_job
-
-    def write(self, shard: Shard) -> Row:
-        """Write a shard unless it is there and undamaged."""
-        settings = {
-            **self._settings,
-            "shard": shard.number,
-            "text_sha256": shard.sha256,
-        }
-        file = self._job.folder / part_name(shard.number)
-        found = read_part(file, self._model, settings)
-        if found is None:
-            found = self._write(file, shard, settings)
-        return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
-
-    def _write(self, file: Path, shard: Shard, settings: dict[str, Any]) -> Row:
-        cpu = cpu_type()
-        tokens = write_part(
-            file,
-            self._model,
-            self._job.elmo.sizes,
-            self._sentences(shard),
-            first=shard.first,
-            settings=settings | {"cpu": cpu},
-        )
-        return {"tokens": tokens, "cpu": cpu}
-
-    @cached_property
-    def _model(self) -> VectorModel:
-        return self._job.elmo.vector_model(self._job.layers, stored=self._job.stored)
-
-    @cached_property
-    def _job(self) -> ShardJob:
-        job = self._open_job()
-        if not (job.folder / MANIFEST).is_file():
-            problem = f"the worker on {socket.gethostname()} cannot find this folder"
-            raise InputError(
-                problem,
-                file=job.folder,
-                hint="name a folder on storage that all machines share",
-            )
-        remove_leftovers(job.folder)  # of this machine's workers that were killed
-        torch.set_num_threads(job.threads)
-        return job
-
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        settings = self._job.settings()
-        try:
-            _require_same(
-                read_manifest(self._job.folder)["settings"],
-                settings,
-                file=self._job.folder,
-            )
-        except InputError as error:
-            raise InputError(
-                f"the worker on {socket.gethostname()} differs: {error}"
-            ) from None
-        return {key: value for key, value in settings.items() if key not in _PATHS}
-
-    def _sentences(self, shard: Shard) -> Iterator[Sentence]:
-        """Raises `InputError` at the end if the text has changed."""
-        digest = sha256()
-
-        job = self._job
-
-        def rows() -> Iterator[tuple[str, int, Line]]:
-            found = shard.read(job.column, job.input_format)
-            for file, number, row in islice(found, shard.lines):
-                digest.update(bytes_of(row))
-                yield file, number, row
-
-        yield from parsed(
-            rows(), line_parser(self._job.input_format, self._job.column)[0]
-        )
-        if digest.hexdigest() != shard.sha256:
-            problem = f"the text has changed since the call began, or differs on {socket.gethostname()}"
-            raise InputError(problem, file=shard.files[0])
+    return "; ".join(differing)
 
 
 def _write_all(
-    job: ShardJob, shards: Sequence[Shard], workers: Workers | None
+    job: ShardJob, shards: Sequence[Shard], executor: Executor | None
 ) -> Iterator[Row]:
-    """Has all shards written, by workers in any order."""
-    if workers is None:
+    """Write all shards here, or have them written in any order."""
+    if executor is None:
         yield from _write_here(job, shards)
         return
     sent = pickle.dumps(job)
-    calls = [workers.submit(write_shard, sent, shard) for shard in shards]
+    calls = [executor.submit(write_shard, sent, shard) for shard in shards]
     try:
         for call in as_completed(calls):
             yield call.result()
@@ -442,26 +357,71 @@ def _write_all(
 
 
 def _write_here(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
-    writer = ShardWriter(lambda: job)
     threads = torch.get_num_threads()
+    torch.set_num_threads(job.threads)
     try:
         for shard in shards:
-            yield writer.write(shard)
+            yield _write(job, shard)
     finally:
         torch.set_num_threads(threads)
 
 
-def write_shard(job: bytes, shard: Shard) -> Row:
+def write_shard(sent: bytes, shard: Shard) -> Row:
     """
-    In a worker: write a shard of a pickled `ShardJob`. The source stays open for the
-    next shard.
+    In a worker: write a shard of a pickled `ShardJob`, whose source stays open for the
+    next one. Raises `InputError` if the worker's machine does not share the folder, or
+    differs in a version, a file of the source or another setting.
     """
-    return _writer(job).write(shard)
+    return _write(_opened(sent), shard)
 
 
 @lru_cache(1)
-def _writer(job: bytes) -> ShardWriter:
-    return ShardWriter(partial(pickle.loads, job))
+def _opened(sent: bytes) -> ShardJob:
+    job: ShardJob = pickle.loads(sent)
+    here = socket.gethostname()
+    if not (job.folder / MANIFEST).is_file():
+        problem = f"the worker on {here} cannot find this folder"
+        hint = "name a folder on storage that all machines share"
+        raise InputError(problem, file=job.folder, hint=hint)
+    torch.set_num_threads(job.threads)
+    found = read_manifest(job.folder)["settings"]
+    differing = _differing(found, job.settings())
+    if differing:
+        raise InputError(f"the worker on {here} differs: {differing}", file=job.folder)
+    return job
+
+
+def _write(job: ShardJob, shard: Shard) -> Row:
+    """Write a shard, unless it is there."""
+    file = job.folder / part_name(shard.number)
+    if not file.exists():
+        write_part(
+            file,
+            job.elmo.vector_model(job.layers, stored=job.stored),
+            job.elmo.sizes,
+            _sentences(job, shard),
+            first=shard.first,
+            settings={"cpu": cpu_type()},
+        )
+    found = part_settings(file)
+    return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
+
+
+def _sentences(job: ShardJob, shard: Shard) -> Iterator[Sentence]:
+    """Raises `InputError` at the end if the text has changed."""
+    digest = sha256()
+
+    def rows() -> Iterator[tuple[str, int, Line]]:
+        found = shard.read(job.column, job.input_format)
+        for file, number, row in islice(found, shard.lines):
+            digest.update(bytes_of(row))
+            yield file, number, row
+
+    yield from parsed(rows(), line_parser(job.input_format, job.column)[0])
+    if digest.hexdigest() != shard.sha256:
+        here = socket.gethostname()
+        problem = f"the text has changed since the call began, or differs on {here}"
+        raise InputError(problem, file=shard.files[0])
 
 
 def cpu_type() -> str:

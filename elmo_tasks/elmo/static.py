@@ -72,9 +72,9 @@ def mean_vectors(
     rows = {word: row for row, word in enumerate(distinct)}
     sums = np.zeros((len(distinct), model.width), np.float64)
     counts = np.zeros(len(distinct), np.int64)
-    with workers(model, processes) as pool:
+    with workers(model, processes) as compute:
         for block in blocks(_numbered(sentences), sizes):
-            for index, window, vectors in embed_windows(model, sizes, block, pool):
+            for index, window, vectors in embed_windows(model, sizes, block, compute):
                 tokens = block[index].tokens[window.first : window.last]
                 found = np.array([rows.get(token, -1) for token in tokens], np.int64)
                 is_wanted = found >= 0  # [T]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 import elmo_tasks
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
 from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError, explain_oom
 
@@ -39,6 +41,12 @@ class VectorModel:
             raise InputError(
                 f"expected a biLM with state reset, got {self.layers.state}"
             )
+
+    def __reduce__(self) -> Any:
+        """Of a biLM from files, a pickle has the files in place of the weights."""
+        again = reopening(self.layers)
+        layers = self.layers if again is None else again
+        return _unpickled, (layers, self.output, self.mix, self.stored)
 
     @property
     def dtype(self) -> np.dtype:
@@ -133,6 +141,15 @@ class VectorModel:
         if self.output == "top":
             return layers[-1:]
         return layers
+
+
+def _unpickled(
+    layers: Layers | Reopening, output: str, mix: ScalarMix | None, stored: str
+) -> VectorModel:
+    """What a pickle calls."""
+    if isinstance(layers, Reopening):
+        layers = layers.layers()
+    return VectorModel(layers=layers, output=output, mix=mix, stored=stored)
 
 
 def first_not_finite(vectors: Tensor, names: list[str]) -> str | None:

@@ -33,7 +33,7 @@ from elmo_tasks.pretraining.raw_files import input_files, read_lines
 from elmo_tasks.pretraining.splits import BLOCK, write_splits
 from elmo_tasks.pretraining.text_folder import Prepared, TextFolder, sha256_of
 from elmo_tasks.settings import Size, checked
-from elmo_tasks.workers import Processes
+from elmo_tasks.workers import processes
 
 logger = logging.getLogger(__name__)
 
@@ -174,7 +174,8 @@ def _prepare_files(
     done: list[Prepared] = []
     with ExitStack() as stack:
         if workers > 1:
-            pool = stack.enter_context(Processes(workers))
+            stack.callback(job.folder.remove_leftovers)
+            pool = stack.enter_context(processes(workers))
             prepared = pool.map(prepare_one, files, places)
         else:
             prepared = map(prepare_one, files, places)

@@ -5,7 +5,6 @@ it.
 
 import json
 import shutil
-import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
@@ -17,7 +16,6 @@ from elmo_tasks.files import write_text
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.text_sets import BEGUN, SUCCESS
 from elmo_tasks.pretraining.splits import HELDOUT, SPLITS, TRAIN, Written
-from elmo_tasks.processes import POLL_SECONDS
 from elmo_tasks.temporary import leftovers
 
 _FINISHED = "_finished"
@@ -82,7 +80,7 @@ class TextFolder:
             )
         if begun.exists():
             _require_same(read_json(begun, "the settings of a call"), settings, begun)
-        self._remove_leftovers()
+        self.remove_leftovers()
         write_text(begun, json.dumps(settings, indent=1) + "\n")
 
     def outputs(self, file: Path, place: int) -> dict[str, Path]:
@@ -121,7 +119,7 @@ class TextFolder:
 
     def complete(self, prepared: list[Prepared]) -> None:
         """Write the totals, with which the text is complete."""
-        self._wait_for_workers()
+        self.remove_leftovers()
         write_text(self.path / SUCCESS, json.dumps(_totals(prepared)) + "\n")
         self._remove_records()
 
@@ -144,8 +142,8 @@ class TextFolder:
     def _has_text(self) -> bool:
         return self.has_heldout() or any(self.path.glob(f"{TRAIN}.*"))
 
-    def _remove_leftovers(self) -> None:
-        """Remove the temporary files of killed calls."""
+    def remove_leftovers(self) -> None:
+        """Remove the temporary files of processes that were killed."""
         own = tuple([f".{name}." for name in (TRAIN, HELDOUT, BEGUN, SUCCESS)])
         if self.path.is_dir():
             for left in leftovers(self.path):
@@ -155,17 +153,6 @@ class TextFolder:
         if records.is_dir():
             for left in leftovers(records):
                 left.unlink(missing_ok=True)
-
-    def _wait_for_workers(self) -> None:
-        """
-        Remove the temporary files of processes that a killed call has started, which
-        end when they see that it is gone. Those of a call at the same time stay.
-        """
-        ends = time.monotonic() + 3 * POLL_SECONDS
-        self._remove_leftovers()
-        while any(self.path.glob(".*.txt.gz.*.tmp")) and time.monotonic() < ends:
-            time.sleep(POLL_SECONDS / 10)
-            self._remove_leftovers()
 
 
 def sha256_of(file: Path) -> str:

@@ -6,17 +6,18 @@ the same command removes it.
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
 
 from elmo_tasks.cli.main import main
-from elmo_tasks.workers import Processes, WorkerLost
 from tests.archives.make import STORED
-from tests.forks import fork, status_of, temporary, write_and_wait
+from tests.forks import fork, status_of, temporary
 from tests.system import signals_of_a_terminal
 from tests.test_flow import SMALLER
 from tests.tiny import FIXTURES
@@ -121,16 +122,28 @@ def test_nohup(words: Callable[[str], list[str]], tmp_path: Path) -> None:
     assert status_of(fork(act)) == 0 and temporary(tmp_path) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
 def test_workers_of_a_terminal(number: int, tmp_path: Path) -> None:
     """A terminal sends its signals to the worker processes, too."""
-    with signals_of_a_terminal(), Processes(1) as workers:
-        worker = workers.submit(os.getpid).result()
-        begun = workers.submit(write_and_wait, tmp_path / "out")
-        until = time.monotonic() + 30
-        while not temporary(tmp_path) and time.monotonic() < until:
+    (tmp_path / "in.txt").write_text("The ferry left the harbour .\n" * 4000)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "elmo_tasks", "elmo", str(tmp_path / "in.txt")]
+    command += [str(out), "--shards", "40", "--workers", "2", "--top"]
+    with (
+        signals_of_a_terminal(),
+        Popen(command, start_new_session=True, stderr=PIPE, text=True) as running,
+    ):
+        while not (out.is_dir() and temporary(out) and list(out.glob("part-*"))):
+            assert running.poll() is None
+            time.sleep(0.01)
+        os.killpg(running.pid, number)
+        _, errors = running.communicate(timeout=120)
+    assert running.returncode == 128 + number
+    if number != signal.SIGHUP:  # which ends Python's own resource tracker, too
+        assert "Traceback" not in errors
+    assert temporary(out) == []
+    until = time.monotonic() + 60
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < until:
+            os.killpg(running.pid, 0)  # until nobody is left
             time.sleep(0.05)
-        os.kill(worker, number)
-        with pytest.raises(WorkerLost, match="ended by a signal"):
-            begun.result()
-    assert temporary(tmp_path) == []

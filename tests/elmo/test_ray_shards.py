@@ -12,8 +12,7 @@ import pytest
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.shards import ShardJob, write_shards
 from elmo_tasks.errors import InputError
-from elmo_tasks.ray_cluster import connected
-from elmo_tasks.workers import RayWorkers
+from elmo_tasks.ray_cluster import RayExecutor, connected
 from tests.elmo.samples import write_bilm
 
 pytestmark = pytest.mark.slow
@@ -52,8 +51,8 @@ def test_a_cluster_that_loses_a_node(
 
     files = [str(tmp_path / "in.txt")]
     try:
-        with connected(cluster.address) as ray, RayWorkers(ray, 2) as workers:
-            write_shards(job, files, 40, workers=workers, progress=lose_node)
+        with connected(cluster.address) as ray, RayExecutor(ray, 2) as executor:
+            write_shards(job, files, 40, executor=executor, progress=lose_node)
         whole = ShardJob(elmo=job.elmo, folder=tmp_path / "whole")
         write_shards(whole, files, 40)
         parts = sorted(whole.folder.glob("part-*"))
@@ -64,10 +63,10 @@ def test_a_cluster_that_loses_a_node(
         message = "/out: the worker on .* cannot find this folder"
         with (
             connected(cluster.address) as ray,
-            RayWorkers(ray, 2) as workers,
+            RayExecutor(ray, 2) as executor,
             pytest.raises(InputError, match=message),
         ):
-            write_shards(job, files, 40, workers=workers, started=unshare)
+            write_shards(job, files, 40, executor=executor, started=unshare)
     finally:
         cluster.shutdown()
 

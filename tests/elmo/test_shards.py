@@ -7,8 +7,10 @@ import gzip
 import json
 import logging
 import multiprocessing
+import pickle
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +22,14 @@ from elmo_tasks.elmo.shards import (
     LOCK,
     Row,
     ShardJob,
-    ShardWriter,
+    _opened,
     plan,
+    write_shard,
     write_shards,
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import list_files
-from elmo_tasks.workers import Processes, Workers
+from elmo_tasks.workers import WorkerLost, processes
 from tests.elmo.samples import write_bilm
 from tests.forks import fork, killed_while_writing, status_of, writing
 
@@ -149,7 +152,7 @@ def killed_after_one(tokens: int) -> None:
     raise Killed
 
 
-def test_a_second_call_writes_what_is_missing_or_damaged(
+def test_a_second_call_writes_what_is_missing(
     elmo: Elmo, corpus: list[str], tmp_path: Path
 ) -> None:
     write(elmo, corpus, tmp_path / "whole")
@@ -160,17 +163,9 @@ def test_a_second_call_writes_what_is_missing_or_damaged(
         ElmoVectors(out)
     killed_while_writing(out / "part-00001.parquet")
     kept = (out / "part-00000.parquet").stat().st_ino
-    write(elmo, corpus, out)
+    done = write(elmo, corpus, out)
+    assert (done["sentences"], done["tokens"]) == (14, 54)
     assert (out / "part-00000.parquet").stat().st_ino == kept
-    for number, damage in enumerate(
-        (slice(2000, 2001), slice(3000, None), slice(0, None))
-    ):
-        content = bytearray((out / f"part-0000{number}.parquet").read_bytes())
-        content[damage] = bytes(byte ^ 1 for byte in content[damage][:1])
-        (out / f"part-0000{number}.parquet").write_bytes(content)
-    with pytest.raises(InputError, match="part-00001.parquet: the file is damaged"):
-        ElmoVectors(out)[4]
-    write(elmo, corpus, out)
     assert parts(out) == parts(tmp_path / "whole")
     assert {path.name for path in out.iterdir()} == {
         *parts(out),
@@ -184,24 +179,27 @@ def test_one_changed_byte_changes_no_vector(
     elmo: Elmo, corpus: list[str], tmp_path: Path
 ) -> None:
     """
-    Wherever it is: the part is written again, or it reads the same, as with a byte of
-    the table's description that means nothing.
+    Wherever it is: reading is an error, or gives the same, as with a byte of the
+    table's description that means nothing.
     """
     out = tmp_path / "out"
     write(elmo, corpus, out, count=2)
-    expected = parts(out)
     part = out / "part-00000.parquet"
-    content = expected[part.name]
-    table = parquet.read_table(part)
-    rewritten = 0
+    content = part.read_bytes()
+    expected = list(ElmoVectors(out)[:7])
+    refused = 0
     for place in range(4, len(content), len(content) // 40):
         changed = bytearray(content)
         changed[place] ^= 0x20
         part.write_bytes(changed)
-        write(elmo, corpus, out, count=2)
-        assert parquet.read_table(part).equals(table), place
-        rewritten += parts(out) == expected
-    assert rewritten > 20
+        try:
+            found = list(ElmoVectors(out)[:7])
+        except InputError:
+            refused += 1
+            continue
+        for one, other in zip(found, expected, strict=True):
+            assert np.array_equal(one, other), place
+    assert refused > 20
 
 
 def kill_children(tokens: int) -> None:
@@ -217,12 +215,12 @@ def test_worker_processes_write_the_same_bytes(
     out = tmp_path / "out"
     write(elmo, corpus, tmp_path / "whole", count=12)
     with (
-        Processes(2) as two,
-        pytest.raises(InputError, match="a worker process was killed"),
+        pytest.raises(WorkerLost, match="a worker process was killed"),
+        processes(2) as two,
     ):
-        write(elmo, corpus, out, count=12, workers=two, progress=kill_children)
-    with Processes(2) as two:
-        write(elmo, corpus, out, count=12, workers=two)
+        write(elmo, corpus, out, count=12, executor=two, progress=kill_children)
+    with processes(2) as two:
+        write(elmo, corpus, out, count=12, executor=two)
     assert parts(tmp_path / "out") == parts(tmp_path / "whole")
 
 
@@ -239,37 +237,34 @@ def test_a_file_in_the_place_of_the_folder(
     assert (tmp_path / "file").read_text() == "kept"
 
 
-class Failing(Workers):
+class Failing(ThreadPoolExecutor):
     """One worker, whose first call fails; it takes its time for each."""
 
     def __init__(self) -> None:
         super().__init__(1)
         self.called = 0
 
-    def share(self, slot: int) -> dict[str, str]:
-        return {}
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        return super().submit(self._fail)
 
-    def _call(self, function: Any, arguments: Any, name: str, memory: int) -> Any:
+    def _fail(self) -> None:
         self.called += 1
         time.sleep(0.2)
         raise InputError("no space left")
-
-    def _end_calls(self) -> None:
-        pass
 
 
 def test_no_shard_is_begun_after_one_has_failed(
     elmo: Elmo, corpus: list[str], tmp_path: Path
 ) -> None:
-    """The workers are the caller's, who may go on with them."""
-    with Failing() as workers:
+    """The executor is the caller's, who may go on with it."""
+    with Failing() as executor:
         with pytest.raises(InputError, match="no space left"):
-            write(elmo, corpus, tmp_path / "out", count=6, workers=workers)
+            write(elmo, corpus, tmp_path / "out", count=6, executor=executor)
         # Waits for its turn, after all that was not cancelled.
-        last = workers.submit(print)
+        last = executor.submit(print)
         with pytest.raises(InputError):
             last.result()
-        assert workers.called <= 3  # the one that failed, the next, and this one
+        assert executor.called <= 3  # the one that failed, the next, and this one
 
 
 def test_a_folder_of_another_call(
@@ -299,16 +294,17 @@ def test_a_worker_that_differs(elmo: Elmo, corpus: list[str], tmp_path: Path) ->
     with pytest.raises(
         InputError, match="/out: the worker on .* cannot find this folder"
     ):
-        ShardWriter(lambda: job).write(shard)
+        write_shard(pickle.dumps(job), shard)
     write(elmo, corpus, job.folder, count=3)
     (job.folder / "part-00000.parquet").unlink()
     Path(corpus[0]).write_text("other lines\n" * 9)
     with pytest.raises(InputError, match="a.txt.gz: the text has changed"):
-        ShardWriter(lambda: job).write(shard)
+        write_shard(pickle.dumps(job), shard)
+    _opened.cache_clear()
     manifest = job.folder / "_manifest.json"
     manifest.write_text(manifest.read_text().replace('"torch": "', '"torch": "0'))
     with pytest.raises(InputError, match="the worker on .* differs: .*torch was '0"):
-        ShardWriter(lambda: job).write(shard)
+        write_shard(pickle.dumps(job), shard)
     assert not (job.folder / "part-00000.parquet").exists()
 
 

@@ -456,32 +456,6 @@ def test_temporary_files_of_killed_calls_are_removed(
     assert list((tmp_path / "again").rglob("*")) == []
 
 
-def test_the_end_of_other_processes_is_waited_for(
-    inputs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For three seconds; then their files stay."""
-    now = 50.0
-
-    def sleep(seconds: float) -> None:
-        nonlocal now
-        now += seconds
-        if now > 51.95 and file.exists():
-            file.rename(tmp_path / "gone")
-
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr(time, "sleep", sleep)
-    out = tmp_path / "out"
-    file = left(out, "train.0000.a.txt.gz", is_running=True)
-    prepare(inputs[:1], out, heldout=0)
-    assert now == pytest.approx(52.0) and (out / "_SUCCESS").exists()
-    now = 0.0
-    out = tmp_path / "other"
-    file = tmp_path / "none"
-    stays = left(out, "train.0000.a.txt.gz", is_running=True)
-    prepare(inputs[:1], out, heldout=0)
-    assert stays.exists() and now == pytest.approx(3.0)
-
-
 def test_the_settings_of_a_call(inputs: list[str], tmp_path: Path) -> None:
     prepare(inputs[:2], tmp_path / "out")
     settings = {

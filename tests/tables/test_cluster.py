@@ -14,7 +14,8 @@ import pytest
 
 import elmo_tasks
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import cluster, process, run_dir
+from elmo_tasks.experiments.tables import cluster, run_dir
+from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.schedule import (
     ScheduledRun,
@@ -24,7 +25,6 @@ from elmo_tasks.experiments.tables.schedule import (
 )
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.ray_cluster import connected
-from elmo_tasks.workers import Processes
 from tests.tables.tables import LAST, finish, row, write_table
 from tests.tiny import ROOT
 
@@ -89,7 +89,7 @@ def until(holds: Callable[[], Any]) -> None:
 
 
 def node_of(run: Run) -> str:
-    return str((run_dir.read_json(run.folder / process.NODE) or {}).get("node"))
+    return str((run_dir.read_json(run.folder / cluster.NODE) or {}).get("node"))
 
 
 def execute(ray: Any, runs: list[Run], code: str = WORKER) -> Generator[ScheduledRun]:
@@ -205,7 +205,7 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
         )
     )
     here = tmp_path / "local"
-    local = Session(table, here, seeds=2, workers=Processes(3), command=COMMAND)
+    local = Session(table, here, seeds=2, workers=LocalWorkers(3), command=COMMAND)
     list(local.run_all())
     folder = tmp_path / "ray"
     lines: list[str] = []

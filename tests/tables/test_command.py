@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from io import StringIO
 from pathlib import Path
 from threading import Thread
@@ -16,16 +17,17 @@ from elmo_tasks.cli import table_runs as command
 from elmo_tasks.cli.table_runs import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import process, run_dir
+from elmo_tasks.experiments.tables.local import LocalWorkers
+from elmo_tasks.experiments.tables.process import RunCommand
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.run_names import MODEL
-from elmo_tasks.workers import Workers
 from tests.tables.tables import LAST, finish, row, write_result, write_table
 from tests.test_flow import elmo_tasks
 
 Shown = Callable[..., str]
 
 
-class Untrained(Workers):
+class Untrained(LocalWorkers):
     """
     Writes the results of runs without training, unless their rows are in `failing` or
     `interrupting`.
@@ -36,33 +38,23 @@ class Untrained(Workers):
     interrupting: set[str] = set()
     wait: Callable[[Path], None] = staticmethod(lambda folder: None)
 
-    def submit(
-        self, function: Callable[..., Any], *arguments: Any, **about: Any
-    ) -> Any:
-        (folder,) = [one for one in arguments if isinstance(one, Path)]
-        plan = run_dir.read_json(folder / run_dir.PLAN) or {}
-        Untrained.started.append(about["name"])
+    def start(self, run: RunCommand, *, name: str, memory: int) -> Future[int]:
+        plan = run_dir.read_json(run.folder / run_dir.PLAN) or {}
+        Untrained.started.append(name)
         if plan["row"] in self.interrupting:
             raise KeyboardInterrupt
-        return super().submit(self._write, folder, plan)
+        return self._threads.submit(self._write, run.folder, plan)
 
     def share(self, slot: int) -> dict[str, str]:
         return {}
 
     def _write(self, folder: Path, plan: dict[str, Any]) -> int:
-        process.tell_start(folder)
         Untrained.wait(folder)
         if plan["row"] in self.failing:
             run_dir.write_failure(folder, "a.txt:1: no tag")
             return 1
         write_result(folder, plan, f1=0.1 * plan["seed"], elmo_input_s0=1.0)
         return 0
-
-    def _call(self, function: Callable[..., Any], arguments: Any, *_: object) -> Any:
-        return function(*arguments)
-
-    def _end_calls(self) -> None:
-        pass
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +63,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
     Untrained.failing = set()
     Untrained.interrupting = set()
     Untrained.wait = staticmethod(lambda folder: None)
-    monkeypatch.setattr(command, "Processes", Untrained)
+    monkeypatch.setattr(command, "LocalWorkers", Untrained)
 
 
 @pytest.fixture

@@ -10,7 +10,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.schedule import (
     ENDED,
@@ -19,7 +22,6 @@ from elmo_tasks.experiments.tables.schedule import (
     State,
 )
 from elmo_tasks.experiments.tables.table import Row
-from elmo_tasks.workers import Processes
 from tests.system import is_alive
 from tests.tables.tables import finish
 
@@ -51,7 +53,7 @@ def run_all(
     """
     scheduler = Scheduler(
         runs,
-        Processes(workers),
+        LocalWorkers(workers),
         join=join,
         command=("-S", "-c", code),
         poll_seconds=0.01,
@@ -235,3 +237,16 @@ def test_a_run_and_its_children_exit_with_its_parent() -> None:
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     assert len(children) == 2 and not any(map(is_alive, children))
+
+
+def test_programs_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for given, slots, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3")):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert LocalWorkers(slots).share(0)["OMP_NUM_THREADS"] == threads
+    three = LocalWorkers(3)
+    gpus = [three.share(slot)["CUDA_VISIBLE_DEVICES"] for slot in range(3)]
+    assert gpus == ["0", "1", "0"]
+    assert "CUDA_VISIBLE_DEVICES" not in LocalWorkers(1).share(0)

@@ -4,6 +4,7 @@ import importlib
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,59 @@ from typing import Any
 import elmo_tasks
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.ray_cluster import first_line, nodes_of, room_of
-from elmo_tasks.workers import RayWorkers
+from elmo_tasks.experiments.tables.process import RunCommand, stop, thread_variables
+from elmo_tasks.ray_cluster import (
+    RayExecutor,
+    first_line,
+    node_name,
+    nodes_of,
+    room_of,
+)
 
 PROBE_SECONDS = 10.0
+
+NODE = "node.json"
+"""
+In a run's folder: `node`, the node that executes it or did so last, see `node_name`,
+and `process`, the id of the worker.
+"""
+
+
+class RayWorkers:
+    """Tasks of a cluster, each of which executes a run by a process of its own."""
+
+    def __init__(self, nodes: RayExecutor) -> None:
+        self.slots = nodes.slots
+        self._nodes = nodes
+
+    def share(self, slot: int) -> dict[str, str]:
+        return thread_variables(self._nodes.cores)  # Ray itself chooses the GPU
+
+    def start(self, run: RunCommand, *, name: str, memory: int) -> Future[int]:
+        (run.folder / NODE).unlink(missing_ok=True)
+        return self._nodes.submit_named(name, memory, execute_on_node, run)
+
+    def place(self, folder: Path) -> dict[str, Any] | None:
+        return run_dir.read_json(folder / NODE)
+
+    def close(self) -> None:
+        self._nodes.shutdown()
+
+
+def execute_on_node(run: RunCommand) -> int:
+    """
+    In a task: execute a run, and return the exit code. The process ends when the task
+    does.
+    """
+    if not (run.folder / run_dir.PLAN).is_file():
+        raise InputError("the folder is not shared with this node", file=run.folder)
+    process = run.start()
+    try:
+        place = {"node": node_name(), "process": os.getpid()}
+        run_dir.write_json(run.folder / NODE, place)
+        return process.wait()
+    finally:
+        stop(process)
 
 
 def open_workers(ray: Any, home: Path, slots: int | None = None) -> RayWorkers:
@@ -37,7 +87,8 @@ def open_workers(ray: Any, home: Path, slots: int | None = None) -> RayWorkers:
         raise InputError(problem, hint="start a node, or set OMP_NUM_THREADS")
     _check_nodes(ray, nodes, home)
     has_gpus = any(node["Resources"].get("GPU") for node in nodes)
-    return RayWorkers(ray, slots or room, cores=cores, gpus=int(has_gpus))
+    nodes_used = RayExecutor(ray, slots or room, cores=cores, gpus=int(has_gpus))
+    return RayWorkers(nodes_used)
 
 
 def _check_nodes(ray: Any, nodes: list[dict[str, Any]], home: Path) -> None:

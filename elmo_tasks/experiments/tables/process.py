@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.ray_cluster import node_name
 
 STOP_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -20,54 +22,39 @@ STOP_SECONDS = 10.0
 HELD = 75
 """The exit code of a run that another process executes."""
 
-NODE = "node.json"
-"""
-In a run's folder while a worker executes it: `process`, the worker's id, and `node`,
-see `node_name`.
-"""
-
 COMMAND = ("-m", "elmo_tasks", "ablate-run")
 """The arguments of Python before the folder of the run that it is to execute."""
 
 
-def execute(
-    command: tuple[str, ...], folder: Path, cwd: str, variables: dict[str, str]
-) -> int:
+@dataclass(frozen=True)
+class RunCommand:
     """
-    In a worker: execute the run in a folder by a process of its own, and return the
-    exit code. The process, with all that it starts, ends when the worker does; its
-    output is appended to the run's log.
+    What executes the run in a folder: the arguments of Python before the folder, the
+    current folder, and variables of the environment. Output is appended to the run's
+    log.
     """
-    if not (folder / run_dir.PLAN).is_file():
-        raise InputError("the folder is not shared with this node", file=folder)
-    process = _start(command, folder, cwd, variables)
-    try:
-        tell_start(folder)
-        return process.wait()
-    finally:
-        stop(process)
 
+    command: tuple[str, ...]
+    folder: Path
+    cwd: str
+    variables: Mapping[str, str]
 
-def tell_start(folder: Path) -> None:
-    """Write that this process executes the run, for the process that follows it."""
-    place = {"node": node_name(), "process": os.getpid()}
-    run_dir.write_json(folder / NODE, place)
-
-
-def _start(
-    command: tuple[str, ...], folder: Path, cwd: str, variables: dict[str, str]
-) -> subprocess.Popen[bytes]:
-    """Start the process in its own process group."""
-    with (folder / run_dir.LOG).open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, *command, str(folder), "--parent", str(os.getpid())],
-            env=os.environ | variables,
-            cwd=cwd if os.path.isdir(cwd) else None,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    def start(self) -> subprocess.Popen[bytes]:
+        """
+        Start the process, in a process group of its own. It ends, with all that it
+        starts, when this process does, see `execute`.
+        """
+        with (self.folder / run_dir.LOG).open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, *self.command, str(self.folder)]
+                + ["--parent", str(os.getpid())],
+                env=os.environ | dict(self.variables),
+                cwd=self.cwd if os.path.isdir(self.cwd) else None,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -79,3 +66,36 @@ def stop(process: subprocess.Popen[bytes]) -> None:
                 process.wait(STOP_SECONDS)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+class Workers(Protocol):
+    """What executes the runs of a table, `slots` at a time."""
+
+    slots: int
+
+    def share(self, slot: int) -> dict[str, str]:
+        """
+        The environment variables that limit a program to its share of the cores and
+        GPUs, if one program runs in each slot. `slot` is its number, counted from 0.
+        """
+
+    def start(self, run: RunCommand, *, name: str, memory: int) -> Future[int]:
+        """
+        Execute a run. The future has the exit code, or the error `WorkerLost`. A
+        cluster shows the `name`, and chooses a node with `memory` bytes.
+        """
+
+    def place(self, folder: Path) -> dict[str, Any] | None:
+        """
+        Where the run in a folder is executed, the `node` of a cluster or `None` for
+        this machine, with what differs if it starts again; `None` if it has not
+        started.
+        """
+
+    def close(self) -> None:
+        """End all runs that are executed, and execute no others."""
+
+
+def thread_variables(cores: int) -> dict[str, str]:
+    """The environment variables that make a program use this number of threads."""
+    return {"OMP_NUM_THREADS": str(cores), "MKL_NUM_THREADS": str(cores)}

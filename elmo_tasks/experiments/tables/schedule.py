@@ -13,8 +13,8 @@ from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import process, run_dir
+from elmo_tasks.experiments.tables.process import RunCommand, Workers
 from elmo_tasks.experiments.tables.runs import Run
-from elmo_tasks.workers import Workers
 
 POLL_SECONDS = 0.5
 
@@ -41,9 +41,8 @@ class ScheduledRun:
     in a cluster it runs. `failed_before` is when an earlier attempt failed, see
     `run_dir.failed_at`.
 
-    While a worker has it, `call` is the future of `process.execute`, `slot` the number
-    of the worker's share of the machine, and `place` what the worker has told of its
-    start.
+    While a worker has it, `call` is the future of its exit code, `slot` the number of
+    the worker's share of the machine, and `place` where it has started.
     """
 
     run: Run
@@ -135,19 +134,13 @@ class Scheduler:
 
     def _submit(self, one: ScheduledRun) -> None:
         one.run.prepare()
-        folder = one.run.folder
-        (folder / process.NODE).unlink(missing_ok=True)
         taken = {other.slot for other in self._executed()}
         one.slot = min(set(range(self._workers.slots)) - taken)
         one.place = None
-        one.call = self._workers.submit(
-            process.execute,
-            self._command,
-            folder,
-            os.getcwd(),
-            _own_variables() | self._workers.share(one.slot),
-            name=one.run.label,
-            memory=peak_memory(one.run),
+        variables = _own_variables() | self._workers.share(one.slot)
+        command = RunCommand(self._command, one.run.folder, os.getcwd(), variables)
+        one.call = self._workers.start(
+            command, name=one.run.label, memory=peak_memory(one.run)
         )
         one.state = State.SUBMITTED
 
@@ -176,7 +169,7 @@ class Scheduler:
     def _see_starts(self) -> Iterator[ScheduledRun]:
         """A run starts again, on another node, if it has lost its own."""
         for one in self._executed():
-            place = run_dir.read_json(one.run.folder / process.NODE)
+            place = self._workers.place(one.run.folder)
             if place is not None and place != one.place:
                 one.place = place
                 one.node = place["node"]
@@ -188,7 +181,6 @@ class Scheduler:
     ) -> Iterator[ScheduledRun]:
         for one, call in ended:
             code = _exit_code(one.run, call)
-            (one.run.folder / process.NODE).unlink(missing_ok=True)
             one.call = None
             one.slot = None
             if code == process.HELD:  # another process has been faster

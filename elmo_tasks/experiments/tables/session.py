@@ -11,7 +11,8 @@ from pathlib import Path
 from elmo_tasks import resources
 from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.process import COMMAND
+from elmo_tasks.experiments.tables.local import LocalWorkers
+from elmo_tasks.experiments.tables.process import COMMAND, Workers
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import Record, Summary, no_score
 from elmo_tasks.experiments.tables.runs import Planner
@@ -20,7 +21,6 @@ from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
 from elmo_tasks.files import atomic_write
 from elmo_tasks.settings import Size, checked
-from elmo_tasks.workers import Processes, Workers
 
 
 class Session:
@@ -51,7 +51,7 @@ class Session:
     ) -> None:
         self.folder = folder.absolute()
         self.seeds = seeds
-        self.workers = Processes(1) if workers is None else workers
+        self.workers = LocalWorkers(1) if workers is None else workers
         self._join = join
         self._command = command
         self._arguments = [table, "--scale", scale, "-s", str(folder)]

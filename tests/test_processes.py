@@ -1,0 +1,178 @@
+"""Functions in other processes: whoever is killed, and whenever, the call ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.workers import WorkerLost, processes
+from tests.system import is_alive
+
+MAIN = """
+import os, time
+from elmo_tasks.workers import processes
+if __name__ == "__main__":
+    with processes(2) as pool:
+        first, second = pool.submit(os.getpid), pool.submit(os.getpid)
+        print(first.result(), flush=True)
+        list(pool.map(time.sleep, [60, 60]))
+"""
+
+WITHOUT_GUARD = """
+import sys
+from elmo_tasks.errors import InputError
+from elmo_tasks.workers import processes
+try:
+    with processes(3) as pool:
+        print(pool.submit(abs, -1).result())
+except InputError as error:
+    print(error, file=sys.stderr)
+"""
+
+MODEL = """
+import sys
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.errors import InputError
+elmo = Elmo.from_pretrained(device="cpu")
+try:
+    elmo.mean_vectors([["a", "b"]] * 10, ["a"], processes=2)
+except InputError as error:
+    print(error, file=sys.stderr)
+"""
+
+SECONDS = 300.0
+
+
+def until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def children_of(process: int) -> list[int]:
+    """The processes that a process has started, and that have not ended."""
+    try:
+        text = Path(f"/proc/{process}/task/{process}/children").read_text()
+    except OSError:
+        return []
+    return [int(word) for word in text.split()]
+
+
+def workers_of(process: int) -> list[int]:
+    """Those of its children that are to call functions."""
+    found = []
+    for child in children_of(process):
+        try:
+            command = Path(f"/proc/{child}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"spawn_main" in command:
+            found.append(child)
+    return found
+
+
+def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(MAIN)
+    command = [sys.executable, str(tmp_path / "main.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        started = workers_of(parent.pid)
+        assert len(started) == 2
+        parent.kill()
+        parent.wait()
+        assert parent.stdout.read() == "", "until the last process has closed it"
+    until(lambda: not any(map(is_alive, started)))
+
+
+@pytest.mark.parametrize("script", [WITHOUT_GUARD, MODEL])
+def test_a_script_without_a_guard_ends_in_one_line(script: str, tmp_path: Path) -> None:
+    """Also if what has to be sent to the processes is large."""
+    (tmp_path / "script.py").write_text(script)
+    command = [sys.executable, str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert 'call this below `if __name__ == "__main__":`' in done.stderr
+
+
+def sleep_then_write(file: Path, seconds: float) -> None:
+    file.with_suffix(".begun").touch()
+    time.sleep(seconds)
+    file.touch()
+
+
+def test_an_error_ends_the_calls(tmp_path: Path) -> None:
+    """Those that wait do not begin; those that have begun do not end."""
+    with pytest.raises(KeyboardInterrupt), processes(1) as pool:
+        pool.submit(sleep_then_write, tmp_path / "first", 60)
+        for number in range(5):
+            pool.submit(sleep_then_write, tmp_path / f"other{number}", 0)
+        until((tmp_path / "first.begun").exists)
+        began = time.monotonic()
+        raise KeyboardInterrupt
+    assert time.monotonic() - began < 30
+    assert [file.name for file in tmp_path.iterdir()] == ["first.begun"]
+
+
+def test_calls_are_finished_without_an_error(tmp_path: Path) -> None:
+    with processes(2) as pool:
+        calls = [pool.submit(sleep_then_write, tmp_path / "a", 1)]
+        assert list(pool.map(divmod, [7, 8], [2, 2])) == [(3, 1), (4, 0)]
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(divmod, 1, 0).result()
+        assert calls[0].result() is None
+    assert (tmp_path / "a").exists()
+
+
+def test_a_killed_process_is_an_error() -> None:
+    with (
+        pytest.raises(WorkerLost, match="a worker process was killed"),
+        processes(2) as pool,
+    ):
+        slow = pool.submit(time.sleep, 60)
+        pool.submit(os.kill, pool.submit(os.getpid).result(), signal.SIGKILL)
+        slow.result()
+
+
+def echo(data: bytes) -> bytes:
+    return data
+
+
+LARGE = 3_000_000
+"""Bytes, more than a pipe holds."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("which", [0, -1])
+def test_a_process_can_be_killed_at_any_moment(moment: float, which: int) -> None:
+    """While it starts, waits, computes, and while data are on their way."""
+    code = (
+        "from elmo_tasks.workers import processes; from tests.test_processes import *\n"
+        "with processes(2) as pool:\n"
+        "    print('ready', flush=True)\n"
+        "    for _ in range(10_000):\n"
+        "        for one in pool.map(echo, [bytes(LARGE)] * 8): pass\n"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        if moment >= 1:
+            assert parent.stdout.readline() == "ready\n"
+        until(lambda: len(workers_of(parent.pid)) == 2 or moment == 0)
+        until(lambda: workers_of(parent.pid))
+        time.sleep(moment % 1)
+        os.kill(workers_of(parent.pid)[which], signal.SIGKILL)
+        _, errors = parent.communicate(timeout=SECONDS)
+    assert parent.returncode == 1
+    assert "WorkerLost: a worker process" in errors.splitlines()[-1]
+    assert errors.count("Traceback") == 1
