@@ -13,7 +13,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
-from elmo_tasks.training.checks.problem import below, get, items
+from elmo_tasks.training.nested import below, get, items
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 

@@ -17,7 +17,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.raw_text import blank_pipeline
 from elmo_tasks.training.archive_needs import PARTS
-from elmo_tasks.training.checks.problem import items
+from elmo_tasks.training.nested import items
 
 if TYPE_CHECKING:  # imported where it is used, since it takes long
     from spacy.language import Language

@@ -19,8 +19,8 @@ from allennlp.common.params import (
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
-from elmo_tasks.training.checks.files import strings
-from elmo_tasks.training.checks.problem import below, mapped, nearest
+from elmo_tasks.training.checks.problem import nearest
+from elmo_tasks.training.nested import below, mapped, strings
 
 
 def find_config(name: str, scale: str | None = None) -> str:

@@ -36,9 +36,9 @@ from elmo_tasks.run_names import (
     VOCABULARY,
 )
 from elmo_tasks.temporary import leftovers, remove_leftovers
-from elmo_tasks.training.checks.problem import mapped
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
+from elmo_tasks.training.nested import mapped
 
 logger = logging.getLogger(__name__)
 

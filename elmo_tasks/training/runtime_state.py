@@ -11,7 +11,7 @@ import numpy
 import torch
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.training.checks.problem import items, mapped
+from elmo_tasks.training.nested import items, mapped
 
 SCALARS = (bool, int, float, str, type(None), numpy.generic)
 PLAIN = (*SCALARS, torch.Tensor, numpy.ndarray)

@@ -14,7 +14,7 @@ from elmo_tasks.errors import InputError, shown, without_secrets
 from elmo_tasks.files import write_text
 from elmo_tasks.run_names import CONFIG, MODEL, TRACKED, epoch_metrics
 from elmo_tasks.settings import Count, PathLike, Settings, checked, not_empty
-from elmo_tasks.training.checks.problem import mapped
+from elmo_tasks.training.nested import mapped
 from elmo_tasks.training.trackers import TRACKERS, NewRun, TrackerName
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.models import BUNDLED, published
 from elmo_tasks.formats.text_sets import INTERRUPTED, incomplete_folder
-from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
+from elmo_tasks.training.checks.problem import Problem, shown
+from elmo_tasks.training.nested import below, get, items, strings
 
 
 def expected_device(device: Any) -> str | None:
@@ -132,14 +133,6 @@ def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
         wanted = expected_device(device)
         if wanted is not None:
             yield Problem(place, wanted, shown(device))
-
-
-def strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """The strings in a value, with their paths."""
-    if isinstance(value, str):
-        yield path, value
-    for key, part in items(value):
-        yield from strings(below(path, key), part)
 
 
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,8 @@ from elmo_tasks.elmo.allocation import TooLarge, parameters_of_at_most
 from elmo_tasks.elmo.source_types import FILE_KEYS
 from elmo_tasks.formats.fetch import NotAllowed
 from elmo_tasks.formats.models import published
-from elmo_tasks.training.checks.files import REMOTE, strings
+from elmo_tasks.training.checks.files import REMOTE
+from elmo_tasks.training.nested import strings
 
 BATCH = 2
 """Instances of a batch."""

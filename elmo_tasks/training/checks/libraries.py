@@ -8,7 +8,8 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback, WandBCallback
 
-from elmo_tasks.training.checks.problem import Problem, get, items, shown
+from elmo_tasks.training.checks.problem import Problem, shown
+from elmo_tasks.training.nested import get, items
 from elmo_tasks.training.trackers import TRACKERS, fault_of
 from elmo_tasks.training.tracking import Tracking
 

@@ -2,10 +2,11 @@
 
 import difflib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 from elmo_tasks.settings import Wrong
+from elmo_tasks.training.nested import below
 
 SHOWN_CHARACTERS = 60
 LISTED_NAMES = 12
@@ -85,42 +86,3 @@ def shown(value: Any) -> str:
     if len(text) <= SHOWN_CHARACTERS:
         return text
     return f"{text[: SHOWN_CHARACTERS - 3]}..."
-
-
-def below(path: str, key: object) -> str:
-    """The path of a part."""
-    if not path:
-        return str(key)
-    return f"{path}.{key}"
-
-
-def items(value: Any) -> Iterable[tuple[Any, Any]]:
-    """
-    Keys and values of an object, indices and values of a list, nothing of other values.
-    """
-    if isinstance(value, dict):
-        return value.items()
-    if isinstance(value, list | tuple):
-        return enumerate(value)
-    return ()
-
-
-def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """
-    The value with `function` applied to all but dictionaries, lists, tuples and sets;
-    dictionaries become plain.
-    """
-    if isinstance(value, dict):
-        return {key: mapped(part, function) for key, part in value.items()}
-    if isinstance(value, list | tuple | set):
-        return type(value)(mapped(part, function) for part in value)
-    return function(value)
-
-
-def get(config: Any, path: str) -> Any:
-    """The value at a path of nested objects; `None` if there is none."""
-    for key in path.split("."):
-        if not isinstance(config, Mapping):
-            return None
-        config = config.get(key)
-    return config

@@ -48,7 +48,7 @@ from elmo_tasks.settings import (
     wrong_values,
 )
 from elmo_tasks.training.checks.files import DATA_PATHS
-from elmo_tasks.training.checks.problem import items
+from elmo_tasks.training.nested import items
 from elmo_tasks.training.optimization import ReduceOnPlateau, ResumableMovingAverage
 from elmo_tasks.training.subsampling import ShareDataLoader
 from elmo_tasks.training.trainer import ResumableTrainer

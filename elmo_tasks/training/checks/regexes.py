@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
+from elmo_tasks.training.checks.problem import Problem, shown
+from elmo_tasks.training.nested import below, get, items
 
 PARAMETER = "a regex that matches a parameter"
 TRAINED = "a regex that matches a parameter that is trained"

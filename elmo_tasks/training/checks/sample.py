@@ -21,8 +21,9 @@ from elmo_tasks.elmo.allocation import TooLarge
 from elmo_tasks.errors import is_out_of_memory, one_line
 from elmo_tasks.formats.fetch import NotAllowed, downloads
 from elmo_tasks.training.checks.first_instances import Failed, NotJudged, Sample
-from elmo_tasks.training.checks.problem import Problem, get
+from elmo_tasks.training.checks.problem import Problem
 from elmo_tasks.training.checks.regexes import invalid_regexes, regex_problems
+from elmo_tasks.training.nested import get
 from elmo_tasks.training.runtime_state import random_state, set_random_state
 
 SAMPLES = (20, 1000)

@@ -35,14 +35,8 @@ from elmo_tasks.training.checks.arguments import (
     passes_on_anything,
     rules_of,
 )
-from elmo_tasks.training.checks.problem import (
-    Problem,
-    below,
-    get,
-    items,
-    shown,
-    unknown,
-)
+from elmo_tasks.training.checks.problem import Problem, shown, unknown
+from elmo_tasks.training.nested import below, get, items
 from elmo_tasks.training.seeds import SEED, SEEDS
 
 CONTAINERS: dict[Any, type] = {

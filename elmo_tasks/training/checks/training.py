@@ -16,12 +16,13 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.files import device_problems, file_problems
 from elmo_tasks.training.checks.libraries import library_problems
-from elmo_tasks.training.checks.problem import Problem, get, one_for_each_key
+from elmo_tasks.training.checks.problem import Problem, one_for_each_key
 from elmo_tasks.training.checks.regexes import regex_problems
 from elmo_tasks.training.checks.sample import sample_problems
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
+from elmo_tasks.training.nested import get
 from elmo_tasks.training.seeds import SEED, spread_seed
 
 logger = logging.getLogger(__name__)
