@@ -2,7 +2,7 @@
 Write the reference pages for configs, tables and the command line. `make reference`
 runs this script.
 
-Types, ranges and defaults come from the annotations that `elmo-tasks check` follows,
+Types, ranges and defaults come from the annotations of constructors,
 meanings from the annotations or from the `# Parameters` of docstrings, and options from
 the command line's parsers.
 """
@@ -51,17 +51,21 @@ from elmo_tasks.experiments.tables.table import (
 )
 from elmo_tasks.nn.elmo_embedder import SETTINGS, ElmoTokenEmbedder
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.settings import NAMES, Range, Seed, annotations, as_json, meaning
+from elmo_tasks.settings import (
+    NAMES,
+    Range,
+    Seed,
+    annotations,
+    as_json,
+    has_range,
+    meaning,
+)
 from elmo_tasks.tasks.reader import TaskReader
 from elmo_tasks.tasks.sst.layers import Head
 from elmo_tasks.tasks.task_model import TaskModel
-from elmo_tasks.training.checks.arguments import VARIABLE, arguments_of
-from elmo_tasks.training.checks.ranges import (
-    MODULES,
-    RANGES,
-    data_path_problems,
-)
-from elmo_tasks.training.checks.schema import BESIDE_TRAINING, Distributed
+from elmo_tasks.training.checks.blame import VARIABLE, parameters_of
+from elmo_tasks.training.checks.files import DATA_PATHS
+from elmo_tasks.training.checks.top_level import BESIDE_TRAINING, Distributed
 from elmo_tasks.training.checks.training import CheckedTrainModel
 from elmo_tasks.training.seeds import SEED, SEEDS
 
@@ -144,6 +148,11 @@ WITH_TRAINING: dict[str, Any] = {
     **dict.fromkeys(SEEDS, Optional[Seed]),
 }
 """The keys that `elmo-tasks train` and `evaluate` read themselves."""
+
+
+class DataPath:
+    """What the keys of data take."""
+
 
 SUPPLIED: dict[type, tuple[str, ...]] = {
     TrainModel: ("serialization_dir", "local_rank", "ddp_accelerator"),
@@ -247,13 +256,14 @@ def configs() -> Iterator[str]:
         for name in sorted(kind.list_available()):
             if is_ours(kind, name):
                 yield from class_section(kind, name)
-    yield from others()
 
 
 def top_level() -> Iterator[str]:
     """The keys of the whole config, and those of `distributed`."""
     constructor = TrainModel.from_partial_objects
-    parameters = arguments_of(TrainModel, constructor) or {}
+    parameters = parameters_of(TrainModel, constructor)
+    for key in DATA_PATHS:
+        parameters[key] = parameters[key].replace(annotation=DataPath)
     for key in BESIDE_TRAINING:
         parameters[key] = Parameter(
             key, Parameter.KEYWORD_ONLY, default=None, annotation=WITH_TRAINING[key]
@@ -262,7 +272,7 @@ def top_level() -> Iterator[str]:
     texts = meanings(CheckedTrainModel)
     yield from key_table(without(parameters, supplied), texts)
     yield from ("## distributed", "", summary(Distributed), "")
-    parameters = arguments_of(Distributed, Distributed.__init__) or {}
+    parameters = parameters_of(Distributed, Distributed.__init__)
     yield from key_table(without(parameters, supplied), meanings(Distributed))
 
 
@@ -278,12 +288,12 @@ def task_models() -> Iterator[str]:
 
 
 def shared_of_models() -> dict[str, Parameter]:
-    found = arguments_of(TaskModel, TaskModel.__init__) or {}
+    found = parameters_of(TaskModel, TaskModel.__init__)
     return without(found, SUPPLIED[Model])
 
 
 def shared_of_readers() -> dict[str, Parameter]:
-    found = arguments_of(TaskReader, TaskReader.__init__) or {}
+    found = parameters_of(TaskReader, TaskReader.__init__)
     return without(found, SUPPLIED[DatasetReader])
 
 
@@ -313,7 +323,7 @@ def class_section(
         yield "Its keys are those of [model.elmo](#modelelmo)."
         yield ""
         return
-    parameters = arguments_of(cls, constructor) or {}
+    parameters = annotated(cls, parameters_of(cls, constructor))
     own = without(parameters, SUPPLIED.get(kind, ()))
     if kind is DatasetReader and issubclass(cls, TaskReader):
         shared = shared_of_readers()
@@ -330,6 +340,18 @@ def class_section(
     else:
         yield "No keys."
         yield ""
+
+
+def annotated(cls: type, parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
+    """
+    The parameters of a constructor of AllenNLP, with the ranges of our own one, which
+    gets their values.
+    """
+    found = dict(parameters)
+    for name, own in inspect.signature(cls.__init__).parameters.items():
+        if name in found and has_range(own.annotation):
+            found[name] = found[name].replace(annotation=own.annotation)
+    return found
 
 
 def without(
@@ -388,31 +410,6 @@ def options_table() -> Iterator[str]:
             sentence(texts.get(field, "")),
         )
     yield ""
-
-
-def others() -> Iterator[str]:
-    """The ranges of AllenNLP's own arguments."""
-    yield from (
-        "## Keys of AllenNLP's classes",
-        "",
-        "The documentation of AllenNLP says what the keys of its classes mean. `check` accepts these values:",
-        "",
-        "| class | keys | values |",
-        "|---|---|---|",
-    )
-    yield from ranges("all modules", MODULES)
-    for cls, keys in RANGES.items():
-        if cls not in (TrainModel, Trainer, DataLoader, MovingAverage, Evaluator):
-            yield from ranges(f"`{cls.__name__}`", keys)
-
-
-def ranges(title: str, keys: Mapping[str, Any]) -> Iterator[str]:
-    """A row for the keys that have the same values."""
-    grouped: dict[str, list[str]] = {}
-    for key, annotation in keys.items():
-        grouped.setdefault(values(annotation), []).append(f"`{key}`")
-    for text, names in grouped.items():
-        yield row(title, ", ".join(names), text)
 
 
 # Tables
@@ -533,8 +530,6 @@ def values(annotation: Any) -> str:
         for part in arguments[1:]:
             if isinstance(part, Range):
                 return f"{NAMES[arguments[0]]} {part}"
-            if part is data_path_problems:
-                return "a path, or a list or an object of paths"
         return values(arguments[0])
     if origin is Literal:
         return ", ".join([f"`{as_json(value)}`" for value in arguments])
@@ -575,6 +570,8 @@ def class_value(cls: type) -> str:
     """An object of a class, with a link to those on this page."""
     if cls is ElmoTokenEmbedder:
         return "[an object](#modelelmo)"
+    if cls is DataPath:
+        return "a path, or a list or an object of paths"
     if cls is Distributed:
         return "[an object](#distributed)"
     if cls is Model:

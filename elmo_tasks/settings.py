@@ -254,10 +254,18 @@ def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
     return found
 
 
+class WrongValues(InputError):
+    """The error of invalid values, which lists them all."""
+
+    def __init__(self, found: list[Wrong], prefix: str = "") -> None:
+        super().__init__(prefix + "; ".join(map(str, found)))
+        self.found = found
+
+
 def require_none(found: list[Wrong], prefix: str = "") -> None:
-    """Raises `InputError` that lists the invalid values, if there are any."""
+    """Raises `WrongValues` if there are any."""
     if found:
-        raise InputError(prefix + "; ".join(map(str, found)))
+        raise WrongValues(found, prefix)
 
 
 def annotations(cls: type) -> dict[str, Any]:

@@ -121,13 +121,14 @@ class BiLMOptions(Settings):
     @classmethod
     def problems(cls, options: dict[str, Any]) -> list[Wrong]:
         """
-        The invalid values in the content of an `options.json`, by their keys in it.
+        The invalid values and unknown keys in the content of an `options.json`, by
+        their keys in it.
         """
         try:
             values = _values(options)
         except InputError:
             return [Wrong("", _STRUCTURE, options)]
-        found = _wrong_count(options)
+        found = _wrong_count(options) + _unknown(options)
         for wrong in wrong_in(cls, values):
             found.append(wrong._replace(key=PLACES[wrong.key]))
         return found
@@ -184,6 +185,23 @@ PLACES = {
     "proj_clip": "lstm.proj_clip",
 }
 """Where each field is in `options.json`."""
+
+
+IGNORED = ("char_cnn.n_characters", "char_cnn.embedding")
+"""Other keys below `lstm` and `char_cnn`."""
+
+
+def _unknown(options: dict[str, Any]) -> list[Wrong]:
+    """The keys below `lstm` and `char_cnn` that no `options.json` has."""
+    found = []
+    known = [*PLACES.values(), *IGNORED]
+    for part in ("lstm", "char_cnn"):
+        names = [one.partition(".")[2] for one in known if one.startswith(f"{part}.")]
+        for key in options[part]:
+            if key not in names:
+                wanted = f"one of the keys {', '.join(sorted(names))}"
+                found.append(Wrong(f"{part}.{key}", wanted, key))
+    return found
 
 
 _STRUCTURE = "lstm and char_cnn with filters and embedding.dim"

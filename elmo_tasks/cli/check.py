@@ -1,4 +1,4 @@
-"""`elmo-tasks check`: all problems of a config, before training."""
+"""`elmo-tasks check`: the problems of a config, before training."""
 
 import argparse
 import json
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 DESCRIPTION = (
-    "List all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
-    " If there are none, train for one step on the first instances. The exit status is 0 if all is well."
+    "Construct configs, train each for one step on its first instances, and list what is wrong: keys, types, values,"
+    " names, sizes, missing files and GPUs. The exit status is 0 if all is well."
 )
 
 
@@ -87,23 +87,10 @@ def _print_problems(file: str, problems: Sequence["Problem"]) -> None:
 
 def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     """
-    Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path.
-    A config without problems of keys and files is tried on its first instances.
+    Reads a config as `elmo-tasks train` does, and returns its problems, sorted by path.
     """
-    from elmo_tasks.training.checks.files import device_problems, file_problems
-    from elmo_tasks.training.checks.libraries import library_problems
-    from elmo_tasks.training.checks.problem import one_for_each_key
-    from elmo_tasks.training.checks.sample import sample_problems
-    from elmo_tasks.training.checks.schema import shape_problems
+    from elmo_tasks.training.checks.construct import config_problems
     from elmo_tasks.training.config import read_config
 
     config = read_config(file, overrides).as_dict(quiet=True)
-    problems = one_for_each_key(
-        shape_problems(config),
-        file_problems(config),
-        device_problems(config),
-        library_problems(config),
-    )
-    if not problems:
-        problems.extend(sample_problems(config))
-    return sorted(problems)
+    return config_problems(config)

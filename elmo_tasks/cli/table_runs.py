@@ -170,6 +170,7 @@ def dry_run(session: Session, *, resources: bool = False) -> str:
     The changes of each row, and the estimated time; with `resources`, what the rows
     take of disk and memory, too.
     """
+    session.check()
     needs = Needs(session, report=_tell) if resources else None
     lines = [session.table.title]
     for row in session.rows:

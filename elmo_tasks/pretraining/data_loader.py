@@ -131,8 +131,17 @@ class LmVocabulary(Vocabulary):
         return cls.of(WordVocabulary.count(paths, size=size, min_count=min_count))
 
     @classmethod
-    def of_sample(cls) -> "LmVocabulary":
-        """One for the check before a training, which counts no text."""
+    @checked
+    @together(file_or_files)
+    def of_sample(
+        cls,
+        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
+        size: Optional[Size] = None,
+        min_count: Optional[Size] = None,
+        file: Optional[PathLike] = None,
+        reader: Optional[DatasetReader] = None,
+    ) -> "LmVocabulary":
+        """As `from_corpus`, but without words, for `check`: it reads nothing."""
         return cls.of(WordVocabulary(list(SPECIALS)))
 
     @classmethod

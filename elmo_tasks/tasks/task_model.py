@@ -17,11 +17,11 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.word_lookup import with_lookups
 from elmo_tasks.settings import checked
-from elmo_tasks.training.inlined import Inlined, construct_inlined
+from elmo_tasks.training.inlined import Inlined, Inlining, construct_inlined
 from elmo_tasks.training.labels import label_counts, require_no_new_labels
 
 
-class TaskModel(Model):
+class TaskModel(Inlining, Model):
     """
     An AllenNLP model on top of an `InputEncoder`. In a config, the keys of the input
     encoder are keys of the model. Subclasses pass arguments that they do not use

@@ -31,7 +31,8 @@ from elmo_tasks.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archive_contents import HINT, unpacked
 from elmo_tasks.training.archive_needs import PARTS, Needs
 from elmo_tasks.training.blank_spacy import spacy_for
-from elmo_tasks.training.checks.schema import evaluation_problems
+from elmo_tasks.training.checks.blame import blamed
+from elmo_tasks.training.checks.top_level import require_valid_evaluation
 from elmo_tasks.training.fast_elmo import use_fast_elmo
 from elmo_tasks.training.old_weights import without_constants, write_state
 from elmo_tasks.training.pass_loss import loss_of_pass
@@ -188,8 +189,13 @@ def data_loader(
     The archive's data loader for validation, on all instances of another file or of a
     part of it, perhaps with batches of another size.
     """
-    given = archive.config.get("validation_data_loader")
-    params = (given or archive.config["data_loader"]).duplicate()
+    key = "validation_data_loader"
+    if not archive.config.get(key):
+        key = "data_loader"
+    params = archive.config.get(key)
+    if not isinstance(params, Params):
+        params = Params({"type": params})
+    params = params.duplicate()
     params.params.pop("batches_per_epoch", None)
     if batch_size is not None:
         _set_batch_size(params, batch_size)
@@ -198,7 +204,8 @@ def data_loader(
     for batches in (params, params.get("batch_sampler")):
         if isinstance(batches, Params):
             batches.params.pop("drop_last", None)
-    with registered_alone():
+    config = archive.config.as_dict(quiet=True)
+    with blamed(config, key), registered_alone():
         loader = DataLoader.from_params(
             params, reader=archive.validation_dataset_reader, data_path=str(file)
         )
@@ -235,13 +242,10 @@ def score(
     overrides, has invalid values, or if nothing or everything is in the part.
     """
     config = archive.config.duplicate()
-    problems = evaluation_problems(config.as_dict(quiet=True))
-    if problems:
-        listed = "; ".join(map(str, problems))
-        raise InputError(f"the model's config, with its overrides: {listed}")
+    require_valid_evaluation(config.as_dict(quiet=True))
     prepare_environment(config)
     device = next(archive.model.parameters()).device
-    options = config.pop("evaluation", {})
+    options = config.pop("evaluation", None) or Params({})
     if isinstance(options, str):
         options = Params({"type": options})
     options["cuda_device"] = -1 if device.type == "cpu" else device.index

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Optional, Self
 
 import numpy
 import torch
@@ -16,6 +16,7 @@ from overrides import overrides
 
 from elmo_tasks.files import atomic_write
 from elmo_tasks.run_names import CHECKPOINT, DAMAGED, TRAINING_STATES
+from elmo_tasks.settings import Positive, Size, require_none, wrong_values
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,13 @@ NUMPY_SCALARS: list[Any] = [
 What `torch.load` needs to read NumPy's booleans, integers and floats: metrics and
 learning rates can be such.
 """
+
+SETTINGS: dict[str, Any] = {
+    "keep_most_recent_by_count": Optional[Size],
+    "save_every_num_batches": Optional[Size],
+    "save_every_num_seconds": Optional[Positive],
+}
+"""The settings of AllenNLP's checkpointer, which does not check them."""
 
 Point = tuple[int, int]
 """Completed epochs, and completed batches of the next one."""
@@ -86,7 +94,15 @@ class AtomicCheckpointer(Checkpointer):
 
     @classmethod
     def like(cls, other: Checkpointer) -> Self:
-        """A checkpointer with the settings of `other`."""
+        """
+        A checkpointer with the settings of `other`. Raises `InputError` for those with
+        which AllenNLP keeps no checkpoint, or fails later.
+        """
+        found = []
+        for key, annotation in SETTINGS.items():
+            value = vars(other)[f"_{key}"]
+            found += wrong_values(f"checkpointer.{key}", annotation, value)
+        require_none(found)
         made = cls.__new__(cls)
         made.__dict__.update(vars(other))
         return made

@@ -5,18 +5,17 @@ AllenNLP gives each key of an object to the constructor's argument of that name.
 parts of a task model's input encoder would stand one level deeper than users think of
 them, under `model.input_encoder`. A class can say that an argument is inlined:
 
-    class TaskModel(Model):
+    class TaskModel(Inlining, Model):
         inlined = {"input_encoder": InputEncoder}
 
 Then the config has no key `input_encoder`. The keys that `InputEncoder` names stand
 among those of the model, and make its input encoder before the model's other arguments.
-All defaults are those of the constructors. `check` and the construction both follow
-this.
+All defaults are those of the constructors.
 """
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, ClassVar
 
 from allennlp.common import Params
 from allennlp.common.from_params import create_kwargs
@@ -25,6 +24,12 @@ Inlined = Mapping[str, Callable[..., Any]]
 """
 For each inlined argument of a class what makes its value, from keys of the config.
 """
+
+
+class Inlining:
+    """Base class of classes with inlined arguments."""
+
+    inlined: ClassVar[Inlined]
 
 
 def with_inlined(

@@ -38,11 +38,14 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def get(config: Any, path: str) -> Any:
-    """The value at a path of nested objects; `None` if there is none."""
+    """The value at a path; `None` if there is none."""
     for key in path.split("."):
-        if not isinstance(config, Mapping):
+        if isinstance(config, Mapping):
+            config = config.get(key)
+        elif isinstance(config, list) and key.isdigit() and int(key) < len(config):
+            config = config[int(key)]
+        else:
             return None
-        config = config.get(key)
     return config
 
 

@@ -19,7 +19,7 @@ from allennlp.common.params import parse_overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import CONFIG
-from elmo_tasks.training.checks.problem import items
+from elmo_tasks.training.nested import items
 
 
 class _Opened(NamedTuple):

@@ -5,7 +5,7 @@ Training on some of the data: on seeded samples, each a subset of all larger one
 
 import copy
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, Optional
 
@@ -14,7 +14,16 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Check, Count, Positive, Seed, Share, Size, checked
+from elmo_tasks.settings import (
+    Check,
+    Count,
+    Positive,
+    Seed,
+    Share,
+    Size,
+    checked,
+    expected,
+)
 
 SHARE_LOADER = "elmo_tasks_share"
 """The type of `ShareDataLoader` in a config."""
@@ -138,6 +147,10 @@ class SubsamplingReader(DatasetReader):
         self._reader.apply_token_indexers(instance)
 
 
+Limits = Annotated[tuple[Share, Share], _ascends]
+"""The start and end of a part."""
+
+
 @DataLoader.register(SHARE_LOADER)
 class ShareDataLoader(MultiProcessDataLoader):
     """
@@ -174,7 +187,7 @@ class ShareDataLoader(MultiProcessDataLoader):
         data_path: Any,
         *,
         share: Positive = 1.0,
-        part: Annotated[tuple[Share, Share], _ascends] = WHOLE,
+        part: Limits = WHOLE,
         share_seed: Seed = 0,
         batch_size: Optional[Size] = None,
         batches_per_epoch: Optional[Size] = None,
@@ -193,3 +206,11 @@ class ShareDataLoader(MultiProcessDataLoader):
             max_instances_in_memory=max_instances_in_memory,
             **kwargs,
         )
+
+    @classmethod
+    def config_of_sample(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The config of one for few instances, of which a part may have none."""
+        small = dict(config)
+        if expected(Limits, small.get("part", WHOLE)) is None:
+            small.pop("part", None)
+        return small

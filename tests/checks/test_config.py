@@ -41,7 +41,6 @@ def test_an_empty_path() -> None:
 @pytest.mark.parametrize(
     ("path", "place"),
     [
-        (None, ""),
         ([], ""),
         ({}, ""),
         ([None], ".0"),

@@ -1,7 +1,4 @@
-"""
-Every number of every constructor has a range, which `check` and construction apply
-alike.
-"""
+"""Every number of every constructor has a range, which the construction applies."""
 
 import importlib
 import inspect
@@ -28,8 +25,7 @@ from elmo_tasks.settings import (
     has_range,
     wrong_in,
 )
-from elmo_tasks.training.checks.arguments import arguments_of
-from elmo_tasks.training.checks.schema import object_problems
+from elmo_tasks.training.checks.blame import parameters_of
 
 FREE = {
     "archive_file",
@@ -69,8 +65,18 @@ class Constructor(NamedTuple):
     call: Any
 
     def arguments(self) -> dict[str, inspect.Parameter]:
-        inspected = self.call if inspect.ismethod(self.call) else self.cls.__init__
-        return arguments_of(self.cls, inspected) or {}
+        """Those that this package annotates."""
+        functions = [vars(base).get("__init__") for base in reversed(self.cls.__mro__)]
+        inspected = self.cls.__init__
+        if inspect.ismethod(self.call):
+            inspected = self.call
+            functions.append(self.call)
+        own: dict[str, inspect.Parameter] = {}
+        for function in functions:
+            if str(getattr(function, "__module__", "")).startswith("elmo_tasks."):
+                own |= inspect.signature(function).parameters
+        taken = parameters_of(self.cls, inspected)
+        return {name: own[name] for name in taken if name in own}
 
 
 def registered() -> Iterator[Constructor]:
@@ -112,7 +118,7 @@ def test_no_argument_is_bare(one: Constructor) -> None:
     found = one.arguments()
     found.pop("parameters", None)  # of an optimizer, which the trainer passes
     if issubclass(one.base, Trainer):
-        found.pop("cuda_device")  # compared with the devices of this machine
+        found.pop("cuda_device", None)  # compared with the devices of this machine
     assert [name for name in found if bare(found[name].annotation, name)] == []
 
 
@@ -222,7 +228,7 @@ def test_there_are_cases() -> None:
 @pytest.mark.parametrize(
     "case", CASES, ids=lambda case: f"{case.cls.__name__}.{case.key}"
 )
-def test_construction_rejects_what_check_rejects(case: Case) -> None:
+def test_construction_rejects_what_is_out_of_range(case: Case) -> None:
     values = outside(case.annotation)
     assert len(values) > 8
     for value in values:
@@ -232,20 +238,6 @@ def test_construction_rejects_what_check_rejects(case: Case) -> None:
         ) as raised:
             case.call(**arguments)
         assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("one", CONSTRUCTORS, ids=lambda one: one.name)
-def test_check_rejects_what_is_out_of_range(one: Constructor) -> None:
-    for key, parameter in one.arguments().items():
-        if not numbers(parameter.annotation):
-            continue
-        for value in outside(parameter.annotation):
-            config = {"type": one.name, key: value}
-            problems = list(object_problems("here", config, one.base, None))
-            paths = [problem.path for problem in problems]
-            assert f"here.{key}" in "\n".join(paths), (key, value)
-            for problem in problems:
-                assert "\n" not in str(problem)
 
 
 @pytest.mark.parametrize("cls", list(settings()), ids=lambda cls: cls.__name__)
@@ -273,7 +265,6 @@ def test_the_smallest_valid_values_make_an_object(one: Constructor) -> None:
         if numbers(parameter.annotation):
             arguments[key] = least(parameter.annotation)
     config = {"type": one.name, **arguments, **filled(one.call, "")}
-    assert list(object_problems("", config, one.base, frozenset())) == []
     assert isinstance(one.base.from_params(Params(config)), one.base)
 
 
@@ -287,12 +278,8 @@ def least(annotation: Any) -> Any:
 ELSEWHERE = (
     "sentence_embedder.Elmo.",
     "layer_choice.LayerChoices.",
-    "schema.Distributed.",
 )
-"""
-Checked by the objects that the methods make (the next test), and a signature that
-`check` reads.
-"""
+"""Checked by the objects that the methods make (the next test)."""
 
 
 def functions() -> Iterator[tuple[str, Any]]:
@@ -405,9 +392,6 @@ def constructor(case: Together) -> Constructor:
 )
 def test_arguments_that_do_not_go_together(case: Together) -> None:
     one = constructor(case)
-    config = {"type": case.name, **case.arguments}
-    paths = [found.path for found in object_problems("here", config, one.base, None)]
-    assert f"here.{case.key}" in paths
     arguments = {**filled(one.call, ""), **case.arguments}
     with pytest.raises(InputError, match=rf"{case.key}: expected .*, got"):
         one.call(**arguments)
@@ -416,7 +400,7 @@ def test_arguments_that_do_not_go_together(case: Together) -> None:
 def test_every_rule_has_a_case() -> None:
     ruled = set()
     for name, function in functions():
-        if hasattr(function, "rule"):
+        if hasattr(function, "rule") and not name.endswith(".of_sample"):
             ruled.add(name)
     tried = set()
     for case in NOT_TOGETHER:

@@ -149,11 +149,11 @@ def test_a_training_is_rejected_before_anything_is_written(
 
 @Model.register("tests_tagger_with_folder")
 class TaggerWithFolder(SimpleTagger):
-    """Cannot be constructed without the folder of a run."""
+    """A user's model, which cannot be constructed outside the folder of a run."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        if self.serialization_dir is None:
+        if Path(self.serialization_dir).name != "run":
             raise ValueError("there is no folder")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from allennlp.commands.train import TrainModel
 
+from elmo_tasks.cli.check import check_config
 from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE
@@ -19,6 +20,7 @@ from elmo_tasks.training.checks.training import describe
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.test_configs import FOLDER
+from tests.test_flow import elmo_tasks
 
 
 def run(
@@ -33,13 +35,11 @@ def run(
     train(params, out, recover=recover, force=force)
 
 
-def test_all_problems_are_reported_before_anything_is_read_or_written(
-    tmp_path: Path,
-) -> None:
+def test_problems_are_reported_before_anything_is_written(tmp_path: Path) -> None:
     overrides = {
         "trainer.num_epoch": 3,
         "model.elmo.at": "imput",
-        "model.word_vector": False,
+        "model.elmo.l2": -1,
     }
     with pytest.raises(InputError) as got:
         run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run", **overrides)
@@ -47,7 +47,7 @@ def test_all_problems_are_reported_before_anything_is_read_or_written(
     assert first == "the config has 3 problems, nothing was read or written:"
     assert [line.strip().split(":")[0] for line in rest] == [
         "model.elmo.at",
-        "model.word_vector",
+        "model.elmo.l2",
         "trainer.num_epoch",
     ]
     assert not (tmp_path / "run").exists()
@@ -131,3 +131,31 @@ def test_callback_that_does_not_work_with_the_installed_wandb(
     with pytest.raises(SystemExit, match="1"):
         run_command(["check", str(FOLDER / "ner.jsonnet"), "-o", json.dumps(changes)])
     assert re.search(problem, capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"data_loader": None},
+        {"dataset_reader": None},
+        {"model": None},
+        {"model": {"type": 5}},
+        {"model": 5},
+        {"trainer": None},
+        {"train_data_path": None},
+        {"train_data_path": 5},
+        {"vocabulary": None},
+    ],
+)
+def test_training_stops_as_check_says(
+    overrides: dict[str, Any], tmp_path: Path
+) -> None:
+    (problem,) = check_config(FOLDER / "ner.jsonnet", json.dumps(overrides))
+    (key,) = overrides
+    assert problem.path in (key, f"{key}.type")
+    folder = tmp_path / "run"
+    options = ["-s", folder, "-o", json.dumps(overrides)]
+    with pytest.raises(InputError, match="one problem, nothing was read") as raised:
+        elmo_tasks("train", FOLDER / "ner.jsonnet", *options)
+    assert str(raised.value).endswith(f"\n  {problem}")
+    assert not folder.exists()

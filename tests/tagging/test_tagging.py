@@ -60,7 +60,7 @@ def test_columns(tmp_path: Path, keys: dict[str, Any], tags: list[list[str]]) ->
 
 def test_a_missing_column(tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r":1: expected columns 0 and 3, counted from 0, got 3"
+        InputError, match=r":1: expected columns 0 and 3 \(tag\), counted from 0, got 3"
     ):
         instances(tmp_path / "x", tag=3)
 

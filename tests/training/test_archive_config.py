@@ -13,7 +13,7 @@ from allennlp.models.archival import Archive
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.training.archives import load_archive, score
-from tests.checks.test_every_key import changed, places
+from tests.checks.places import changed, places
 from tests.models import SAMPLES
 from tests.tasks.test_task_models import STORED
 from tests.test_flow import elmo_tasks

@@ -22,7 +22,10 @@ from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.run_names import EXPORTED, MODEL
 from elmo_tasks.training import config as configs
-from elmo_tasks.training.checks.schema import shape_problems
+from elmo_tasks.training.checks.construct import (
+    construction_problems,
+    missing_problems,
+)
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
 from elmo_tasks.training.subsampling import SHARE_LOADER, kept_and_aside
@@ -174,6 +177,27 @@ class Planner:
         """What a row changes in its base config, a line for each key."""
         return differences(self.bases[row.name], self.resolved[row.name])
 
+    def check(self, rows: Iterable[Row]) -> None:
+        """
+        Construct the configs of these rows, as `elmo-tasks check` does. Raises
+        `InputError` for an invalid one. A config whose files or GPUs this machine lacks
+        may have them where its runs are executed.
+        """
+        checked: list[dict[str, Any]] = []
+        for row in rows:
+            if row.missing:
+                continue
+            config = _seeded(self.resolved[row.name], row, 1)
+            if config in checked:
+                continue
+            checked.append(config)
+            missing = missing_problems(config, with_files=True)
+            problems = construction_problems(config, is_complete=not missing)
+            if problems:
+                listed = "; ".join(map(str, problems))
+                problem = f"row {row.name}: {listed}"
+                raise InputError(problem, hint=f"table {self.table.title}")
+
     def _with_others(self, row: Row, seed: int) -> Iterator[Run]:
         if self.is_missing(row):
             return
@@ -199,7 +223,6 @@ class Planner:
             raise InputError(
                 "bilm_of needs a config with model.elmo, which uses the tuned biLM"
             )
-        _require_no_new_problems(base, _seeded(config, row, 1))
         if row.ensemble is not None:
             self._check_ensemble(row, row.ensemble.of)
 
@@ -248,19 +271,6 @@ def _changes_of_aside(row: Row, base: dict[str, Any]) -> dict[str, Any]:
         raise InputError(f"aside needs AllenNLP's own data loader, got {kind}")
     kept, _ = kept_and_aside(row.aside)
     return {"data_loader.type": SHARE_LOADER, "data_loader.part": list(kept)}
-
-
-def _require_no_new_problems(base: dict[str, Any], config: dict[str, Any]) -> None:
-    """
-    Raises `InputError` if a config has problems in other keys than its base config.
-    """
-    found = shape_problems(config)
-    if not found:
-        return
-    of_base = {problem.path for problem in shape_problems(base)}
-    new = [str(problem) for problem in found if problem.path not in of_base]
-    if new:
-        raise InputError("; ".join(new))
 
 
 def _seeded(config: dict[str, Any], row: Row, seed: int) -> dict[str, Any]:

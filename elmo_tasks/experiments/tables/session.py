@@ -83,6 +83,7 @@ class Session:
         data = self._data_root or resources.fixtures_root() / "miniworld"
         yield f"scale {self.table.scale}: data in {data}; the paper's configs: {resources.configs_root() / 'paper'}"
         yield f"{self.table.title}: {len(self._all)} runs, {done} finished; estimated time left: {self.time_left()}"
+        self.check()
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
@@ -104,6 +105,10 @@ class Session:
         self.interrupted = False
         if self.left:
             yield f"other processes execute the runs that are left: {len(self.left)}"
+
+    def check(self) -> None:
+        """Raises `InputError` if the config of a row that is left is invalid."""
+        self.planner.check([run.row for run in self.left])
 
     def time_left(self) -> str:
         """

@@ -112,7 +112,7 @@ class ColumnReader(TaskReader):
                 words = columns[self._word]
                 tags = columns[self._tag]
             except IndexError:
-                wanted = f"columns {self._word} and {self._tag}, counted from 0"
+                wanted = f"columns {self._word} and {self._tag} (tag), counted from 0"
                 problem = f"expected {wanted}, got {len(columns)}"
                 raise InputError(problem, file=file, line=sentence.line) from None
             yield words, tags, sentence.line

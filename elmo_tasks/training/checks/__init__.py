@@ -1,5 +1,6 @@
 """
-Checks of a config before training: `schema` (keys, types, names; `arguments` and
-`ranges` say what constructors take), `regexes`, `files` (and devices), `libraries`, and
-`sample` (a dry run on the `first_instances`). `training` calls them.
+Checks of a config before training: `construct` tries it on a `sample` of its data, and
+`blame` says which key an error is about; `top_level` has the keys of the whole config,
+`files`, `libraries` and `regexes` what constructing does not find. `training` calls
+them.
 """

@@ -15,6 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.models import BUNDLED, published
 from elmo_tasks.formats.text_sets import INTERRUPTED, incomplete_folder
+from elmo_tasks.settings import Wrong
 from elmo_tasks.training.checks.problem import Problem, shown
 from elmo_tasks.training.nested import below, get, items, strings
 
@@ -53,6 +54,27 @@ MODEL_KEYS = ("model", "bilm")
 
 REMOTE = re.compile(r"\w+://|\(|hf://")
 """URLs, and members of archives."""
+
+
+def data_path_problems(value: Any) -> str | list[Wrong] | None:
+    """
+    What is expected if a value is not a path, or a list or an object of paths. Numbers
+    in an object are valid, since a user's reader may take options along with its paths.
+    """
+    if isinstance(value, str) and value:
+        return None
+    if not isinstance(value, dict | list) or not value:
+        return "a path"
+    found = []
+    for key, part in items(value):
+        if isinstance(value, dict) and isinstance(part, bool | int | float):
+            continue
+        below = data_path_problems(part)
+        if isinstance(below, str):
+            found.append(Wrong(str(key), below, part))
+        elif below is not None:
+            found += [one._replace(key=f"{key}.{one.key}") for one in below]
+    return found
 
 
 def file_problems(config: dict[str, Any]) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ LISTED_NAMES = 12
 class Problem(NamedTuple):
     """
     A key of a config, as `-o` writes it (`model.encoder.hidden_sizes.0`), what it
-    should be, and what it is.
+    should be, and what it is; or, if `expected` is empty, what an error says of it.
     """
 
     path: str
@@ -23,7 +23,10 @@ class Problem(NamedTuple):
     got: str
 
     def __str__(self) -> str:
-        return f"{self.path or 'config'}: expected {self.expected}, got {self.got}"
+        path = self.path or "config"
+        if not self.expected:
+            return f"{path}: {self.got}"
+        return f"{path}: expected {self.expected}, got {self.got}"
 
     @classmethod
     def of(cls, wrong: Wrong, path: str = "") -> Self:

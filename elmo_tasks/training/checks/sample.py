@@ -1,143 +1,406 @@
 """
-A dry run of a config on its first instances: what `check` accepts can be constructed,
-and makes a step.
-
-Reader, first instances, vocabulary, model, data loaders, a batch, a step: all on the
-CPU. Nothing is fetched, written or logged, and random numbers go on as if nothing had
-happened.
+The training of a config on the first instances of its data: its parts, a step, and an
+evaluation.
 """
 
-import io
-import logging
-import re
-import sys
+import copy
+import os
 import traceback
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from elmo_tasks.elmo.allocation import TooLarge
-from elmo_tasks.errors import is_out_of_memory, one_line
-from elmo_tasks.formats.fetch import NotAllowed, downloads
-from elmo_tasks.training.checks.first_instances import Failed, NotJudged, Sample
-from elmo_tasks.training.checks.problem import Problem
-from elmo_tasks.training.checks.regexes import invalid_regexes, regex_problems
-from elmo_tasks.training.nested import get
-from elmo_tasks.training.runtime_state import random_state, set_random_state
+import torch
+from allennlp.commands.train import TrainModel
+from allennlp.common import Lazy, Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
+from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.dataset_readers import MultiTaskDatasetReader
+from allennlp.models import Model
+from allennlp.training import GradientDescentTrainer
+from overrides import overrides
 
-SAMPLES = (20, 1000)
+from elmo_tasks.elmo.allocation import parameters_of_at_most
+from elmo_tasks.elmo.source_types import FILE_KEYS
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.models import published
+from elmo_tasks.formats.vector_files import read_vectors
+from elmo_tasks.training.checks.files import REMOTE
+from elmo_tasks.training.nested import items, strings
+from elmo_tasks.training.samples import (
+    SampledLoader,
+    SampledReader,
+    SampledVocabulary,
+)
+
+BATCH = 2
+"""Instances of a batch."""
+
+MOST_BYTES, MOST_PARAMETERS = 2**30, 100_000
+"""Of a model that is constructed; a larger one takes too long."""
+
+NOT_IN_MODEL = {"pretrained_file": str, "lookup_file": str, "keep_all_pretrained": bool}
 """
-Numbers of instances: if the first ones fail, they may lack labels that later ones have.
+Keys that decide what parameters contain, and not their names; and the type of their
+values, since others are errors.
 """
 
-JUDGED = {"elmo_tasks", "allennlp", "torch", "numpy"} | sys.stdlib_module_names
-"""Packages whose errors on a sample are those of a training."""
+WORD_VECTORS = "elmo_tasks_word_vectors"
+"""The embedder whose vectors are read."""
 
-LOCATION = re.compile(r'(?:at location|object for) "?([\w.]*\w)')
-"""Where errors of AllenNLP name a key."""
+NOT_IN_VOCABULARY = (
+    "pretrained_files",  # which may be large
+    "only_include_pretrained_words",
+    "min_pretrained_embeddings",
+)
+
+NOT_IN_SMALL_LOADER = (
+    "batches_per_epoch",
+    "drop_last",
+    "max_instances_in_memory",
+)
+
+READERS = ("dataset_reader", "validation_dataset_reader")
+LOADERS = ("data_loader", "validation_data_loader")
+
+GIVEN_BY_TRAINING: dict[str, Any] = {"serialization_dir": None, "local_rank": 0}
+"""What a training passes to the parts of a config; readers get no folder here."""
 
 
-def sample_problems(config: Mapping[str, Any]) -> list[Problem]:
+class NotJudged(Exception):
+    """The sample says nothing about the training."""
+
+
+class Sample:
     """
-    The invalid regexes of a config; if there is none, what keeps it from being
-    constructed or from a step on its first instances, one problem at most; if there is
-    none, `regex_problems` of the model, and the `validation_metric` that one of our
-    models does not have.
+    The training of a config on its first instances.
 
-    There is no problem where the sample cannot be judged, and the training finds it:
-    data or a model that would be fetched; readers of several tasks, and data without
-    instances; a model that is too large, or memory that does not suffice; an error that
-    passes through code of neither this package nor AllenNLP, which may need the run's
-    folder or more data. A model whose biLM would be fetched is constructed with the
-    embedded one, for the regexes alone, since the widths may differ.
+    `path` is the part of the config that is tried, and `expected` what is expected of
+    it, if it is more than to be constructed.
     """
-    invalid = invalid_regexes(config)
-    if invalid:  # with which no model is constructed
-        return invalid
-    with _quiet():
-        for size in SAMPLES:
-            sample = Sample(config)
-            found = None
-            try:
-                with downloads(allowed=False):
-                    sample.step(size)
-            except Failed as failed:
-                error = failed.__cause__ or failed
-                if _is_judged(error) and not sample.has_other_bilm:
-                    found = _problem(failed, error)
-            except (NotJudged, NotAllowed, TooLarge):
-                pass
-            if found is None or not sample.is_cut:
-                break
-    if found is not None:
-        return [found]
-    if sample.model is None:
-        return []
-    return regex_problems(config, sample.model) + _unknown_metrics(config, sample)
 
+    def __init__(self, config: Mapping[str, Any], size: int) -> None:
+        self._config = config
+        self._size = size
+        self.path = ""
+        self.expected = ""
+        self.training: TrainModel | None = None
+        self.has_other_bilm = _is_remote(config.get("model"))
+        self.metrics: dict[str, float] = {}  # of the evaluation
+        self._readers: dict[str, DatasetReader] = {}
 
-def _is_judged(error: BaseException) -> bool:
-    """Whether an error on a sample is one of the training, too."""
-    if isinstance(error, NotImplementedError) or is_out_of_memory(error):
-        return False
-    packages = set()
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        packages.add(str(frame.f_globals.get("__name__")).partition(".")[0])
-    return packages <= JUDGED
+    @property
+    def model(self) -> Model | None:
+        """The model of the config, if it could be constructed."""
+        return None if self.training is None else self.training.model
 
+    def construct(self, folder: str) -> None:
+        """
+        The whole training, as AllenNLP's command constructs it, with this folder.
+        Raises `NotJudged` if that would read what is not on this machine.
+        """
+        for key in ("train_data_path", "validation_data_path", "test_data_path"):
+            for _, name in strings("", self._config.get(key)):
+                if _is_elsewhere(name):
+                    raise NotJudged
+        options = copy.deepcopy(dict(self._config))
+        for key in READERS:
+            if options.get(key) is not None:
+                self._readers[key] = self._reader(key, options.pop(key))
+        given: dict[str, Any] = dict(self._readers)
+        if options.get("vocabulary") is not None:
+            made = self._vocabulary(options["vocabulary"])
+            if made is not None:
+                given["vocabulary"] = made
+                del options["vocabulary"]
+        for key in LOADERS:
+            if isinstance(options.get(key), dict):
+                options[key] = _loader_of_sample(options[key])
+        with self._trying("model"):
+            _check_vectors(options["model"])
+        options["model"] = _without_files(options["model"], folder)
+        if _is_remote(options["model"]):
+            raise NotJudged
+        if isinstance(options["trainer"], dict):
+            options["trainer"] = _on_cpu(options["trainer"])
+        with self._trying(""), parameters_of_at_most(MOST_BYTES, MOST_PARAMETERS):
+            self.training = TrainModel.from_params(
+                Params(options), serialization_dir=folder, local_rank=0, **given
+            )
 
-def _problem(failed: Failed, error: BaseException) -> Problem:
-    """The key that the error names, if it names one, and its first line."""
-    said = one_line(error)
-    if said is None:
-        first = str(error).strip().split("\n")[0]
-        said = f"{type(error).__name__}: {first}".removesuffix(": ")
-    found = LOCATION.search(said)
-    path = failed.path
-    if found is not None and f"{found[1]}.".startswith(f"{path}."):
-        path = found[1]
-    place = "" if failed.place is None else f" (in {failed.place})"
-    return Problem(path, failed.expected, f"{said}{place}")
+    def _reader(self, key: str, options: Any) -> DatasetReader:
+        if _is_remote(options):
+            raise NotJudged
+        with self._trying(key):
+            reader = DatasetReader.from_params(
+                _params(key, options), **GIVEN_BY_TRAINING
+            )
+        _limit(reader, self._size)
+        return reader
 
+    def _vocabulary(self, options: Any) -> Lazy[Vocabulary] | None:
+        """
+        A vocabulary that reads files, without what takes long; `None` for one that
+        AllenNLP may construct, whose options are changed.
+        """
+        if _is_remote(options):
+            raise NotJudged
+        if not isinstance(options, dict):
+            return None
+        for key in NOT_IN_VOCABULARY:
+            options.pop(key, None)
+        counts = options.get("min_count")
+        if isinstance(counts, dict):  # no word is frequent among few instances
+            options["min_count"] = {key: _at_most_one(counts[key]) for key in counts}
+        cls = _class_of(Vocabulary, options)
+        if cls is None or not issubclass(cls, SampledVocabulary):
+            return None
+        own = _params("vocabulary", {**options})
+        own.pop("type")
+        with self._trying("vocabulary"):
+            made = cls.from_params(
+                own,
+                constructor_to_call=cls.of_sample,
+                constructor_to_inspect=cls.of_sample,
+            )
+        return Lazy(lambda **_: made)
 
-def _unknown_metrics(config: Mapping[str, Any], sample: Sample) -> list[Problem]:
-    """
-    The scores of `validation_metric` that no validation has; other models may have some
-    of theirs only at times.
-    """
-    given = get(config, "trainer.validation_metric")
-    is_ours = type(sample.model).__module__.startswith("elmo_tasks.")
-    if given is None or not sample.metrics or not is_ours:
-        return []
-    known = sorted({"loss", *sample.metrics})
-    problems = []
-    for name in [given] if isinstance(given, str) else given:
-        plain = name.lstrip("+-")
-        if plain not in known and "-" not in plain:  # else of a label
-            shown_names = ", ".join(one for one in known if "-" not in one)
-            path = "trainer.validation_metric"
-            problems.append(Problem(path, f"one of {shown_names}", name))
-    return problems
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """
-    Without messages, warnings and progress bars, and with the random state left as it
-    was.
-    """
-    state, disabled = random_state(), logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    unread = io.StringIO()
-    try:
+    def step(self) -> None:
+        """
+        A step of training and an evaluation, of one batch each, if AllenNLP's trainer
+        makes them.
+        """
+        trainer = None if self.training is None else self.training.trainer
+        if not isinstance(trainer, GradientDescentTrainer):
+            return
+        model = trainer.model
+        reader = self._readers["dataset_reader"]
+        batch = self._batch("data_loader", trainer.data_loader, reader)
+        with self._trying("model", "a step of training on the first instances"):
+            model.train()
+            loss = trainer.batch_outputs(batch, for_training=True)["loss"]
+            loss.backward()
+            trainer.optimizer.step()
+        loader = trainer._validation_data_loader
+        if loader is None:
+            return
+        key = "validation_data_loader"
+        if self._config.get(key) is None:
+            key = "data_loader"
+        reader = self._readers.get("validation_dataset_reader", reader)
+        batch = self._batch(key, loader, reader)
         with (
-            warnings.catch_warnings(),
-            redirect_stdout(unread),
-            redirect_stderr(unread),
+            self._trying("model", "a step of validation on the first instances"),
+            torch.no_grad(),
         ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
-        set_random_state(state)
+            model.get_metrics(reset=True)
+            model.eval()
+            trainer.batch_outputs(batch, for_training=False)
+            self.metrics = model.get_metrics(reset=True)
+
+    def _batch(
+        self, key: str, loader: DataLoader, reader: DatasetReader
+    ) -> dict[str, Any]:
+        """A small batch as the loader of the config makes it."""
+        options = self._config[key]
+        if isinstance(options, str):
+            options = {"type": options}
+        cls = _class_of(DataLoader, options)
+        with self._trying(key, "a batch of the first instances"):
+            instances = list(islice(loader.iter_instances(), BATCH))
+            is_allennlps = cls is not None and issubclass(cls, MultiProcessDataLoader)
+            if instances and is_allennlps and self.model is not None:
+                few = _FirstInstances(reader, instances)
+                loader = _small_loader(key, options, few)
+                loader.index_with(self.model.vocab)
+            for tensors in loader:
+                return dict(tensors)
+        raise NotJudged
+
+    def module_of(self, error: BaseException) -> str | None:
+        """The innermost module of the model that an error has passed through."""
+        if self.model is None:
+            return None
+        names = {id(module): name for name, module in self.model.named_modules()}
+        found = None
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            name = names.get(id(frame.f_locals.get("self")))
+            if name:  # that of the whole model is empty
+                found = name
+        return found
+
+    @contextmanager
+    def _trying(self, path: str, expected: str = "") -> Iterator[None]:
+        self.path = path
+        self.expected = expected
+        yield
+        self.path = ""
+        self.expected = ""
+
+
+class _FirstInstances(DatasetReader):
+    """
+    A reader that yields the instances it is given, and indexes them as the config's
+    reader does.
+    """
+
+    def __init__(self, reader: DatasetReader, instances: Sequence[Instance]) -> None:
+        super().__init__()
+        self._reader = reader
+        self._instances = instances
+
+    @overrides
+    def _read(self, file_path: Any) -> Iterator[Instance]:
+        yield from self._instances
+
+    @overrides
+    def apply_token_indexers(self, instance: Instance) -> None:
+        self._reader.apply_token_indexers(instance)
+
+
+def _params(key: str, options: Any) -> Params:
+    """With the key for errors."""
+    return Params({key: options}).pop(key)
+
+
+def _class_of(base: Any, options: Mapping[str, Any]) -> Any:
+    """The class that options name; `None` if there is none of this name."""
+    name = options.get("type", base.default_implementation)
+    try:
+        cls, _ = base.resolve_class_name(name)
+    except (ConfigurationError, TypeError, ImportError, ValueError):
+        return None
+    return cls
+
+
+def _limit(reader: DatasetReader, size: int) -> None:
+    """Have a reader read so many instances at most."""
+    if isinstance(reader, MultiTaskDatasetReader):
+        for part in reader.readers.values():
+            _limit(part, size)
+        return
+    if isinstance(reader, SampledReader):
+        reader.limit_to_sample(size)
+    most = reader.max_instances
+    if most is None or most > size:
+        reader.max_instances = size
+
+
+def _at_most_one(value: Any) -> Any:
+    is_valid = isinstance(value, int) and value >= 1
+    return 1 if is_valid else value
+
+
+def _loader_of_sample(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a data loader that starts no processes."""
+    cls = _class_of(DataLoader, options)
+    if cls is not None and issubclass(cls, SampledLoader):
+        options = cls.config_of_sample(options)
+    workers = options.get("num_workers")
+    if isinstance(workers, int) and workers > 0:
+        options["num_workers"] = 0
+    options.pop("cuda_device", None)
+    return options
+
+
+def _small_loader(
+    key: str, options: Mapping[str, Any], reader: DatasetReader
+) -> DataLoader:
+    """A loader with the options of the config, for few instances."""
+    small = _loader_of_sample(copy.deepcopy(dict(options)))
+    for unfit in NOT_IN_SMALL_LOADER:
+        small.pop(unfit, None)
+    return DataLoader.from_params(_params(key, small), reader=reader, data_path="")
+
+
+def _on_cpu(trainer: dict[str, Any]) -> dict[str, Any]:
+    """The options of a trainer, on the CPU, which has no `use_amp`."""
+    options = {**trainer, "cuda_device": -1}
+    if trainer.get("cuda_device") != -1 and trainer.get("use_amp") is True:
+        del options["use_amp"]
+    return options
+
+
+def _check_vectors(options: Any) -> None:
+    """
+    Raises `InputError` if the first vector of a file is not as wide as the config says.
+    The file is not read further, and the model is constructed without it.
+    """
+    if isinstance(options, dict) and options.get("type") == WORD_VECTORS:
+        file = options.get("pretrained_file")
+        width = options.get("embedding_dim")
+        if isinstance(file, str) and isinstance(width, int) and width > 0:
+            try:
+                next(read_vectors(file, width=width), None)
+            except InputError as error:
+                raise InputError(f"{error}, for embedding_dim {width}") from None
+    for _, part in items(options):
+        _check_vectors(part)
+
+
+def _without_files(value: Any, folder: str) -> Any:
+    """
+    A part of the config without vectors, with a cache in this folder, and with the
+    bundled biLM in place of one that would be fetched.
+    """
+    if isinstance(value, dict):
+        dropped = set()
+        for key, kind in NOT_IN_MODEL.items():
+            if isinstance(value.get(key), kind):
+                dropped.add(key)
+        if value.get("source") is None and _reads_remote(value):
+            dropped.update((*FILE_KEYS, "pieces"))  # the biLM has no word pieces
+        kept_keys = [key for key in value if key not in dropped]
+        kept = {key: _without_files(value[key], folder) for key in kept_keys}
+        if isinstance(value.get("cache_dir"), str):
+            kept["cache_dir"] = os.path.join(folder, "layers")
+        return kept
+    if isinstance(value, list):
+        parts = [part for part in value if not _reads_weights(part)]
+        return [_without_files(part, folder) for part in parts]
+    return value
+
+
+def _reads_weights(value: Any) -> bool:
+    """
+    Whether this is a regex with AllenNLP's initializer from a file, whose sizes are
+    those of a whole vocabulary.
+    """
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    _, initializer = value
+    return isinstance(initializer, dict) and initializer.get("type") == "pretrained"
+
+
+def _reads_remote(elmo: dict[str, Any]) -> bool:
+    """Whether the model of a biLM, or else its weights, would be fetched."""
+    model = elmo.get("model")
+    if model is None:
+        return _is_remote(elmo.get("weight_file"))
+    return _is_remote(model)
+
+
+def _is_remote(value: Any) -> bool:
+    """
+    Whether a part of the config names what would be fetched: a URL, a published model,
+    a transformer.
+    """
+    for path, text in strings("", value):
+        if "://" in text or published(text) is not None:
+            return True
+        if path.endswith("model_name") and not Path(text).exists():
+            return True
+    return False
+
+
+def _is_elsewhere(data: str) -> bool:
+    """
+    Whether data would be fetched or unpacked, or can be read only once, from a pipe or
+    a device.
+    """
+    path = Path(data)
+    is_read_once = path.exists() and not path.is_file() and not path.is_dir()
+    return is_read_once or "!" in data or REMOTE.match(data) is not None

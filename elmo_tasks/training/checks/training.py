@@ -3,7 +3,7 @@
 import copy
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,9 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
-from elmo_tasks.training.checks.files import device_problems, file_problems
-from elmo_tasks.training.checks.libraries import library_problems
-from elmo_tasks.training.checks.problem import Problem, one_for_each_key
+from elmo_tasks.training.checks.construct import config_problems, missing_problems
+from elmo_tasks.training.checks.problem import Problem
 from elmo_tasks.training.checks.regexes import regex_problems
-from elmo_tasks.training.checks.sample import sample_problems
-from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
 from elmo_tasks.training.nested import get
@@ -146,22 +143,14 @@ def is_ours(config: Mapping[str, Any]) -> bool:
 
 def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     """
-    Raises `InputError`, which lists all problems: missing GPUs, callbacks that cannot
-    work and, of our models, invalid keys (unless the run is resumed) and missing files.
-    If there are none, those of `sample_problems`, for any model.
+    Raises `InputError`, which lists the problems: those of `config_problems`, missing
+    files only of our models. Of a run that is resumed, only what is missing.
     """
     plain = copy.deepcopy(dict(config))
-    of_keys: Iterable[Problem] = ()
-    of_files: Iterable[Problem] = ()
-    if is_ours(plain):
-        of_files = file_problems(plain)
-        if not resumed:
-            of_keys = shape_problems(plain)
-    problems = one_for_each_key(
-        of_keys, of_files, device_problems(plain), library_problems(plain)
-    )
-    if not problems and not resumed:
-        problems = sample_problems(plain)
+    if resumed:
+        problems = missing_problems(plain, with_files=is_ours(plain))
+    else:
+        problems = config_problems(plain, with_files=is_ours(plain))
     _require_none(problems, "nothing was read or written")
 
 
