@@ -146,16 +146,23 @@ TRACKED = "tracked.json"
 Which run of an experiment tracker is this one. `training/tracking.py` writes it.
 """
 
-SOURCE_FILES = "sources.json"
+MODEL_RECORD = "model.json"
 """
-The digests of the files of frozen sources, from which a model is opened.
-`training/folder.py` writes it when a training begins.
+The names and digests of the frozen models that the training uses, such as its biLM.
+`elmo/model_record.py` writes it when the training begins.
+"""
+
+MODEL_COPIES = "model_files"
+"""
+The folder of copies of these models, a folder for each, with `archive: true`.
+`elmo/model_record.py` writes it.
 """
 
 ARCHIVED = (
     CONFIG,
     META,
-    SOURCE_FILES,
+    MODEL_RECORD,
+    f"{MODEL_COPIES}/*/*",
     "requirements.txt",
     OPTIONS_FILE,
     "*.th",

@@ -21,7 +21,7 @@ NAMES = {
 
 OF_OTHER_MODELS = {
     ("config.json", f"elmo/{name}.py")
-    for name in ("manylangs", "sources", "transformer_config", "transformer_files")
+    for name in ("manylangs", "model_folders", "transformer_config")
 }
 """A transformer and ELMoForManyLangs have a file of this name, too."""
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from elmo_tasks.elmo.layers import Layers
 
-_OPTIONS = {"model": "--model", "pieces": "--pieces"}
-"""The options by the keys of `model.elmo`."""
+_KEYS = ("model", "pieces")
+"""The keys of `model.elmo` that are options."""
 
 MODEL_HELP = (
     f"the model: {MODEL_FORMS} (default: bundled); `elmo-tasks models` lists the names"
@@ -63,18 +63,18 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> "Lay
 
     device = device_of(args)
     given: dict[str, Any] = {"precision": precision}
-    for key in _OPTIONS:
+    for key in _KEYS:
         value = getattr(args, key)
         if value is not None:
             given[key] = value
     with needs("'transformers>=4.48,<4.56'"):
-        layers = Layers.open(SourceSettings.of(given), names=_OPTIONS)
+        layers = Layers.open(SourceSettings.of(given))
     return layers.to(device)
 
 
 def files_read(args: argparse.Namespace) -> list[str]:
     """The files of the model, which a command must not overwrite."""
-    from elmo_tasks.elmo.model_names import local_files
+    from elmo_tasks.elmo.model_files import local_files
 
     if args.model is None:
         return []

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
-from elmo_tasks.elmo.source_files import SourceFiles
+from elmo_tasks.elmo.model_files import ModelFiles
 from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
@@ -105,7 +105,7 @@ class LayerCache:
     """
 
     def __init__(
-        self, settings: CacheSettings, files: SourceFiles, *, read_only: bool = False
+        self, settings: CacheSettings, files: ModelFiles, *, read_only: bool = False
     ) -> None:
         if settings.cache_dir is None:
             raise ValueError("expected a cache_dir")
@@ -177,7 +177,7 @@ class LayerCache:
             "options_file": self._files.options_file.public,
             "weight_file": self._files.weight_file.public,
             "format": FORMAT,
-            "source": self._files.name,
+            "source": self._files.kind,
         }
         pieces = getattr(source, "pieces", None)  # of a transformer
         if pieces:

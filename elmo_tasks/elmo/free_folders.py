@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.elmo.manylangs import ENCODER
-from elmo_tasks.elmo.model_names import is_of_a_run, parts_of_models
+from elmo_tasks.elmo.model_kinds import is_of_a_run, parts_of_models
 from elmo_tasks.elmo.source_types import INFERRED, MANYLANGS, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path

@@ -7,10 +7,10 @@ from typing import Any
 from elmo_tasks.elmo.free_folders import files_in_the_way
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import PLACE, CardSettings
-from elmo_tasks.elmo.model_names import settings_of
+from elmo_tasks.elmo.model_files import resolve
+from elmo_tasks.elmo.model_folders import read_beside
 from elmo_tasks.elmo.saving import save_model
 from elmo_tasks.elmo.source_types import BILM
-from elmo_tasks.elmo.transformer_files import read_beside
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.fetch import HUB
@@ -95,7 +95,7 @@ def _require_free(
     which would be read in its place or with it.
     """
     local = [path.name for path in folder.iterdir()]
-    source = settings_of(folder)["source"]
+    source = resolve(folder).kind
 
     def read_config() -> Any:
         file = api.hf_hub_download(name, CONFIG, revision=revision)

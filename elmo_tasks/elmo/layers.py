@@ -3,7 +3,7 @@ The frozen layers of any source, on a device, from a cache if there is one: all 
 others know of a source.
 """
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self, cast
 
 import torch
@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput, States
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
+from elmo_tasks.elmo.allocation import not_counted
 from elmo_tasks.elmo.cache import CacheSettings, LayerCache
-from elmo_tasks.elmo.source_files import SourceFiles
-from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import open_source
+from elmo_tasks.elmo.model_files import ModelFiles, files_of
+from elmo_tasks.elmo.model_record import trained_files
+from elmo_tasks.elmo.source_types import SOURCES, LayerSource, SourceSettings
 from elmo_tasks.errors import InputError
 
 NO_CACHE = CacheSettings()
@@ -37,7 +38,7 @@ class Layers(nn.Module):
     def __init__(
         self,
         source: LayerSource,
-        files: SourceFiles | None = None,
+        files: ModelFiles | None = None,
         *,
         cache: LayerCache | None = None,
     ) -> None:
@@ -55,13 +56,26 @@ class Layers(nn.Module):
         cache: CacheSettings = NO_CACHE,
         read_only: bool = False,
         run_folder: str | None = None,
-        names: Mapping[str, str] | None = None,
+        where: str = "",
+        offline: bool = False,
     ) -> "Layers":
         """
-        Opens the files of a source; for `run_folder`, `names` and the errors see
-        `open_source`. Nothing is written to the cache while it is `read_only`.
+        Opens the files of a source. Nothing is written to the cache while it is
+        `read_only`.
+
+        `run_folder` is that of a trained model, whose files are found as `trained_files`
+        does; `where` is what errors write before a key of the config, such as
+        `model.elmo.`. With `offline`, nothing is fetched. Raises `InputError` if a file
+        is missing or invalid, or a setting does not fit the kind of model.
         """
-        source, files = open_source(settings, run_folder=run_folder, names=names)
+        if run_folder is None:
+            files = files_of(settings, where=where, offline=offline)
+        else:
+            folder = Path(run_folder)
+            files = trained_files(settings, folder, where=where, offline=offline)
+        source = load_source(settings.of_kind(files.kind), files)
+        if settings.archive:
+            files = files.with_contents()
         if cache.cache_dir is None:
             return cls(source, files)
         opened = LayerCache(cache, files, read_only=read_only)
@@ -118,9 +132,9 @@ class Layers(nn.Module):
         """What errors call the source: the path of its weights, if it has one."""
         if self.files is None:
             return _class_name(self.source)
-        return self.files.weight_file.path or self.files.weight_file.public
+        return str(self.files.weight_file.path)
 
-    def opened_files(self) -> SourceFiles:
+    def opened_files(self) -> ModelFiles:
         """
         The files of the source. Raises `InputError` if it was not opened from files.
         """
@@ -173,6 +187,27 @@ class Layers(nn.Module):
         """Moves and converts the source, too."""
         cast(nn.Module, self.source)._apply(*args, **kwargs)
         return super()._apply(*args, **kwargs)
+
+
+def opened_models(module: nn.Module) -> list[ModelFiles]:
+    """The files of the frozen models in a module."""
+    found = []
+    for part in module.modules():
+        if isinstance(part, Layers) and part.files is not None:
+            found.append(part.files)
+    return found
+
+
+def load_source(settings: SourceSettings, files: ModelFiles) -> LayerSource:
+    """
+    The source in these files, whose kind the settings fit. Raises `InputError` if a
+    file is invalid.
+    """
+    kind = SOURCES[files.kind]
+    paths = [files.paths[key] for key in kind.files]
+    options = {key: getattr(settings, key) for key in kind.options}
+    with not_counted():
+        return kind.load(*paths, **options)
 
 
 def _class_name(source: LayerSource) -> str:

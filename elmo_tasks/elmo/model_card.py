@@ -77,7 +77,7 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
     text = about.text
     licence = about.license
     if layers.files is not None:
-        model = published(layers.files.weight_file.given)
+        model = published(layers.files.weight_file.name)
         if model is not None:
             language = language or model.language
             text = text or model.text

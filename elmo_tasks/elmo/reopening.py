@@ -3,10 +3,10 @@ Layers in pickles: how to open their files again, in place of their weights.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import NO_CACHE, Layers
-from elmo_tasks.elmo.model_names import settings_of
 from elmo_tasks.elmo.source_types import BILM, SourceSettings
 from elmo_tasks.errors import InputError
 
@@ -29,11 +29,11 @@ class Reopening:
         cannot be opened.
         """
         paths = [path for path, _ in self.files]
+        chosen: dict[str, Any] = {"precision": self.precision}
         if paths[0] == paths[1]:  # a whole model
-            chosen = settings_of(paths[0])
+            chosen["model"] = paths[0]
         else:
-            chosen = {"options_file": paths[0], "weight_file": paths[1]}
-        chosen["precision"] = self.precision
+            chosen |= {"options_file": paths[0], "weight_file": paths[1]}
         settings = SourceSettings.of(chosen)
         layers = Layers.open(settings, cache=self.cache).to(self.device)
         opened = layers.opened_files()
@@ -48,11 +48,11 @@ class Reopening:
 def reopening(layers: Layers) -> Reopening | None:
     """How to open layers again; `None` if they are not of a biLM that has files."""
     files = layers.files
-    if files is None or files.name != BILM:
+    if files is None or files.kind != BILM:
         return None
     opened = []
     for file in (files.options_file, files.weight_file):
-        opened.append((file.path, file.sha256))
+        opened.append((file.place, file.sha256))
     cache = NO_CACHE
     if layers.cache is not None:
         cache = layers.cache.settings

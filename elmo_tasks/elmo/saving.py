@@ -7,9 +7,8 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import CardSettings, card_text, is_own_card
+from elmo_tasks.elmo.model_folders import read_beside
 from elmo_tasks.elmo.source_types import BILM, COVE
-from elmo_tasks.elmo.sources import copied_names, copy_files, local_files
-from elmo_tasks.elmo.transformer_files import read_beside
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
@@ -64,19 +63,19 @@ def _require_free(layers: Layers, folder: Path, written: Format | None) -> None:
         require_free(folder, BILM, [*names, CARD_FILE])
         return
     files = layers.opened_files()
-    names = [*copied_names(files), CARD_FILE]
+    names = [*files.members(), CARD_FILE]
     read = []
-    for path in local_files(files).values():
+    for path in files.paths.values():
         if path.is_dir():
             read += read_beside(path)
-    require_free(folder, files.name, names, read=read)
+    require_free(folder, files.kind, names, read=read)
 
 
 def own_card(layers: Layers) -> Path | None:
     """The model card beside the files of an opened biLM, if it has one of ours."""
-    if layers.files is None or layers.files.name != BILM:
+    if layers.files is None or layers.files.kind != BILM:
         return None
-    card = local_files(layers.files)["weight_file"].parent / CARD_FILE
+    card = layers.files.paths["weight_file"].parent / CARD_FILE
     return card if is_own_card(card) else None
 
 
@@ -85,9 +84,9 @@ def _format_of(layers: Layers, chosen: Format | None) -> Format | None:
     if chosen is not None and chosen not in FORMATS:
         expected = f"one of {', '.join(FORMATS)}"
         raise InputError(f"format: expected {expected}, got {shown(chosen)}")
-    if layers.files is not None and layers.files.name == COVE:
+    if layers.files is not None and layers.files.kind == COVE:
         raise InputError("expected a model in one folder, got CoVe")
-    is_copied = layers.files is not None and layers.files.name != BILM
+    is_copied = layers.files is not None and layers.files.kind != BILM
     if isinstance(layers.source, BiLM) and not is_copied:
         return chosen or _opened_format(layers) or "hdf5"
     if chosen is not None:
@@ -97,9 +96,9 @@ def _format_of(layers: Layers, chosen: Format | None) -> Format | None:
 
 
 def _opened_format(layers: Layers) -> Format | None:
-    if layers.files is None or layers.files.name != BILM:
+    if layers.files is None or layers.files.kind != BILM:
         return None
-    return weight_format(local_files(layers.files)["weight_file"])
+    return weight_format(layers.files.paths["weight_file"])
 
 
 def _write_files(layers: Layers, folder: Path, written: Format | None) -> None:
@@ -107,10 +106,10 @@ def _write_files(layers: Layers, folder: Path, written: Format | None) -> None:
     if layers.files is None and isinstance(layers.source, BiLM):
         _write_bilm(layers.source, folder, written or "hdf5")
     elif opened is None or opened == written:
-        copy_files(layers.opened_files(), folder)
+        layers.opened_files().copy_to(folder)
     else:
         # Not the opened biLM, whose weights may be rounded to bfloat16.
-        copy_files(layers.opened_files(), folder)
+        layers.opened_files().copy_to(folder)
         copies = [folder / name for name in written_names(opened).values()]
         _write_bilm(BiLM.from_files(*copies), folder, written or opened)
         for copied in copies:

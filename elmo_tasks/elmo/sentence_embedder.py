@@ -23,7 +23,6 @@ from elmo_tasks.elmo.hub import push_model
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import Card, CardSettings
-from elmo_tasks.elmo.model_names import settings_of
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.provenance import provenance
@@ -106,11 +105,10 @@ class Elmo:
         Open the bundled biLM, or another model by its name, as `--model` does: one that
         `elmo-tasks models` lists, a folder, a ZIP, their URL
         (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`, or
-        `options.json+weights.hdf5`; see `model_names`. The other arguments and the
+        `options.json+weights.hdf5`; see `model_files`. The other arguments and the
         errors are those of `from_files`.
         """
-        chosen: dict[str, Any] = {} if model is None else dict(settings_of(model))
-        chosen["precision"] = precision
+        chosen = {"model": model, "precision": precision}
         cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
         layers = _opened(SourceSettings.of(chosen), cache, device)
         return cls(layers, tokenizer=tokenizer, **sizes)

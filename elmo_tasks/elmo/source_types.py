@@ -5,7 +5,7 @@ other packages register.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Optional, Protocol, Self, TypeVar
 
@@ -19,19 +19,12 @@ from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import is_whole_model
 from elmo_tasks.option_values import InferencePrecision, Pieces
-from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 
 BILM = "bilm"
 TRANSFORMER = "transformer"
 MANYLANGS = "manylangs"
 COVE = "cove"
-
-EMBEDDED = "embedded:"
-"""
-Begins the names of the bundled biLM's files, which are at another path in another
-installation.
-"""
 
 FILE_KEYS = ("options_file", "vectors_file", "weight_file", "model")
 """The keys of a source's files in the config."""
@@ -133,7 +126,7 @@ SOURCES: dict[str, SourceType] = {
 
 INFERRED = (BILM, MANYLANGS, TRANSFORMER)
 """
-The sources that the name of a model can mean, see `model_names`. One of your own runs
+The kinds that the name of a model can mean, see `model_files`. One of your own runs
 your code, so that only `source` names it.
 """
 
@@ -190,7 +183,7 @@ class SourceSettings(Settings):
     ] = "float32"
     archive: Annotated[
         bool,
-        "store the model's files in each checkpoint and archive",
+        "store the model's files in the folder of the run and in its archive",
     ] = False
 
     @property
@@ -242,27 +235,25 @@ class SourceSettings(Settings):
             if getattr(self, key) is None:
                 yield Wrong(key, _WANTED[key], None)
 
-    def given(self) -> dict[str, str]:
+    def file_names(self) -> dict[str, str]:
+        """The paths or URLs of the files that are given one by one, by their keys."""
+        names = {}
+        for key in SOURCES[self.kind or BILM].files:
+            name = getattr(self, key)
+            if name is not None:
+                names[key] = os.fspath(name)
+        return names
+
+    def of_kind(self, kind: str) -> "SourceSettings":
         """
-        The paths, URLs or names of the source's files, by key; by default the bundled
-        biLM's. For a biLM that is given as `model`, both keys have the name of the
-        model.
+        The settings of a model whose kind is known. Raises `InputError` if a setting
+        does not fit the kind.
         """
-        if self.kind is None:
-            raise ValueError("the source is not inferred yet")
-        keys = SOURCES[self.kind].files
-        if self.kind == BILM and self.model is not None:
-            return dict.fromkeys(keys, os.fspath(self.model))
-        paths = {}
-        for key in keys:
-            path = getattr(self, key)
-            if path is not None:
-                paths[key] = os.fspath(path)
-        if not paths:
-            options_file, weight_file = embedded_bilm()
-            paths["options_file"] = EMBEDDED + options_file.name
-            paths["weight_file"] = EMBEDDED + weight_file.name
-        return paths
+        if self.source == kind or self.model is None:
+            return self
+        return replace(
+            self, source=kind, options_file=None, weight_file=None, vectors_file=None
+        )
 
 
 _WANTED = {

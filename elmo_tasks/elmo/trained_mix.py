@@ -6,18 +6,18 @@ folder of a run.
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.model_record import Record, read_record, require_recorded
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
-from elmo_tasks.elmo.source_files import sources_in
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.unpacking import unpack
-from elmo_tasks.run_names import BEST, CONFIG, WEIGHTS
+from elmo_tasks.run_names import BEST, CONFIG, MODEL_RECORD, WEIGHTS
 
 PLACES = ("input", "output")
 
@@ -28,9 +28,9 @@ def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
     frozen. Raises `InputError` if it has none, or was trained on another source.
     """
     path, place = _path_and_place(archive)
-    config, state = _trained(path)
+    config, state, records = _trained(path)
     settings = _mix_settings(config, path, place)
-    layers.opened_files().require_same(*sources_in(state))
+    require_recorded(layers.opened_files(), records, "open that model, with --model")
     mix = ScalarMix(layers.n_layers, settings)
     prefix = f".{place}_mix."
     learned = {
@@ -72,19 +72,27 @@ def _no_mix(path: Path, place: str) -> InputError:
     return InputError(f"expected a model with ELMo at the {place}, got none", file=path)
 
 
-def _trained(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The config and the state of an archive, or of the folder of a training."""
+class _Trained(NamedTuple):
+    """The config of a training, its state, and the models that it has used."""
+
+    config: dict[str, Any]
+    state: dict[str, Tensor]
+    records: list[Record]
+
+
+def _trained(path: Path) -> _Trained:
+    """What an archive, or the folder of a training, contains."""
     try:
         if path.is_dir():
             return _read(path, path / BEST)
         with tempfile.TemporaryDirectory() as folder:
-            unpack(path, folder, [CONFIG, WEIGHTS], file=path)
+            unpack(path, folder, [CONFIG, WEIGHTS, MODEL_RECORD], file=path)
             return _read(Path(folder), Path(folder) / WEIGHTS)
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"cannot read the model: {type(error).__name__}: {error}"
         raise InputError(problem, file=path) from None
 
 
-def _read(folder: Path, weights: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def _read(folder: Path, weights: Path) -> _Trained:
     config = read_json(folder / CONFIG, "the model's config")
-    return dict(config), dict(load_tensors(weights))
+    return _Trained(dict(config), dict(load_tensors(weights)), read_record(folder))

@@ -1,142 +1,19 @@
-"""
-The files of a transformer, a folder or a model of the Hugging Face hub: find, hash,
-archive and load them.
-"""
+"""Loading a transformer and its tokenizer from a folder."""
 
-import hashlib
-import io
-import re
-import tarfile
 import tempfile
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from torch import Tensor
 
-from elmo_tasks.elmo.manylangs import ENCODER, WEIGHTS
+from elmo_tasks.elmo.model_folders import PICKLES, SAFETENSORS, model_files
 from elmo_tasks.elmo.transformer_config import (
     require_held,
     require_sound_version,
     safe_copy,
 )
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import file_sha256
-from elmo_tasks.formats import unpacking
-from elmo_tasks.formats.fetch import hub_model, is_hub_model, model_path
-from elmo_tasks.formats.models import published
-from elmo_tasks.formats.tar import without_owner
-
-_SETTINGS = [  # of the model and of its tokenizer
-    "config.json",
-    "tokenizer*",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab*",
-    "merges.txt",
-    "*.model",
-]
-_SAFETENSORS = "model*.safetensors*"
-_PICKLES = "pytorch_model*.bin*"
-"""Read where a folder has no safetensors, which are preferred."""
-
-TRANSFORMER_WEIGHTS = (_SAFETENSORS, _PICKLES)
-
-_MANYLANGS = ["*.json", "*.dic", "*.pkl"]
-_MANYLANGS_WEIGHTS = [ENCODER, WEIGHTS, "*.dic"]
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-
-
-def find_model(name: str) -> Path:
-    """
-    The absolute path of the folder of a model: a folder itself, an unpacked ZIP or
-    published model (see `model_path`), or the downloaded files of a model of the
-    Hugging Face hub, with or without `hf://`. Nothing is downloaded if `HF_HUB_OFFLINE`
-    is set. Raises `InputError` if the hub has no such model.
-    """
-    folder = Path(name).expanduser()
-    if is_hub_model(name):
-        return _hub_folder(name)
-    if published(name) is not None or "://" in name or folder.is_file():
-        return model_path(name).absolute()
-    if folder.is_dir() or not _HUB_NAME.fullmatch(name):
-        return folder.absolute()
-    try:
-        return _hub_folder(name)
-    except InputError as error:
-        problem = f"no such folder, and no such model on the Hugging Face hub: {error}"
-        raise InputError(
-            problem, file=name, hint="set the key or option model"
-        ) from None
-
-
-def _hub_folder(name: str) -> Path:
-    """The folder with the files of a model of the hub that are read."""
-    found = hub_model(name, _SETTINGS + _MANYLANGS_WEIGHTS + [_SAFETENSORS])
-    if _has(found, _SAFETENSORS) or _has(found, ENCODER):
-        return found
-    return hub_model(name, _SETTINGS + [_PICKLES])
-
-
-def model_files(folder: Path) -> list[Path]:
-    """The files that are read, sorted by name."""
-    found = set()
-    for pattern in _patterns(folder):
-        for path in folder.glob(pattern):
-            if path.is_file():
-                found.add(path)
-    return sorted(found)
-
-
-def _patterns(folder: Path) -> list[str]:
-    """
-    The names of the files that are read: of a transformer, or of ELMoForManyLangs.
-    """
-    if (folder / ENCODER).is_file():
-        return _MANYLANGS
-    if _has(folder, _PICKLES) and not _has(folder, _SAFETENSORS):
-        return _SETTINGS + [_PICKLES]
-    return _SETTINGS + [_SAFETENSORS]
-
-
-def read_beside(folder: Path) -> list[str]:
-    """Patterns of the names of all files that loading a folder would read."""
-    if _patterns(folder) == _MANYLANGS:
-        return _MANYLANGS
-    return _SETTINGS + [_SAFETENSORS, _PICKLES]
-
-
-def _has(folder: Path, pattern: str) -> bool:
-    return any(folder.glob(pattern))
-
-
-def folder_sha256(folder: Path) -> str:
-    """A digest of the names and contents of the files that are read."""
-    digest = hashlib.sha256()
-    for path in model_files(folder):
-        digest.update(f"{file_sha256(path)}  {path.name}\n".encode())
-    return digest.hexdigest()
-
-
-def pack(folder: Path) -> Tensor:
-    """The files that are read, as the bytes of an uncompressed tar file, uint8 [N]."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        for path in model_files(folder):
-            archive.add(path.resolve(), path.name, filter=without_owner)
-    return torch.from_numpy(np.frombuffer(packed.getbuffer(), np.uint8))
-
-
-def unpack(packed: Tensor, folder: Path) -> None:
-    """
-    Write the files to a folder. `packed` is what `pack` returned, uint8 [N]. Raises
-    `InputError` if it is compressed, or no tar file.
-    """
-    names = _SETTINGS + [_SAFETENSORS, _PICKLES] + _MANYLANGS
-    contents = io.BytesIO(packed.numpy().data)
-    unpacking.unpack(contents, folder, names, file="the archived model")
 
 
 def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
@@ -170,7 +47,7 @@ class _Loaded(NamedTuple):
 
 
 def _is_weights(file: Path) -> bool:
-    return fnmatch(file.name, _SAFETENSORS) or fnmatch(file.name, _PICKLES)
+    return fnmatch(file.name, SAFETENSORS) or fnmatch(file.name, PICKLES)
 
 
 def _load_copy(
@@ -213,7 +90,7 @@ def _from_pretrained(
         safe,
         config=config,
         torch_dtype=dtype,
-        use_safetensors=_has(safe, _SAFETENSORS),
+        use_safetensors=any(safe.glob(SAFETENSORS)),
         output_loading_info=True,
         local_files_only=True,
         trust_remote_code=False,

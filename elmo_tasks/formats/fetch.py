@@ -6,7 +6,6 @@ a connection for them: pooch downloads URLs, huggingface_hub what is on the hub.
 |---|---|---|
 | `local_path` | a path, a URL, `hf://owner/name/file` | the path of the file |
 | `model_path` | also the name of a published model, a ZIP | the folder of a model, or its one file |
-| `bilm_file` | also `hf://owner/name` | the options or the weights of a biLM |
 | `hub_model` | a model of the Hugging Face hub, and which files | the folder with these files |
 | `hub_files` | `hf://owner/name` | the names of its files |
 
@@ -29,13 +28,6 @@ from typing import Any
 
 from elmo_tasks.errors import InputError, needs, without_secrets
 from elmo_tasks.files import file_sha256
-from elmo_tasks.formats.bilm_files import (
-    FORMATS,
-    NAMES,
-    file_in,
-    missing_in,
-    written_names,
-)
 from elmo_tasks.formats.cache_folder import download_target, unpacked_folder
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.download import download, too_large
@@ -168,44 +160,6 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
     if not chosen.allowed:
         chosen.refused.append(what)
         raise NotAllowed(what)
-
-
-def bilm_file(given: str | Path, key: str, *, offline: bool = False) -> Path:
-    """
-    The file `options_file` or `weight_file` of a biLM, from its path or URL, or from a
-    whole model: the name of a published one, a folder, a ZIP (as in the NLPL
-    repository), or `hf://owner/name`. Raises `InputError` as `local_path` does, or if a
-    folder or ZIP lacks the file.
-    """
-    text = os.fspath(given)
-    model = published(text)
-    if model is not None and len(model.files) == len(NAMES["hdf5"]):
-        place = list(NAMES["hdf5"]).index(key)
-        return local_path(model.files[place], offline=offline)
-    if is_hub_model(text):
-        return _of_repository(text.removesuffix("/"), key, offline=offline)
-    path = model_path(text, offline=offline)
-    if not path.is_dir():
-        return path
-    file = file_in(path, key)
-    if file is None:
-        raise missing_in(Path(given), key)
-    return file
-
-
-def _of_repository(address: str, key: str, *, offline: bool) -> Path:
-    """
-    The file of the biLM in a repository of the hub, official or safetensors. Raises the
-    error of the official one if it has neither.
-    """
-    failures: list[InputError] = []
-    for chosen in FORMATS:
-        name = written_names(chosen)[key]
-        try:
-            return local_path(f"{address}/{name}", offline=offline)
-        except (NotFetched, NotAllowed) as error:
-            failures.append(error)
-    raise failures[0]
 
 
 def is_whole_model(given: str | Path) -> bool:

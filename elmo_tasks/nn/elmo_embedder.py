@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import LayerOutput, States
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.model_files import ModelFiles
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
-from elmo_tasks.elmo.source_files import SourceFiles
-from elmo_tasks.elmo.source_types import FILE_KEYS, LayerSource, SourceSettings
+from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
     Probability,
@@ -68,9 +68,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
     would use the output vectors or add the penalty.
 
     The source moves between devices with the model, but its weights are not in the
-    model's state. The state records the paths and sha256 of the source's files, and
-    loading it with other files is an error. A source without files adds nothing to the
-    state.
+    model's state. `model.json` in the folder of a run and in its archive records the
+    sha256 of the source's files, and a trained model does not open with others.
     """
 
     config_keys: ClassVar[tuple[str, ...]] = tuple(
@@ -114,15 +113,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
         or not a biLM.
         """
         require_none(problems_of(settings), "elmo: ")
-        names = {
-            key: f"{config_path}.{key}" for key in (*FILE_KEYS, "source") if config_path
-        }
         frozen = Layers.open(
             SourceSettings.of(settings),
             cache=CacheSettings.of(settings),
             read_only=True,  # until a training begins
             run_folder=run_folder,
-            names=names,
+            where=f"{config_path}." if config_path else "",
         )
         return cls(frozen, MixSettings.of(settings), Places.of(settings))
 
@@ -164,7 +160,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return self.frozen.source
 
     @property
-    def files(self) -> SourceFiles | None:
+    def files(self) -> ModelFiles | None:
         return self.frozen.files
 
     @property
@@ -246,18 +242,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def set_carried_states(self, states: States) -> None:
         """Restore what `carried_states` returned; `{}` for zeros."""
         self._states = states
-
-    def get_extra_state(self) -> dict[str, Any]:
-        """
-        Names and sha256 of the source's files, and with `archive` their contents. Notes
-        in the user's cache where the files are; see `source_files.remember`.
-        """
-        return {} if self.files is None else self.files.to_state()
-
-    def set_extra_state(self, state: Any) -> None:
-        """Raises `InputError` if the state was made with other files."""
-        if self.files is not None and state != {}:
-            self.files.require_same(SourceFiles.from_record(state))
 
     def mixes(self) -> Iterator[tuple[str, ScalarMix]]:
         """The mix of each place."""

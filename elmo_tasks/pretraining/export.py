@@ -22,7 +22,13 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
-from elmo_tasks.elmo.model_names import is_bundled, two_files
+from elmo_tasks.elmo.model_files import (
+    ModelFiles,
+    is_bundled,
+    resolve,
+    resolve_files,
+)
+from elmo_tasks.elmo.model_kinds import two_files
 from elmo_tasks.elmo.source_types import BILM
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
@@ -34,7 +40,6 @@ from elmo_tasks.formats.bilm_files import (
     written_names,
 )
 from elmo_tasks.formats.fetch import (
-    bilm_file,
     is_hub_model,
     is_whole_model,
     local_path,
@@ -255,8 +260,7 @@ def packed(
 
 def _fetched(address: str) -> Path:
     """The folder of an exported language model of the hub."""
-    folder = bilm_file(address, "options_file").parent
-    bilm_file(address, "weight_file")
+    folder = resolve(address, kind=BILM).weight_file.path.parent
     for name in (VOCABULARY_FILE, SOFTMAX_FILE):
         local_path(f"{address}/{name}")
     return folder
@@ -362,7 +366,7 @@ def load_start(
     """
     The biLM from which fine-tuning starts, and its language model if the softmax is
     known: of what `load_trained` takes, or without a softmax a whole model published
-    elsewhere (see `bilm_file`), or an object of `options_file` and `weight_file`.
+    elsewhere, or an object of `options_file` and `weight_file`.
     Raises `InputError` if there is no biLM.
     """
     if isinstance(source, dict):
@@ -371,25 +375,22 @@ def load_start(
                 "expected bilm with options_file and weight_file, "
                 f"got {', '.join(sorted(source))}"
             )
-        return _open_bilm(source["options_file"], source["weight_file"]), None
+        names = {key: source[key] for key in ("options_file", "weight_file")}
+        return _open_bilm(resolve_files(BILM, names)), None
     text = os.fspath(source)
-    pair = two_files(text)
-    if pair is not None:
-        return _open_bilm(*pair), None
+    if two_files(text) is not None:
+        return _open_bilm(resolve(text, kind=BILM)), None
     folder = Path(text)
     is_run = (folder / CONFIG).is_file() and not has_bilm_config(folder)
     is_ours = is_run or (folder / SOFTMAX_FILE).is_file() or is_bundled(text)
     if not is_ours and is_whole_model(text):
-        return _open_bilm(text, text), None
+        return _open_bilm(resolve(text, kind=BILM)), None
     trained = load_trained(text)
     return trained.model.bilm, trained
 
 
-def _open_bilm(options_file: str | Path, weight_file: str | Path) -> BiLM:
-    """A biLM of paths, URLs or whole models."""
-    options = bilm_file(options_file, "options_file")
-    weights = bilm_file(weight_file, "weight_file")
-    return BiLM.from_files(options, weights)
+def _open_bilm(files: ModelFiles) -> BiLM:
+    return BiLM.from_files(files.paths["options_file"], files.paths["weight_file"])
 
 
 @torch.no_grad()

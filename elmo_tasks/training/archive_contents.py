@@ -62,7 +62,7 @@ def _gather(source: Path, folder: Path) -> None:
         for path in _archived(source):
             require_regular(path)
             place = folder / path.relative_to(source)
-            place.parent.mkdir(exist_ok=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
             if path.name == CONFIG:
                 shutil.copy(path, place)
             else:

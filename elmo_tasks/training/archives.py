@@ -22,7 +22,7 @@ from allennlp.models import Model, archival
 from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
-from elmo_tasks.elmo.source_files import sources_in
+from elmo_tasks.elmo.model_record import look_beside
 from elmo_tasks.errors import MODELS, InputError
 from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.formats.tensor_files import load_tensors
@@ -92,6 +92,7 @@ def load_archive(
         downloads(allowed=allow_downloads),
     ):
         require_namespaces(Path(folder), file)
+        look_beside(folder, Path(file))
         weights = Path(weights_file or archival.get_weights_path(folder))
         state = required_state(weights, file)
         size = weights.stat().st_size
@@ -301,10 +302,7 @@ def required_state(weights: Path, file: str | Path) -> Mapping[str, Any]:
     """
     name = f"the archive's {weights.name}"
     try:
-        state = _read_state(weights)
-        if Path(file).is_file():
-            _require_bounded_sources(state, Path(file).stat().st_size)
-        return state
+        return _read_state(weights)
     except InputError as error:
         raise InputError(f"{name}: {error}", file=file) from None
     except FileNotFoundError:
@@ -330,15 +328,6 @@ def _read_state(weights: Path) -> Mapping[str, Any]:
 
 def _has_names(state: Mapping[Any, Any]) -> bool:
     return all(isinstance(key, str) for key in state)
-
-
-def _require_bounded_sources(state: Mapping[str, Any], packed: int) -> None:
-    """
-    Raises `InputError` if a biLM in the state claims to be far larger than an archive
-    of so many bytes.
-    """
-    for source in sources_in(state):
-        source.require_bounded(packed)
 
 
 @contextmanager

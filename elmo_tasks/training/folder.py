@@ -19,20 +19,17 @@ from typing import Any
 from allennlp.common import Params
 from allennlp.common.meta import Meta
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
-from allennlp.models import Model
 from allennlp.training import util as training_util
 from filelock import FileLock, Timeout
 
-from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError, without_secrets
-from elmo_tasks.files import atomic_write, write_text
+from elmo_tasks.files import atomic_write
 from elmo_tasks.run_names import (
     BEST,
     CHECKPOINT,
     CONFIG,
     LOCK,
     META,
-    SOURCE_FILES,
     VOCABULARY,
 )
 from elmo_tasks.temporary import leftovers, remove_leftovers
@@ -231,19 +228,6 @@ def vocabulary_files(folder: Path) -> list[Path]:
         if not name.startswith("."):
             found.append(folder / VOCABULARY / name)
     return found
-
-
-def record_sources(folder: Path, model: Model) -> None:
-    """
-    Notes the digests of the files of a model's frozen sources, if it has any: see
-    `source_files.trained_on`.
-    """
-    records = []
-    for module in model.modules():
-        if isinstance(module, Layers) and module.files is not None:
-            records.append(module.files.to_record())
-    if records:
-        write_text(folder / SOURCE_FILES, json.dumps(records, indent=1) + "\n")
 
 
 def _stored(config: Path) -> dict[str, Any]:

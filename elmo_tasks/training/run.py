@@ -29,7 +29,8 @@ from elmo_tasks.run_names import (
     CONFIG,
     LOCK,
     META,
-    SOURCE_FILES,
+    MODEL_COPIES,
+    MODEL_RECORD,
     VOCABULARY,
     WEIGHTS,
 )
@@ -241,12 +242,11 @@ def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """
     archive = folder / ARCHIVE
     text = archived_config((folder / CONFIG).read_bytes(), archive).encode()
-    included = []
-    for pattern in config.get("include_in_archive") or ():
+    included: list[Path] = []
+    patterns = config.get("include_in_archive") or ()
+    for pattern in dict.fromkeys([MODEL_RECORD, MODEL_COPIES, *patterns]):
         included += sorted(folder.glob(pattern))
     members = [(folder / BEST, WEIGHTS), (folder / META, META)]
-    if (folder / SOURCE_FILES).is_file():  # not with another trainer than ours
-        members.append((folder / SOURCE_FILES, SOURCE_FILES))
     for path in vocabulary_files(folder):
         members.append((path, f"{VOCABULARY}/{path.name}"))
     for path in included:

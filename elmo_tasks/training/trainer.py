@@ -12,6 +12,8 @@ from allennlp.training.callbacks import TensorBoardCallback
 from allennlp.training.trainer import TrainerCheckpoint
 from overrides import overrides
 
+from elmo_tasks.elmo.layers import opened_models
+from elmo_tasks.elmo.model_record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.run_names import BEST
@@ -22,7 +24,7 @@ from elmo_tasks.training.distributed import (
     all_gather_objects,
     process_rank,
 )
-from elmo_tasks.training.folder import has_checkpoint, record_sources
+from elmo_tasks.training.folder import has_checkpoint
 from elmo_tasks.training.logs import EpochLines, Events
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.resumable import make_resumable
@@ -132,7 +134,7 @@ class ResumableTrainer(GradientDescentTrainer):
         ]
         folder = Path(self._serialization_dir)
         if self._primary and not has_checkpoint(folder):
-            record_sources(folder, model)
+            record_models(folder, opened_models(model))
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 
@@ -180,11 +182,8 @@ class ResumableTrainer(GradientDescentTrainer):
             problem = f"{wanted}, got {starts} (epochs, batches)"
             hint = "the nodes do not see the same files yet: start again with --recover"
             raise InputError(problem, file=self._serialization_dir, hint=hint)
-        files = {}
-        for name, value in self.model.state_dict().items():
-            if name.endswith("_extra_state"):
-                files[name] = value
-        of_first, *of_others = all_gather_objects(files)
+        digests = [files.sha256 for files in opened_models(self.model)]
+        of_first, *of_others = all_gather_objects(digests)
         for rank, other in enumerate(of_others, start=1):
             if other != of_first:
                 problem = f"process {rank} reads other files of a frozen source than process 0: {other}"

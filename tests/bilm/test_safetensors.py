@@ -15,8 +15,8 @@ from safetensors.torch import load_file, save_file
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.model_files import resolve
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import bilm_file
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 from tests.system import require_path
 
@@ -226,7 +226,7 @@ def test_models_in_folders_and_zips(files: tuple[str, str], tmp_path: Path) -> N
         again = pickle.loads(pickle.dumps(elmo))
         assert np.array_equal(again.embed(SENTENCES[:1])[0], expected)
         assert elmo.provenance()["options"] == json.dumps(options().to_dict())
-    assert bilm_file(folder, "options_file") == folder / NAMES[0]
+    assert resolve(folder).paths["options_file"] == folder / NAMES[0]
 
 
 def test_of_a_folder_with_both_the_official_files_are_read(
@@ -235,11 +235,8 @@ def test_of_a_folder_with_both_the_official_files_are_read(
     for name in NAMES:
         shutil.copy(Path(files[0]).parent / name, tmp_path / name)
     write_bilm(tmp_path, seed=4)
-    for key, name in (
-        ("options_file", "options.json"),
-        ("weight_file", "weights.hdf5"),
-    ):
-        assert bilm_file(tmp_path, key) == tmp_path / name
+    names = [path.name for path in resolve(tmp_path).paths.values()]
+    assert names == ["options.json", "weights.hdf5"]
     assert Elmo.from_pretrained(tmp_path).layers.name.endswith("weights.hdf5")
 
 
@@ -248,5 +245,5 @@ def test_the_other_options_of_a_folder_are_not_those_of_its_weights(
 ) -> None:
     folder = Path(files[0]).parent
     (folder / "options.json").write_text("{}")
-    assert bilm_file(folder, "options_file") == folder / NAMES[0]
+    assert resolve(folder).paths["options_file"] == folder / NAMES[0]
     assert BiLMOptions.from_file(folder / NAMES[0]) == options()

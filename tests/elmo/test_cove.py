@@ -18,7 +18,9 @@ from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.characters import MOST_CHARACTERS
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.cove import CoVe
-from elmo_tasks.elmo.model_names import settings_of
+from elmo_tasks.elmo.layers import opened_models
+from elmo_tasks.elmo.model_files import resolve
+from elmo_tasks.elmo.model_record import record_models
 from elmo_tasks.elmo.source_types import register_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
@@ -246,7 +248,9 @@ def test_keys_that_do_not_go_together(
 
 def test_one_name_of_both_files(files: dict[str, str], tmp_path: Path) -> None:
     name = f"{files['vectors_file']}+{files['weight_file']}"
-    assert settings_of(name) == {"source": "cove", **files}
+    found = resolve(name)
+    assert found.kind == "cove"
+    assert {key: str(path) for key, path in found.paths.items()} == files
     expected = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
     for keys in ({}, {"source": "cove"}, {"options_file": "o", "weight_file": "w"}):
         elmo = embedder(**keys, model=name, mix="last")
@@ -288,14 +292,14 @@ def test_the_cache_keeps_word_vectors_and_sources_apart(
 def test_a_trained_model_needs_the_same_files(
     files: dict[str, str], tmp_path: Path
 ) -> None:
-    state = embedder(**files, source="cove").state_dict()
-    embedder(**files, source="cove").load_state_dict(state)
+    keys = {**files, "source": "cove"}
+    record_models(tmp_path, opened_models(embedder(**keys)))
+    run = {"run_folder": str(tmp_path), "config_path": "model.elmo"}
+    ElmoTokenEmbedder.open(**keys, **run)
     write_vectors(tmp_path / "glove.txt", WIDTH, seed=4)
-    message = (
-        r"(?s)another CoVe:\n  CoVe's word vectors: expected .*set .*vectors_file and"
-    )
+    message = r"another CoVe: CoVe's word vectors: expected .*set .*vectors_file and"
     with pytest.raises(InputError, match=message):
-        embedder(**files, source="cove").load_state_dict(state)
+        ElmoTokenEmbedder.open(**keys, **run)
 
 
 def test_weights_of_a_whole_module_are_not_coves(files: dict[str, str]) -> None:

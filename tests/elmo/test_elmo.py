@@ -15,7 +15,6 @@ from allennlp.models import load_archive
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.source_files import File, remember, remembered
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import fixtures_root
 from tests.archives.make import STORED
@@ -144,9 +143,9 @@ def test_choices_of_layers(elmo: Elmo) -> None:
 
 def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
     embedder = load_archive(ARCHIVE).model.input_encoder.elmo
-    for name, content in zip(("o", "w"), embedder.files.contents.values(), strict=True):
-        (tmp_path / name).write_bytes(content.numpy().tobytes())
-    own = Elmo.from_files(tmp_path / "o", tmp_path / "w")
+    for name, content in embedder.files.contents.files.items():
+        (tmp_path / name).write_bytes(content)
+    own = Elmo.from_pretrained(tmp_path)
     output = embedder.layers(batch_to_ids([TOKENS[0]]))
     for place, vectors in (
         ("", embedder.input_vectors),
@@ -316,21 +315,3 @@ def test_raw_text_is_reported_once_for_a_tokenizer_by_name(
 def test_one_layer_has_no_scale(elmo: Elmo) -> None:
     """Files of vectors record what a mix has learned: nothing, of one layer."""
     assert "mix" not in elmo.vector_model(1).settings()
-
-
-def test_files_that_are_elsewhere_are_not_remembered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    digest = "0" * 64
-    for given, path in (
-        ("embedded:weights.hdf5", "/somewhere/weights.hdf5"),
-        ("https://a.org/w.hdf5", "https://a.org/w.hdf5"),
-        ("w.hdf5", ""),
-    ):
-        remember(File(given, digest, path))
-        assert remembered(digest) is None
-    remember(File("w.hdf5", digest, "/here/w.hdf5"))
-    assert remembered(digest) == "/here/w.hdf5"
-    remember(File("w.hdf5", digest, "/there/w.hdf5"))
-    assert remembered(digest) == "/there/w.hdf5"

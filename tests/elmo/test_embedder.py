@@ -15,7 +15,6 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.elmo.source_files import SourceFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.resources import fixtures_root
@@ -77,7 +76,6 @@ def test_training_never_touches_the_bilm(files: dict[str, str]) -> None:
         ElmoTokenEmbedder.open(**files, dropout=0.1), nn.Linear(12, 2)
     )
     state = [
-        "0._extra_state",
         "0.input_mix.gamma",
         "0.input_mix.weights",
         "1.bias",
@@ -121,7 +119,7 @@ def test_copies_are_independent(files: dict[str, str], clone: Any) -> None:
     assert torch.equal(other(IDS), elmo(IDS))
     other.to(torch.float64)
     assert elmo.layers(IDS).layers.dtype == torch.float32
-    assert other.get_extra_state() == elmo.get_extra_state()
+    assert other.files == elmo.files
 
 
 def test_as_a_token_embedder(files: dict[str, str]) -> None:
@@ -141,11 +139,8 @@ def test_as_a_token_embedder(files: dict[str, str]) -> None:
 
 def test_the_embedded_bilm_is_the_default() -> None:
     elmo = ElmoTokenEmbedder.from_params(Params({}))
-    assert elmo.files.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
-    assert (
-        SourceFiles.from_record(elmo.get_extra_state()).weight_file.given
-        == "embedded:weights.hdf5"
-    )
+    assert elmo.files.weight_file.path == fixtures_root() / "bilm/weights.hdf5"
+    assert elmo.files.weight_file.name == "bundled"
     assert (
         ElmoTokenEmbedder.config_problems({})
         == []

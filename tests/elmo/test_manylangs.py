@@ -14,7 +14,9 @@ from allennlp.common import Params
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.manylangs import open_manylangs
+from elmo_tasks.elmo.model_record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.manylangs.make import CONFIGS, HERE, SENTENCES
@@ -60,7 +62,7 @@ def test_in_configs_archives_and_commands(folder: Path, tmp_path: Path) -> None:
             embedder.layers(batch_to_ids(SENTENCES)).layers, expected, atol=1e-2
         )
     (tmp_path / "run").mkdir()
-    torch.save(embedder.state_dict(), tmp_path / "run/weights.th")
+    record_models(tmp_path / "run", opened_models(embedder))
     moved = {
         **settings,
         "model": str(tmp_path / "1.zip"),

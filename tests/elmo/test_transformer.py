@@ -21,11 +21,12 @@ from tokenizers import Tokenizer, normalizers, processors
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
-from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.layers import Layers, opened_models
+from elmo_tasks.elmo.model_files import resolve
+from elmo_tasks.elmo.model_record import record_models
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.store import LayerStore
 from elmo_tasks.elmo.transformer import Transformer
-from elmo_tasks.elmo.transformer_files import find_model
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
@@ -36,7 +37,6 @@ from tests.elmo.transformer_samples import (
     LIMIT,
     write_transformer,
 )
-from tests.tiny import bilm_files
 
 LONG_WORD = "antidisestablishmentarianism" * 2
 SENTENCES = [
@@ -289,51 +289,6 @@ def test_mixes_precision_and_devices(bert: str) -> None:
         embedder(bert, mix="layer:4")
 
 
-def trained(run: Path, **keys: Any) -> dict[str, Tensor]:
-    """A run's folder with the state of a trained model."""
-    run.mkdir()
-    state = embedder(**keys).state_dict()
-    torch.save(state, run / "best.th")
-    return state
-
-
-def test_a_trained_model_needs_the_same_files(tmp_path: Path) -> None:
-    model = write_transformer(tmp_path / "model")
-    state = trained(tmp_path / "run", model=model)
-    other = write_transformer(tmp_path / "other", seed=4)
-    with pytest.raises(
-        InputError,
-        match=r"(?s)another transformer:\n  the transformer's files: .* .set model to",
-    ):
-        embedder(other).load_state_dict(state)
-    with pytest.raises(
-        InputError,
-        match="expected the source transformer, on .*, got bilm .set source to",
-    ):
-        ElmoTokenEmbedder.open(**bilm_files(tmp_path)).load_state_dict(state)
-    moved = shutil.move(model, tmp_path / "moved")
-    embedder(str(moved)).load_state_dict(state)
-    (Path(moved) / "README.md").write_text("ignored")
-    embedder(str(moved)).load_state_dict(state)
-    (Path(moved) / "special_tokens_map.json").write_text("{}")
-    with pytest.raises(InputError, match="another transformer"):
-        embedder(str(moved)).load_state_dict(state)
-    with pytest.raises(
-        InputError, match="no such .* on which this model was trained; its sha256"
-    ):
-        embedder(model, run_folder=str(tmp_path / "run"))
-
-
-def test_an_archive_holds_the_files(tmp_path: Path) -> None:
-    model = write_transformer(tmp_path / "model", "Roberta")
-    expected = embedder(model, mix="last")(ids_of(SENTENCES))
-    state = trained(tmp_path / "run", model=model, archive=True, mix="last")
-    shutil.rmtree(model)
-    again = embedder(model, archive=True, mix="last", run_folder=str(tmp_path / "run"))
-    again.load_state_dict(state)
-    assert torch.equal(again(ids_of(SENTENCES)), expected)
-
-
 def test_special_tokens_of_a_tokenizer_that_drops_the_letter_a(tmp_path: Path) -> None:
     """They are found by the pieces of the word "a", of which there are none here."""
     model = write_transformer(tmp_path / "model", "Bert")
@@ -366,11 +321,10 @@ def test_a_model_of_the_hub(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.chdir(tmp_path)
-    state = trained(tmp_path / "run", model="org/bert")
+    record_models(tmp_path, opened_models(embedder("org/bert")))
     (cache / "refs" / "main").write_text("2" * 40)
-    again = embedder("org/bert", run_folder=str(tmp_path / "run"))
-    again.load_state_dict(state)
-    assert again.files.weight_file.path.endswith("1" * 40)
+    again = embedder("org/bert", run_folder=str(tmp_path))
+    assert again.files.weight_file.path.name == "1" * 40
 
 
 @pytest.mark.parametrize("weights", ["safetensors", "pickle", "both"])
@@ -397,11 +351,13 @@ def test_which_weights_are_fetched_from_the_hub(
         return str(tmp_path / "cache")
 
     def info(self: Any, name: str, **options: Any) -> Any:
-        return SimpleNamespace(siblings=[])
+        names = [path.name for path in hub.iterdir()]
+        siblings = [SimpleNamespace(rfilename=name, size=1) for name in names]
+        return SimpleNamespace(siblings=siblings)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", info)
-    found = find_model("org/model")
+    found = resolve("org/model", kind="transformer").paths["model"]
     has_pickle = (found / "pytorch_model.bin").exists()
     has_safetensors = (found / "model.safetensors").exists()
     assert has_pickle == (weights == "pickle")

@@ -22,7 +22,6 @@ from elmo_tasks.formats.cache_folder import cache_folder
 from elmo_tasks.formats.fetch import (
     NotAllowed,
     NotFetched,
-    bilm_file,
     hub_files,
     hub_model,
     is_whole_model,
@@ -100,10 +99,8 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
     )
     assert np.allclose(ElmoVectors(folder / "out")[0], expected, atol=1e-6)
     opened = Layers.open(SourceSettings(model=folder / "204.zip"))
-    state = opened.opened_files().to_state()
-    assert {file["given"] for file in state["files"].values()} == {
-        str(folder / "204.zip")
-    }
+    files = opened.opened_files().files
+    assert {file.name for file in files.values()} == {str(folder / "204.zip")}
     assert [file.parent.parent.name for file in folder.rglob("escaped.json")] == [
         "unpacked"
     ]
@@ -289,41 +286,6 @@ def test_a_zip_that_another_process_unpacks_first(
     found = model_path(str(file))
     assert (found / "a.json").read_text() == "of another"
     assert list((cache / "unpacked").iterdir()) == [found]
-
-
-def test_files_of_a_bilm(folder: Path) -> None:
-    web = folder / "web"
-    assert bilm_file(web, "options_file") == web / "x_options.json"
-    assert bilm_file(str(web), "weight_file") == web / "x_weights.hdf5"
-    assert bilm_file(folder / "204", "weight_file") == folder / "204/model.hdf5"
-    one = web / "x_options.json"
-    assert bilm_file(one, "options_file") == one
-    (web / "options.json").touch()
-    (web / "weights.hdf5").touch()
-    assert bilm_file(web, "options_file") == web / "options.json"
-    assert bilm_file(web, "weight_file") == web / "weights.hdf5"
-    (folder / "none").mkdir()
-    problem = r"none: expected a biLM with options\.json or \*options\*\.json, got none"
-    with pytest.raises(InputError, match=problem):
-        bilm_file(folder / "none", "options_file")
-
-
-def test_files_of_published_models_and_of_the_hub() -> None:
-    """Nothing may be fetched, so that the error names what would be."""
-    address = "https://allennlp.s3.amazonaws.com/models/elmo/.*_"
-    cases = {
-        ("elmo-small", "options_file"): f"{address}options.json",
-        ("elmo-small", "weight_file"): f"{address}weights.hdf5",
-        (
-            "manylangs-latin",
-            "weight_file",
-        ): "http://vectors.nlpl.eu/repository/11/162.zip",
-        ("hf://me/model", "options_file"): "hf://me/model",
-        ("hf://me/model@v1/", "weight_file"): "hf://me/model@v1",
-    }
-    for (given, key), expected in cases.items():
-        with pytest.raises(NotAllowed, match=f"{expected}: expected a local file"):
-            bilm_file(given, key, offline=True)
 
 
 @pytest.mark.parametrize(

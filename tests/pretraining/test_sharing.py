@@ -7,9 +7,10 @@ import pytest
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.model_files import resolve_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import FORMATS, Format, written_names
-from elmo_tasks.formats.fetch import bilm_file, local_path
+from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.fake_hub import fake_hub
 from tests.pretraining import toy
@@ -39,15 +40,10 @@ def test_files_of_the_hub_that_were_downloaded_before(
     assert Elmo.from_pretrained(url).layers.output_dim == 24
     names = written_names(chosen)
     options = hashlib.sha256((folder / names["options_file"]).read_bytes()).hexdigest()
-    assert (
-        BiLM.from_files(
-            bilm_file(
-                f"{url}/{names['options_file']}#sha256={options}", "options_file"
-            ),
-            bilm_file(f"{url}/{names['weight_file']}", "weight_file"),
-        ).output_dim
-        == 24
-    )
+    parts = {key: f"{url}/{name}" for key, name in names.items()}
+    parts["options_file"] += f"#sha256={options}"
+    found = resolve_files("bilm", parts)
+    assert BiLM.from_files(*found.paths.values()).output_dim == 24
     with pytest.raises(InputError, match="64 hexadecimal"):
         local_path(f"{url}/options.json#sha256=00")
     with pytest.raises(

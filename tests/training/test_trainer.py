@@ -19,7 +19,10 @@ from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import L2Regularizer
 from allennlp.training import Trainer
 from allennlp.training.metrics import Average
+from torch import nn
 
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.model_files import File, ModelFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.logs import Events
@@ -69,19 +72,12 @@ class Noisy(Model):
 
 
 class Reading(Noisy):
-    """
-    One whose state names a file, as that of a model with a frozen source of layers.
-    """
+    """One with a frozen model, whose file has a digest."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, digest: str) -> None:
         super().__init__()
-        self.file = file
-
-    def get_extra_state(self) -> dict[str, str]:
-        return {"weight_file": self.file}
-
-    def set_extra_state(self, state: dict[str, str]) -> None:
-        assert state == self.get_extra_state()
+        file = File("weights.hdf5", Path("weights.hdf5"), digest)
+        self.frozen = Layers(nn.Identity(), ModelFiles("bilm", {"weight_file": file}))
 
 
 def trainer_in(

@@ -16,6 +16,7 @@ local vectors(name, dim) = {
 {
   scale:: 'paper',
   type: 'elmo_tasks',
+  include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   dataset_reader: { type: 'elmo_tasks_coref' },
   train_data_path: data + '/coref/train.gold_conll',
   validation_data_path: data + '/coref/dev.gold_conll',

@@ -6,6 +6,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
 {
   scale:: 'paper',
   type: 'elmo_tasks',
+  include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   dataset_reader: { type: 'elmo_tasks_ner' },
   train_data_path: data + '/ner/eng.train',
   validation_data_path: data + '/ner/eng.testa',

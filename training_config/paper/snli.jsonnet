@@ -6,6 +6,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
 {
   scale:: 'paper',
   type: 'elmo_tasks',
+  include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   // `parse`: the leaves of `sentence1_binary_parse`; `sentence`: words by spaCy's rules.
   dataset_reader: { type: 'elmo_tasks_snli', tokenization: 'parse' },
   train_data_path: data + '/snli/snli_1.0_train.jsonl',

@@ -6,6 +6,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
 {
   scale:: 'paper',
   type: 'elmo_tasks',
+  include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   dataset_reader: { type: 'elmo_tasks_sst', min_phrase_length: 4 },
   validation_dataset_reader: { type: 'elmo_tasks_sst' },
   train_data_path: data + '/sst/train.txt',

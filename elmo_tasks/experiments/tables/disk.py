@@ -20,8 +20,9 @@ from elmo_tasks.elmo.cache import (
     cached_sentences,
     token_bytes,
 )
+from elmo_tasks.elmo.layers import load_source
+from elmo_tasks.elmo.model_files import files_of
 from elmo_tasks.elmo.source_types import SourceSettings
-from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.runs import Run, cache_folder, elmo_of
 from elmo_tasks.nn.input_encoder import CHARACTERS
@@ -103,7 +104,8 @@ class DiskCounter:
         settings = SourceSettings.of(elmo)
         key = repr(settings)
         if key not in self._sources:
-            source, files = open_source(settings)
+            files = files_of(settings)
+            source = load_source(settings.of_kind(files.kind), files)
             folder = CacheSettings(cache_dir=str(cache_folder(run.home)))
             file = LayerCache(folder, files, read_only=True).place(source)
             self._sources[key] = (str(file), token_bytes(source))

@@ -20,7 +20,7 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
-from elmo_tasks.run_names import EXPORTED, MODEL
+from elmo_tasks.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.construct import (
     construction_problems,
@@ -293,8 +293,14 @@ def _spread(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The resolved config. Raises `InputError` as for `train`."""
-    return configs.read_config(path).as_dict(quiet=True)
+    """
+    The resolved config, without the members that every archive of `train` has: the hash
+    of a run does not depend on them. Raises `InputError` as for `train`.
+    """
+    config: dict[str, Any] = configs.read_config(path).as_dict(quiet=True)
+    if config.get("include_in_archive") == [MODEL_RECORD, MODEL_COPIES]:
+        del config["include_in_archive"]
+    return config
 
 
 def digest_of(plan: dict[str, Any]) -> str:

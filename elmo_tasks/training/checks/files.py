@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo.model_names import local_files
+from elmo_tasks.elmo.model_files import local_files
 from elmo_tasks.elmo.source_types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located

@@ -12,11 +12,14 @@ from allennlp.common import Params
 from allennlp.common.util import prepare_environment
 from overrides import overrides
 
+from elmo_tasks.elmo.layers import opened_models
+from elmo_tasks.elmo.model_record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.construct import config_problems, missing_problems
 from elmo_tasks.training.checks.problem import Problem
 from elmo_tasks.training.checks.regexes import regex_problems
+from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
 from elmo_tasks.training.nested import get
@@ -31,7 +34,8 @@ VERIFIED = "elmo_tasks_verified"
 class VerifiedTrainModel(TrainModel):
     """
     AllenNLP's training, which raises `InputError` after the model is constructed if
-    regexes of the config match none of its parameters.
+    regexes of the config match none of its parameters. With any trainer, it records the
+    frozen models in the folder of the run.
     """
 
     @classmethod
@@ -42,6 +46,10 @@ class VerifiedTrainModel(TrainModel):
         config = copy.deepcopy(params.as_dict(quiet=True))  # which is consumed
         training = super().from_params(params, *arguments, **extras)
         _require_none(regex_problems(config, training.model))
+        if process_rank() == 0 and training.serialization_dir:
+            folder = Path(training.serialization_dir)
+            if not has_checkpoint(folder):
+                record_models(folder, opened_models(training.model))
         return training
 
 

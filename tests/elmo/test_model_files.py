@@ -14,10 +14,11 @@ import torch
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_names import local_files, settings_of, two_files
+from elmo_tasks.elmo.model_files import files_of, local_files, resolve
+from elmo_tasks.elmo.model_kinds import two_files
 from elmo_tasks.elmo.source_types import SOURCES, SourceSettings, register_source
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import NotAllowed, downloads
+from elmo_tasks.formats.fetch import NotAllowed
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.manylangs.make import HERE as MANYLANGS
 from tests.elmo.samples import SENTENCES, random_bilm
@@ -53,42 +54,48 @@ def zipped(folder: Path, file: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("model", "source"),
+    ("model", "address"),
     [
-        ("bundled", "bilm"),
-        ("elmo-original", "bilm"),
-        ("nlpl-209", "bilm"),
-        ("seqvec", "bilm"),
-        ("manylangs-latin", "manylangs"),
-        ("nlpl-162", "manylangs"),
-        ("a/o.json+b/w.hdf5", "bilm"),
-        ("https://h/o.json?sig=1#sha256=00+https://h/w.hdf5", "bilm"),
+        ("elmo-small", "https://allennlp.s3.amazonaws.com/models/elmo/.*_options.json"),
+        ("seqvec", "https://rostlab.org/.*/options.json"),
+        ("manylangs-latin", "http://vectors.nlpl.eu/repository/11/162.zip"),
+        ("nlpl-162", "http://vectors.nlpl.eu/repository/11/162.zip"),
+        ("nlpl-209", "http://vectors.nlpl.eu/repository/20/209.zip"),
+        ("hf://me/model@v1/", "hf://me/model@v1"),
+        (f"https://h/o.json?a=1#sha256={'0' * 64}+w.hdf5", "https://h/o.json"),
     ],
 )
-def test_names_that_need_no_file(model: str, source: str) -> None:
-    with downloads(allowed=False):
-        assert settings_of(model)["source"] == source
+def test_what_would_be_fetched(model: str, address: str) -> None:
+    """Nothing may be fetched, so that the error names what would be."""
+    with pytest.raises(NotAllowed, match=address):
+        resolve(model, offline=True)
 
 
 def test_the_source_of_a_folder_and_of_its_zip(here: Path) -> None:
     write_bilm(here / "bilm")
     write_manylangs(here / "manylangs")
     write_transformer(here / "bert")
-    sources = {"bilm": "bilm", "manylangs": "manylangs", "bert": "transformer"}
-    for name, source in sources.items():
+    kinds = {"bilm": "bilm", "manylangs": "manylangs", "bert": "transformer"}
+    for name, kind in kinds.items():
         model = zipped(here / name, here / f"{name}.zip")
-        for given in (name, Path(name), f"./{name}", str(here / name), model):
-            expected = {"source": source, "model": str(given)}
-            assert settings_of(given) == expected
+        expected = resolve(name)
+        assert expected.kind == kind
+        assert resolve(model).kind == kind
+        for given in (name, Path(name), f"./{name}", str(here / name)):
+            found = resolve(given)
+            assert found.kind == kind and found.sha256 == expected.sha256
+            assert {file.name for file in found.files.values()} == {str(given)}
+            for path in found.paths.values():
+                assert path.is_absolute() and path.exists()
 
 
 def test_a_bilm_in_safetensors_says_that_it_is_one(here: Path) -> None:
     """Its files are named as a transformer's."""
     Path("model").mkdir()
     random_bilm().save_files("model/config.json", "model/model.safetensors")
-    assert settings_of("model")["source"] == "bilm"
-    pair = settings_of("model/config.json+model/model.safetensors")
-    assert Path(pair["weight_file"]).name == "model.safetensors"
+    assert resolve("model").kind == "bilm"
+    pair = resolve("model/config.json+model/model.safetensors")
+    assert pair.paths == resolve("model").paths
     assert Elmo.from_pretrained("model").layers.label == "biLM"
 
 
@@ -114,7 +121,7 @@ def test_the_bundled_model_has_a_name(here: Path) -> None:
     for settings in ({}, {"source": "bilm"}, nowhere):
         found = Layers.open(SourceSettings.of({"model": "bundled", **settings}))
         assert found.files is not None
-        assert found.files.to_record() == expected.files.to_record()
+        assert found.files == expected.files
     vectors = Elmo.from_pretrained("bundled", device="cpu").embed(SENTENCES)[0]
     default = Elmo.from_pretrained(device="cpu").embed(SENTENCES)[0]
     assert np.array_equal(vectors, default)
@@ -173,8 +180,8 @@ def test_the_nearest_name(model: str) -> None:
 
 def test_names_of_the_hub_say_so() -> None:
     """A typing error must not ask the hub."""
-    with downloads(allowed=False), pytest.raises(InputError) as error:
-        settings_of("bert/base")
+    with pytest.raises(InputError) as error:
+        resolve("bert/base", offline=True)
     assert "for a model of the Hugging Face hub write hf://bert/base" in str(
         error.value
     )
@@ -258,12 +265,45 @@ def test_weights_of_another_format_do_not_hide_a_whole_model(here: Path) -> None
     assert not np.array_equal(Elmo.from_pretrained("m").embed(["a b"])[0], expected)
 
 
+def found_in(text: str) -> tuple[str, ...] | None:
+    pair = two_files(text)
+    return None if pair is None else tuple(pair[1].values())
+
+
 def test_the_files_of_a_bilm() -> None:
     expected = ("c++/o.json", "c++/w.hdf5")
-    assert two_files("c++/o.json+c++/w.hdf5") == expected
-    assert two_files("O.JSON+W.h5") == ("O.JSON", "W.h5")
+    assert found_in("c++/o.json+c++/w.hdf5") == expected
+    assert found_in("O.JSON+W.h5") == ("O.JSON", "W.h5")
     for text in ("o.json", "o.json+", "+w.hdf5", "o.json+w.json", "o.txt+w.hdf5"):
         assert two_files(text) is None
+
+
+def test_a_folder_with_one_file_of_each_name(here: Path) -> None:
+    """Files of other names than the official ones are found if there is one of each."""
+    options_file, weight_file = write_bilm(here / "web")
+    Path(options_file).rename(here / "web/x_options.json")
+    Path(weight_file).rename(here / "web/x_weights.hdf5")
+    names = [path.name for path in resolve("web").paths.values()]
+    assert names == ["x_options.json", "x_weights.hdf5"]
+    write_bilm(here / "web")
+    names = [path.name for path in resolve("web").paths.values()]
+    assert names == ["options.json", "weights.hdf5"]
+
+
+def test_files_that_are_given_one_by_one(here: Path) -> None:
+    options_file, weight_file = write_bilm(here / "bilm")
+    keys = {"options_file": options_file, "weight_file": weight_file}
+    found = files_of(SourceSettings(**keys))
+    assert found.sha256 == resolve("bilm").sha256
+    os.mkfifo("pipe")
+    for bad, problem in (
+        ("absent.hdf5", "no such file: the biLM's weights .set model.elmo.weight_file"),
+        ("pipe", "expected a file, got a pipe or a device"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            files_of(
+                SourceSettings(**{**keys, "weight_file": bad}), where="model.elmo."
+            )
 
 
 def test_files_that_a_command_must_not_replace(here: Path) -> None:
@@ -295,11 +335,12 @@ def test_a_registered_source_is_never_inferred(
     write_transformer(here / "bert")
     run = here / "run"
     run.mkdir()
-    files = {"model": {"given": "bert", "sha256": "0" * 64}}
-    record = [{"source": "tests_code", "files": files}]
-    (run / "sources.json").write_text(json.dumps(record))
-    embedder = ElmoTokenEmbedder.open(model="bert", run_folder=str(run))
-    assert embedder.frozen.label == "transformer" and not registered
+    files = {"model": {"name": "bert", "sha256": "0" * 64, "path": "bert"}}
+    record = [{"kind": "tests_code", "files": files}]
+    (run / "model.json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match="source tests_code, on which .* got transf"):
+        ElmoTokenEmbedder.open(model="bert", run_folder=str(run))
+    assert not registered
     ElmoTokenEmbedder.open(model="bert", source="tests_code")
     assert len(registered) == 1
 
@@ -316,18 +357,6 @@ def test_other_architectures_are_rejected(model_type: Any, here: Path) -> None:
         Elmo.from_pretrained("bert")
 
 
-def trained(run: Path, **settings: Any) -> tuple[Any, torch.Tensor]:
-    """
-    What a training leaves of an embedder: its state, and what is beside the config.
-    """
-    embedder = ElmoTokenEmbedder.open(**settings, run_folder=str(run))
-    run.mkdir()
-    assert embedder.files is not None
-    (run / "sources.json").write_text(json.dumps([embedder.files.to_record()]))
-    torch.save({"_extra_state": embedder.get_extra_state()}, run / "best.th")
-    return embedder.state_dict(), vectors(embedder)
-
-
 def vectors(embedder: ElmoTokenEmbedder) -> torch.Tensor:
     return embedder.frozen.of_words(SENTENCES).layers
 
@@ -337,55 +366,6 @@ WRITERS = {
     "manylangs": write_manylangs,
     "transformer": write_transformer,
 }
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-@pytest.mark.parametrize("archive", [False, True])
-def test_a_trained_model_finds_its_model(
-    kind: str, archive: bool, here: Path, tmp_path: Path, monkeypatch: Any
-) -> None:
-    """
-    From another folder, where the model's name means nothing, or something else; with
-    `archive`, also without the model.
-    """
-    WRITERS[kind](here / "model")
-    state, expected = trained(here / "run", model="model", archive=archive)
-    shutil.move(here / "run", tmp_path / "moved")
-    if archive:
-        shutil.rmtree(here / "model")
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(elsewhere)
-    run_folder = str(tmp_path / "moved")
-    for others in ([], [write_transformer, write_bilm]):
-        for write in others:
-            write(elsewhere / "model", seed=9)
-        with downloads(allowed=False):
-            again = ElmoTokenEmbedder.open(
-                model="model", archive=archive, run_folder=run_folder
-            )
-        again.load_state_dict(state)
-        assert torch.equal(vectors(again), expected)
-    (tmp_path / "moved/sources.json").unlink()  # as AllenNLP's own command leaves it
-    again = ElmoTokenEmbedder.open(
-        model="model", archive=archive, run_folder=run_folder
-    )
-    assert torch.equal(vectors(again), expected)
-
-
-def test_a_trained_model_whose_model_is_gone(here: Path, tmp_path: Path) -> None:
-    write_bilm(here / "model")
-    state, _ = trained(here / "run", model="model")
-    shutil.rmtree(here / "model")
-    path = "model.elmo"
-    with pytest.raises(InputError) as error:
-        ElmoTokenEmbedder.open(model="model", run_folder="run", config_path=path)
-    assert "on which this model was trained; its sha256" in str(error.value)
-    assert """-o '{"model.elmo.model": "PATH"}'""" in str(error.value)
-    write_bilm(here / "other", seed=9)
-    other = ElmoTokenEmbedder.open(model="other", run_folder="run", config_path=path)
-    with pytest.raises(InputError, match=r"set model\.elmo\.model to that biLM's fil"):
-        other.load_state_dict(state)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -401,12 +381,11 @@ def test_a_model_of_the_hub(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for address in ("hf://me/model@v1", "hf://me/model@v1/"):
-        assert settings_of(address) == {"source": kind, "model": address}
-        with downloads(allowed=False):
-            embedder = ElmoTokenEmbedder.open(model=address)
+        assert resolve(address, offline=True).kind == kind
+        embedder = ElmoTokenEmbedder.open(model=address)
         assert vectors(embedder).shape[0] == embedder.frozen.n_layers
     with pytest.raises(InputError, match="cannot fetch hf://me/model: "):
-        settings_of("hf://me/model")
+        resolve("hf://me/model")
 
 
 def test_a_pickle_opens_the_model_again(here: Path) -> None:
