@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
         return
     import torch
 
-    from elmo_tasks.elmo.shards import cpu_type
+    from elmo_tasks.elmo.devices import cpu_type
 
     print(
         f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}"

@@ -1,9 +1,11 @@
 """The device on which layers are computed."""
 
 import logging
+import platform
 from contextlib import suppress
 from functools import cache
 from numbers import Integral
+from pathlib import Path
 
 import torch
 
@@ -57,3 +59,21 @@ def best_device() -> torch.device:
 @cache
 def _log(name: str) -> None:
     logger.info("Elmo computes on %s, the best device there is", name)
+
+
+def cpu_type() -> str:
+    """
+    The model of the CPU and its vector instructions; vectors of two types agree up to
+    rounding.
+    """
+    model = platform.processor() or platform.machine()
+    with suppress(OSError):
+        model = _model_name(Path("/proc/cpuinfo").read_text()) or model
+    return f"{model}, {torch.backends.cpu.get_cpu_capability()}"
+
+
+def _model_name(cpuinfo: str) -> str | None:
+    for line in cpuinfo.splitlines():
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return None

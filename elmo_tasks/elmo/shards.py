@@ -9,13 +9,11 @@ writes the same bytes.
 import json
 import logging
 import pickle
-import platform
 import re
 import socket
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -26,6 +24,7 @@ from typing import Annotated, Any, Literal
 import torch
 
 from elmo_tasks.elmo.batching import Line, Sentence, bytes_of, parsed
+from elmo_tasks.elmo.devices import cpu_type
 from elmo_tasks.elmo.layer_choice import LayerChoice
 from elmo_tasks.elmo.parquet_vectors import (
     FORMAT,
@@ -37,13 +36,10 @@ from elmo_tasks.elmo.parquet_vectors import (
     write_part,
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo
+from elmo_tasks.elmo.shard_plan import Shard, plan
 from elmo_tasks.errors import InputError, needs, shown, without_secrets
 from elmo_tasks.files import write_text
-from elmo_tasks.formats.fasta import read_proteins
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
-from elmo_tasks.formats.tables import JSON_LINES, read_rows, table_kind
-from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.option_values import FASTA
 from elmo_tasks.settings import Settings, Size, checked
 from elmo_tasks.temporary import leftovers, remove_leftovers
 
@@ -54,30 +50,6 @@ _PART = re.compile(r"part-\d{5,}\.parquet")
 
 Row = dict[str, Any]
 """What is known of a shard that was written: `shard`, `tokens`, `cpu`."""
-
-
-@dataclass(frozen=True)
-class Shard:
-    """
-    `lines` lines of a corpus, beginning with line `first_line` of the first of `files`.
-    `first` lines are before them in the corpus. `sha256` is of their text.
-    """
-
-    number: int
-    first: int
-    lines: int
-    files: tuple[str, ...]
-    first_line: int
-    sha256: str = ""
-
-    def read(
-        self, column: str, input_format: str = "tokens"
-    ) -> Iterator[tuple[str, int, Line]]:
-        first = self.first_line
-        for file in self.files:
-            for number, row in _read(file, column, input_format, first=first):
-                yield file, number, row
-            first = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,65 +180,6 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _read(
-    file: str, column: str, input_format: str, *, first: int = 1
-) -> Iterator[tuple[int, Line]]:
-    """The rows or proteins of a file from the number `first` on, with their lines."""
-    if input_format == FASTA:
-        return read_proteins(file, first=first)
-    if input_format.startswith("json") and table_kind(file) == JSON_LINES:
-        return open_text(file, first=first)  # lines for the parser, with the others
-    return read_rows(file, column, first=first)
-
-
-def plan(
-    files: Sequence[str], count: int, column: str, input_format: str = "tokens"
-) -> tuple[list[Shard], str]:
-    """
-    `count` shards of equal numbers of lines, or as many as there are lines, and the
-    sha256 of all text. The files are read twice.
-    """
-    ends = []  # of each file in the corpus, in lines
-    total = 0
-    for file in files:
-        for _ in _read(file, column, input_format):
-            total += 1
-        ends.append(total)
-    if total == 0:
-        problem = "expected at least one sentence, got none"
-        raise InputError(problem, file=files[0] if files else None)
-    count = min(count, total)
-    rows = _rows_of(files, column, input_format)
-    whole = sha256()
-    shards = []
-    for number in range(count):
-        first = total * number // count
-        end = total * (number + 1) // count
-        digest = sha256()
-        for row in islice(rows, end - first):
-            digest.update(bytes_of(row))
-            whole.update(bytes_of(row))
-        place = bisect_right(ends, first)
-        last_place = bisect_right(ends, end - 1)
-        before = ends[place - 1] if place else 0
-        shard = Shard(
-            number,
-            first,
-            lines=end - first,
-            files=tuple(files[place : last_place + 1]),
-            first_line=1 + first - before,
-            sha256=digest.hexdigest(),
-        )
-        shards.append(shard)
-    return shards, whole.hexdigest()
-
-
-def _rows_of(files: Sequence[str], column: str, input_format: str) -> Iterator[Line]:
-    for file in files:
-        for _, row in _read(file, column, input_format):
-            yield row
 
 
 def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:
@@ -422,21 +335,3 @@ def _sentences(job: ShardJob, shard: Shard) -> Iterator[Sentence]:
         here = socket.gethostname()
         problem = f"the text has changed since the call began, or differs on {here}"
         raise InputError(problem, file=shard.files[0])
-
-
-def cpu_type() -> str:
-    """
-    The model of the CPU and its vector instructions; vectors of two types agree up to
-    rounding.
-    """
-    model = platform.processor() or platform.machine()
-    with suppress(OSError):
-        model = _model_name(Path("/proc/cpuinfo").read_text()) or model
-    return f"{model}, {torch.backends.cpu.get_cpu_capability()}"
-
-
-def _model_name(cpuinfo: str) -> str | None:
-    for line in cpuinfo.splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return None

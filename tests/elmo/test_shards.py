@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.shard_plan import plan
 from elmo_tasks.elmo.shards import (
     LOCK,
     Row,
     ShardJob,
     _opened,
-    plan,
     write_shard,
     write_shards,
 )

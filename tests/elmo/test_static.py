@@ -216,7 +216,10 @@ def test_errors(text: Path) -> None:
             "expected words that occur 99 times, got none",
         ),
         ((text, "v", "--layers", "all"), "layers: expected one vector per word"),
-        ((text, "v", "--column", "words"), "--column needs --input-format json"),
+        (
+            (text, "v", "--column", "words"),
+            r"expected a table \(.csv, .tsv, .jsonl, .parquet\)",
+        ),
         ((text, "in", "--min-count", 1), "would overwrite an input file"),
     ):
         with pytest.raises(InputError, match=message):
