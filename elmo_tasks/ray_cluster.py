@@ -5,7 +5,6 @@ import os
 import platform
 import socket
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -21,7 +20,7 @@ from typing import Any
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.workers import WorkerLost
 
-CONNECT_SECONDS = 20.0
+CONNECT_SECONDS = 10.0
 
 MAX_RETRIES = 5
 """How often a call may lose its node or process."""
@@ -106,39 +105,17 @@ def connect(address: str | None) -> Any:
     if ray.is_initialized():
         return ray
     address = address or os.environ.get("RAY_ADDRESS")
-    error = _initialize(ray, address)
-    if error is not None:
-        hint = "`ray start --head` starts one, `ray status` says whether it runs; --address HOST:PORT names another"
-        problem = f"no Ray cluster at {address}: {first_line(error)}"
-        raise InputError(problem, hint=hint)
-    return ray
-
-
-def _initialize(ray: Any, address: str | None) -> BaseException | None:
-    """Connect, and return what has gone wrong."""
-    if address in (None, "", "local"):
-        # A cluster that Ray starts ends with the thread that has started it.
-        return _error_of_init(ray, address)
-    errors: list[BaseException | None] = []
-
-    def initialize() -> None:
-        errors.append(_error_of_init(ray, address))
-
-    thread = threading.Thread(target=initialize, daemon=True)
-    thread.start()
-    thread.join(CONNECT_SECONDS)
-    if thread.is_alive():
-        return TimeoutError(f"no answer within {CONNECT_SECONDS:.0f} s")
-    return errors[0]
-
-
-def _error_of_init(ray: Any, address: str | None) -> BaseException | None:
     try:
         _require_listener(address or "")
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except BaseException as error:  # of many types
-        return error
-    return None
+    except Exception as error:  # of many types
+        hint = (
+            "`ray start --head` starts one, `ray status` says whether it runs;"
+            " --address HOST:PORT names another"
+        )
+        problem = f"no Ray cluster at {address}: {first_line(error)}"
+        raise InputError(problem, hint=hint) from None
+    return ray
 
 
 def _require_listener(address: str) -> None:
@@ -148,7 +125,7 @@ def _require_listener(address: str) -> None:
     host, _, port = address.rpartition(":")
     if host and "//" not in host:
         place = (host, int(port))
-        socket.create_connection(place, timeout=CONNECT_SECONDS / 2).close()
+        socket.create_connection(place, timeout=CONNECT_SECONDS).close()
 
 
 @contextmanager
