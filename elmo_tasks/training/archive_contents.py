@@ -3,17 +3,17 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
-from elmo_tasks.training.nested import below, get, items
+from elmo_tasks.training.nested import get
+from elmo_tasks.training.registered_names import unsafe_keys
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 
@@ -21,8 +21,6 @@ DATA_LOADERS = ("data_loader", "validation_data_loader")
 
 FROM_ARCHIVE = "from_archive"
 """The registered name of a model whose training begins with that of an archive."""
-
-UNSAFE_KEYS = ("_pretrained", "trust_remote_code")
 
 _MOST_JSON = 2**20  # bytes
 
@@ -46,7 +44,11 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         _gather(source, folder)
         config = folder / CONFIG
         text = archived_config(config.read_bytes(), file)
-        _require_no_code(json.loads(text), file)
+        for problem in unsafe_keys(json.loads(text)):
+            found = f"{problem.path}: {problem.got}"
+            raise InputError(
+                f"the archive's {CONFIG} names code to run, {found}", file=file
+            )
         config.write_text(text, "utf-8")
         yield folder
     finally:
@@ -144,26 +146,3 @@ def archived_config(content: bytes, file: str | Path) -> str:
     if isinstance(elmo, dict):
         elmo.pop("cache_dir", None)
     return json.dumps(config, indent=1)
-
-
-def _require_no_code(config: Mapping[str, Any], file: str | Path) -> None:
-    """
-    Raises `InputError` if the config of an archive asks for code that no registered
-    class is: AllenNLP's own loading of another archive, or the code of a model on the
-    hub.
-    """
-    for path, key, value in _leaves("", "", config):
-        if key in UNSAFE_KEYS and value:
-            problem = f"the archive's {CONFIG} names code to run, {path}: {value!r}"
-            raise InputError(problem, file=file)
-
-
-def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
-    """
-    Path, key and value of everything in a config; the items of a list have the key of
-    the list.
-    """
-    yield path, key, value
-    for name, part in items(value):
-        key_of_part = name if isinstance(name, str) else key
-        yield from _leaves(below(path, name), key_of_part, part)

@@ -243,7 +243,8 @@ def score(
     overrides, has invalid values, or if nothing or everything is in the part.
     """
     config = archive.config.duplicate()
-    require_valid_evaluation(config.as_dict(quiet=True))
+    with registered_alone():
+        require_valid_evaluation(config.as_dict(quiet=True))
     prepare_environment(config)
     device = next(archive.model.parameters()).device
     options = config.pop("evaluation", None) or Params({})

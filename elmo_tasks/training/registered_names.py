@@ -19,7 +19,14 @@ from allennlp.common.params import parse_overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import CONFIG
-from elmo_tasks.training.nested import items
+from elmo_tasks.training.checks.problem import Problem, shown
+from elmo_tasks.training.nested import below, items
+
+UNSAFE_KEYS = {
+    "_pretrained": "no module of another archive (from_archive tunes a whole model)",
+    "trust_remote_code": "false: no archive with it is opened",
+}
+"""What is expected in their place."""
 
 
 class _Opened(NamedTuple):
@@ -42,7 +49,10 @@ class _Registry(dict[str, Any]):
         is_path = isinstance(name, str) and "." in name
         if opened is not None and is_path and name not in opened.allowed:
             problem = f"the archive's {CONFIG} names code to run: {name!r}"
-            hint = "expected a registered name; --include-package registers more"
+            hint = (
+                "expected a registered name; --include-package registers more, and -o"
+                " with the same name allows it"
+            )
             raise InputError(problem, file=opened.file, hint=hint)
         return False
 
@@ -64,6 +74,19 @@ def registered_alone(
         yield
     finally:
         _OPENED.reset(token)
+
+
+def unsafe_keys(config: Any, path: str = "") -> Iterator[Problem]:
+    """
+    The keys of a config with which AllenNLP itself would open another archive, or
+    transformers run the code of a model: no archive that has one is opened.
+    """
+    for key, value in items(config):
+        here = below(path, key)
+        if key in UNSAFE_KEYS and value:
+            yield Problem(here, UNSAFE_KEYS[key], shown(value))
+        else:
+            yield from unsafe_keys(value, here)
 
 
 def named_in(overrides: str) -> set[str]:

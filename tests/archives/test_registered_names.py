@@ -132,3 +132,15 @@ def test_parts_that_evaluate_constructs(
     folder = folder_with(other, "ner", tmp_path / "unpacked")
     message = outcome(lambda: score(load_archive(folder), SAMPLES["ner"]))
     assert message and "\n" not in message and not was_imported()
+
+
+def test_a_name_that_the_user_gives(tmp_path: Path, code: None) -> None:
+    """Overrides are the user's own; what they name is imported."""
+    (tmp_path / "unpacked").mkdir()
+    other = changed(config_of("ner"), ("model", "encoder", "type"), PATH)
+    folder = folder_with(other, "ner", tmp_path / "unpacked")
+    overrides = json.dumps({"model.encoder.type": PATH})
+    message = outcome(lambda: load_archive(folder, overrides=overrides))
+    assert was_imported() and "names code" not in message
+    message = outcome(lambda: load_archive(folder, overrides="{}"))
+    assert f"names code to run: '{PATH}' (expected a registered name" in message

@@ -38,6 +38,7 @@ from elmo_tasks.training.checks.regexes import invalid_regexes, regex_problems
 from elmo_tasks.training.checks.sample import NotJudged, Sample
 from elmo_tasks.training.checks.top_level import of_training, top_level_problems
 from elmo_tasks.training.nested import get
+from elmo_tasks.training.registered_names import unsafe_keys
 from elmo_tasks.training.runtime_state import random_state, set_random_state
 
 SAMPLES = (20, 1000)
@@ -79,6 +80,7 @@ def construction_problems(
     """
     plain = of_training(config)
     found = top_level_problems(config) + invalid_regexes(config)
+    found += unsafe_keys(config)
     if is_complete and not found:
         found = _problems_of_construction(plain)
     return [*found, *_unknown_keys_of_trainer(plain.get("trainer"))]
