@@ -7,7 +7,7 @@ import copy
 import random
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Literal, Optional
 
 from allennlp.data import DataLoader, DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
@@ -175,7 +175,8 @@ class ShareDataLoader(MultiProcessDataLoader):
     - `num_workers`: processes that read the data; 0: the main process.
     - `max_instances_in_memory`: read this many instances at a time; null: keep all in
       memory.
-    - `start_method`: how worker processes start.
+    - `start_method`: how worker processes start. AllenNLP's loader gives them a lock
+      that only forked processes can use.
     - `cuda_device`: device of the batches; the trainer sets it.
     - `quiet`: if true, show no progress bar while reading.
     """
@@ -193,6 +194,7 @@ class ShareDataLoader(MultiProcessDataLoader):
         batches_per_epoch: Optional[Size] = None,
         num_workers: Count = 0,
         max_instances_in_memory: Optional[Size] = None,
+        start_method: Literal["fork"] = "fork",
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -204,6 +206,7 @@ class ShareDataLoader(MultiProcessDataLoader):
             batches_per_epoch=batches_per_epoch,
             num_workers=num_workers,
             max_instances_in_memory=max_instances_in_memory,
+            start_method=start_method,
             **kwargs,
         )
 

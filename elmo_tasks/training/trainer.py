@@ -83,7 +83,7 @@ class ResumableTrainer(GradientDescentTrainer):
     - `grad_clipping`: clip each element of the gradient to this absolute value.
     - `num_gradient_accumulation_steps`: batches for one step of the optimizer.
     - `cuda_device`: number of the GPU, or -1 for the CPU; null: a GPU if there is one.
-    - `use_amp`: if true, train with PyTorch's automatic mixed precision.
+    - `use_amp`: if true, train with PyTorch's automatic mixed precision, on a GPU.
     - `grad_scaling`: if true, scale the loss with `use_amp`.
     - `enable_default_callbacks`: if false, write no events for TensorBoard.
     - `run_confidence_checks`: if true, AllenNLP checks the model before training.

@@ -229,7 +229,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
         "model.hidden_size": 4,
     },
     "sst_elmo": {"model.encoder.hidden_sizes": [4]},
-    "srl_elmo": {"model.encoder.hidden_sizes": [4, 4]},
+    "srl_elmo": {"model.encoder.hidden_size": 4},
     "squad_elmo": {},
     "coref_elmo": {},
     "bilm": toy.overrides(**{"trainer.num_epochs": 2}),
