@@ -7,6 +7,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from hashlib import sha256
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,24 @@ SUCCESS = "_SUCCESS"
 
 FORMAT = "elmo_tasks vector shards 2"
 
+PATHS = ("options_file", "weight_file")
+"""Settings that may differ when a call resumes: files may have moved."""
+
 _METADATA = b"elmo_tasks"
 
 
 def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
+
+
+def part_key(settings: Mapping[str, Any], shard: Mapping[str, Any]) -> str:
+    """
+    A digest that tells a shard from all others, also those of another text or model,
+    from the settings of a manifest and what it says of the shard.
+    """
+    kept = {key: value for key, value in settings.items() if key not in PATHS}
+    content = json.dumps([kept, shard["number"], shard["sha256"]], sort_keys=True)
+    return sha256(content.encode()).hexdigest()
 
 
 def write_part(
@@ -184,6 +198,7 @@ class ShardedVectors(StoredVectors):
             length = int(manifest["settings"]["sentences"])
             self._starts = [int(shard["first"]) for shard in manifest["shards"]]
             self._starts.append(length)
+            self._shards = manifest["shards"]
             self._stored = str(manifest["settings"]["dtype"])
             self._width = int(manifest["settings"]["width"])
         super().__init__(folder, manifest["settings"], length)
@@ -238,6 +253,9 @@ class ShardedVectors(StoredVectors):
         # Pages have checksums, the description of the columns has none.
         if part.schema_arrow != _schema(self._names(), self._stored, self._width):
             raise ValueError("unexpected columns")
+        found = json.loads(part.metadata.metadata[_METADATA])
+        if found["key"] != part_key(self.info, self._shards[number]):
+            raise ValueError("it is of another text or model")
         lengths = []
         for group in range(part.num_row_groups):
             lengths.append(part.metadata.row_group(group).num_rows)

@@ -29,7 +29,9 @@ from elmo_tasks.elmo.layer_choice import LayerChoice
 from elmo_tasks.elmo.parquet_vectors import (
     FORMAT,
     MANIFEST,
+    PATHS,
     SUCCESS,
+    part_key,
     part_name,
     part_settings,
     read_manifest,
@@ -85,12 +87,6 @@ class ShardJob(Settings):
             **model.settings(),
             **sizes.of_windows(),
         }
-
-
-_PATHS = (
-    "options_file",
-    "weight_file",
-)  # may differ when a call resumes: files may have moved
 
 
 @checked
@@ -246,7 +242,7 @@ def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """The settings that differ, with both values; empty if none does."""
     differing = []
     for key, value in expected.items():
-        if key not in _PATHS and found.get(key) != value:
+        if key not in PATHS and found.get(key) != value:
             was = shown(found.get(key))
             differing.append(f"{key} was {was}, is {shown(value)}")
     return "; ".join(differing)
@@ -307,6 +303,7 @@ def _opened(sent: bytes) -> ShardJob:
 def _write(job: ShardJob, shard: Shard) -> Row:
     """Write a shard, unless it is there."""
     file = job.folder / part_name(shard.number)
+    key = part_key(read_manifest(job.folder)["settings"], asdict(shard))
     if not file.exists():
         write_part(
             file,
@@ -314,9 +311,12 @@ def _write(job: ShardJob, shard: Shard) -> Row:
             job.elmo.sizes,
             _sentences(job, shard),
             first=shard.first,
-            settings={"cpu": cpu_type()},
+            settings={"cpu": cpu_type(), "key": key},
         )
     found = part_settings(file)
+    if found["key"] != key:
+        problem = "the shard is of another text or model"
+        raise InputError(problem, file=file, hint="delete it, and repeat the command")
     return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
 
 

@@ -202,6 +202,36 @@ def test_one_changed_byte_changes_no_vector(
     assert refused > 20
 
 
+def swap(one: Path, other: Path) -> None:
+    kept = one.rename(one.with_suffix(".kept"))
+    other.rename(one)
+    kept.rename(other)
+
+
+@pytest.mark.parametrize("of", ["another model", "the same call"])
+def test_a_swapped_shard_is_not_believed(
+    of: str, elmo: Elmo, corpus: list[str], tmp_path: Path
+) -> None:
+    """Its text and its model have the same sizes."""
+    out, other = tmp_path / "out", tmp_path / "other"
+    write(elmo, corpus, out, count=2)
+    swapped = out / "part-00001.parquet"
+    if of == "another model":
+        another = Elmo.from_files(*write_bilm(tmp_path / "another", seed=9))
+        another.sizes = elmo.sizes
+        write(another, corpus, other, count=2)
+        swapped = other / "part-00000.parquet"
+    swap(out / "part-00000.parquet", swapped)
+    with pytest.raises(InputError, match="part-00000.parquet: .*another text or model"):
+        ElmoVectors(out)[0]
+    with pytest.raises(InputError, match="part-00000.parquet: .*another text or model"):
+        write(elmo, corpus, out, count=2)
+    for part in out.glob("part-*"):
+        part.unlink()
+    write(elmo, corpus, out, count=2)
+    assert np.allclose(ElmoVectors(out)[0], elmo.embed(LINES[:1])[0], atol=1e-6)
+
+
 def kill_children(tokens: int) -> None:
     for child in multiprocessing.active_children():
         child.kill()
