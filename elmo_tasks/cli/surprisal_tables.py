@@ -7,7 +7,7 @@ import argparse
 import math
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -172,16 +172,24 @@ def _sentences(
     """
     The sentences of a file that have a word. Raises `InputError` if there is none.
     """
-    file = path_of(name)
-    rows: Iterable[Row]
-    if args.column is None:
-        require_text(file, hint="--column NAME reads a column of a table")
-        rows = (Row(line, text, ()) for line, text in open_text(file))
-    else:
-        rows = read_texts(file, args.column, kept)
-    sentences = (_sentence(row, args.regions, split, name) for row in rows)
-    with_words = (sentence for sentence in sentences if sentence.words)
-    return not_empty(with_words, "no sentence in this file", name)
+
+    def with_words() -> Iterator[_Sentence]:
+        for row in _rows(args, path_of(name), kept):
+            sentence = _sentence(row, args.regions, split, name)
+            if sentence.words:
+                yield sentence
+
+    return not_empty(with_words(), "no sentence in this file", name)
+
+
+def _rows(args: argparse.Namespace, file: str, kept: Sequence[str]) -> Iterator[Row]:
+    """The lines of a text, or the rows of a table."""
+    if args.column is not None:
+        yield from read_texts(file, args.column, kept)
+        return
+    require_text(file, hint="--column NAME reads a column of a table")
+    for line, text in open_text(file):
+        yield Row(line, text, ())
 
 
 def _sentence(row: Row, mark: str | None, split: Split, name: str) -> _Sentence:

@@ -60,10 +60,10 @@ def read_texts(
     something else.
     """
     for line, (text, *others) in _read_cells(file, [column, *kept]):
+        cells = []
         try:
-            cells = [
-                _cell(value, name) for value, name in zip(others, kept, strict=True)
-            ]
+            for value, name in zip(others, kept, strict=True):
+                cells.append(_cell(value, name))
             yield Row(line, _text(text, column), tuple(cells))
         except InputError as error:
             raise InputError(str(error), file=file, line=line) from None
@@ -183,19 +183,24 @@ def _read_objects(
 
 def _text(value: Any, column: str) -> str | list[str]:
     """Raises `InputError` for what is neither a text nor a list of words."""
-    words = [value] if isinstance(value, str) else value
-    is_valid = isinstance(words, list)
-    if is_valid:
-        for word in words:
-            is_valid = is_valid and isinstance(word, str)
-    if not is_valid or (words is value and "" in words):
+    if not isinstance(value, str) and not _are_words(value):
         problem = f"expected a string or a list of strings in {column!r}"
         raise InputError(f"{problem}, got {shown(value)}")
     try:
-        "".join(words).encode()
+        "".join(value).encode()
     except UnicodeEncodeError:
         raise InputError("expected text, got a lone surrogate") from None
     return value
+
+
+def _are_words(value: Any) -> bool:
+    """Whether a value is a list of strings, none of which is empty."""
+    if not isinstance(value, list):
+        return False
+    for word in value:
+        if not isinstance(word, str) or not word:
+            return False
+    return True
 
 
 def _cell(value: Any, column: str) -> str:
