@@ -20,8 +20,7 @@ NAMES = {
 }
 
 OF_OTHER_MODELS = {
-    ("config.json", f"elmo/{name}.py")
-    for name in ("manylangs", "model_folders", "transformer_config")
+    ("config.json", f"elmo/{name}.py") for name in ("manylangs", "model_folders")
 }
 """A transformer and ELMoForManyLangs have a file of this name, too."""
 

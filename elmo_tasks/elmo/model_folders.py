@@ -20,9 +20,8 @@ _SETTINGS = (  # of the model and of its tokenizer
 )
 SAFETENSORS = "model*.safetensors*"
 PICKLES = "pytorch_model*.bin*"
-"""Read where a folder has no safetensors, which are preferred."""
-
 TRANSFORMER_WEIGHTS = (SAFETENSORS, PICKLES)
+"""Of folders of transformers; pickles are never read, and an error says so."""
 
 _MANYLANGS = ("*.json", "*.dic", "*.pkl")
 
@@ -42,8 +41,6 @@ def patterns_read(names: Collection[str]) -> tuple[str, ...]:
     """
     if ENCODER in names or WEIGHTS in names:
         return _MANYLANGS
-    if one_fits(names, [PICKLES]) and not one_fits(names, [SAFETENSORS]):
-        return (*_SETTINGS, PICKLES)
     return (*_SETTINGS, SAFETENSORS)
 
 
@@ -61,10 +58,7 @@ def bilm_patterns(names: Collection[str]) -> tuple[str, ...]:
 
 def read_beside(folder: Path) -> list[str]:
     """Patterns of the names of all files that loading a folder would read."""
-    patterns = patterns_read(_names_in(folder))
-    if patterns == _MANYLANGS:
-        return list(_MANYLANGS)
-    return [*_SETTINGS, *TRANSFORMER_WEIGHTS]
+    return list(patterns_read(_names_in(folder)))
 
 
 def model_files(folder: Path) -> list[Path]:

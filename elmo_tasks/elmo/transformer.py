@@ -17,7 +17,7 @@ from torch.nn.functional import embedding_bag
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
 from elmo_tasks.elmo.batches import batches_by_length
-from elmo_tasks.elmo.transformer_files import load
+from elmo_tasks.elmo.transformer_files import hidden_states, load, padding_id
 from elmo_tasks.elmo.windows import windows
 
 logger = logging.getLogger(__name__)
@@ -53,8 +53,8 @@ class _PieceSequence(NamedTuple):
 
 class Transformer(nn.Module):
     """
-    The layers of an encoder such as BERT, or of a left-to-right model such as GPT-2, in
-    the form in which `BiLM` gives its own.
+    The layers of an encoder such as BERT, of the encoder of T5, or of a left-to-right
+    model such as GPT-2, in the form in which `BiLM` gives its own.
 
     Layer 0 is the output of the embeddings, layer k that of block k: Hugging Face's
     `hidden_states`. A word's vector is made from the vectors of its pieces. A word
@@ -68,7 +68,8 @@ class Transformer(nn.Module):
 
     # Parameters
 
-    - `folder`: the model in Hugging Face's format.
+    - `folder`: a model of the installed transformers, in Hugging Face's format, with
+      weights in safetensors.
     - `pieces`: a word's vector is the `mean` of those of its pieces, the `first` or the
       `last`.
     - `precision`: the data type of weights and states, `float32` or `bfloat16`. The
@@ -86,26 +87,21 @@ class Transformer(nn.Module):
         super().__init__()
         self.pieces = pieces
         self.precision = precision
-        self.model, tokenizer = load(Path(folder), getattr(torch, precision))
+        loaded = load(Path(folder), getattr(torch, precision))
+        self.model = loaded.model
+        self.n_layers = loaded.n_layers  # L+1, with the layer of the embeddings
+        self.output_dim = loaded.width  # the width D of a layer
         self._folder = str(folder)
-        self._tokenizer = tokenizer.backend_tokenizer
+        self._tokenizer = loaded.tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._blank = _blank_before_words(self._tokenizer)
         self._before, self._after = _special_tokens(self._tokenizer)
         special = len(self._before) + len(self._after)
-        self._limit = _most_tokens(self.model, tokenizer) - special
+        self._limit = loaded.most_pieces - special
+        self._ignores_padding = loaded.ignores_padding
         # The data type of the layers, and their device.
         self.register_buffer("like", torch.zeros(()), persistent=False)
-
-    @property
-    def output_dim(self) -> int:
-        """The width D of a layer."""
-        return int(self.model.config.hidden_size)
-
-    @property
-    def n_layers(self) -> int:
-        """L+1, with the layer of the embeddings."""
-        return int(self.model.config.num_hidden_layers) + 1
 
     @property
     def dtype(self) -> torch.dtype:
@@ -132,6 +128,8 @@ class Transformer(nn.Module):
         self, texts: list[list[str]], longest: int
     ) -> Iterator[_PieceSequence]:
         """What the model reads for texts of at most `longest` words."""
+        if self._blank:
+            texts = [_after_blanks(words) for words in texts]
         encodings = self._tokenizer.encode_batch(
             texts, is_pretokenized=True, add_special_tokens=False
         )
@@ -169,10 +167,12 @@ class Transformer(nn.Module):
     def _batches(
         self, sequences: Iterator[_PieceSequence]
     ) -> Iterator[list[_PieceSequence]]:
-        """Batches of sequences of similar length."""
+        """Batches of sequences of similar length; of one if padding is not ignored."""
         listed = list(sequences)
         batch_size = None
-        if self.like.device.type == "cpu":
+        if not self._ignores_padding:
+            batch_size = 1
+        elif self.like.device.type == "cpu":
             batch_size = _CPU_BATCH_SIZE
         for places in batches_by_length(
             [len(sequence.ids) for sequence in listed],
@@ -186,19 +186,14 @@ class Transformer(nn.Module):
         Write the vectors of a batch's words to their places in the layers [L+1, B * T,
         D].
         """
-        pad_id = max(0, self.model.config.pad_token_id or 0)
-        ids, mask = _padded(batch, pad_id)
-        hidden_states = self.model(
-            input_ids=self._tensor(ids),
-            attention_mask=self._tensor(mask).long(),
-            output_hidden_states=True,
-        ).hidden_states
+        ids, mask = _padded(batch, padding_id(self.model))
+        layers = hidden_states(self.model, self._tensor(ids), self._tensor(mask).long())
         _, length = ids.shape
         pooled, offsets = _pooled_pieces(batch, length, self.pieces)
         pooled_on_device = self._tensor(pooled)
         offsets_on_device = self._tensor(offsets)
         words = self._tensor(np.concatenate([sequence.words for sequence in batch]))
-        for layer, states in zip(of_tokens, hidden_states, strict=True):  # [b, S, D]
+        for layer, states in zip(of_tokens, layers, strict=True):  # [b, S, D]
             layer[words] = embedding_bag(
                 pooled_on_device,
                 states.flatten(0, 1).to(self.dtype),
@@ -290,16 +285,29 @@ def _special_tokens(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:
     return ids[: places[0]], ids[places[-1] + 1 :]
 
 
-def _most_tokens(model: Any, tokenizer: Any) -> int:
+def _blank_before_words(tokenizer: Any) -> bool:
     """
-    The most tokens of a text, special tokens included. RoBERTa's positions begin after
-    that of padding.
+    Whether each word must be given with a blank before it, for its pieces to be those
+    that it has in a text. Most tokenizers mark where a word begins, or are set to.
     """
-    most = int(tokenizer.model_max_length)
-    positions = int(getattr(model.config, "max_position_embeddings", most))
-    embeddings = getattr(model, "embeddings", None)
-    position_embeddings = getattr(embeddings, "position_embeddings", None)
-    padding = getattr(position_embeddings, "padding_idx", None)
-    if padding is not None:
-        positions -= padding + 1
-    return min(positions, most)
+    if hasattr(tokenizer.pre_tokenizer, "add_prefix_space"):  # that of RoBERTa or GPT-2
+        tokenizer.pre_tokenizer.add_prefix_space = True
+    in_text = tokenizer.encode("a a", add_special_tokens=False).ids
+    if in_text == _ids_of_words(tokenizer, ["a", "a"]):
+        return False
+    second = _ids_of_words(tokenizer, [" a"])
+    return in_text[-len(second) :] == second
+
+
+def _ids_of_words(tokenizer: Any, words: list[str]) -> list[int]:
+    encoding = tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
+    ids: list[int] = encoding.ids
+    return ids
+
+
+def _after_blanks(words: list[str]) -> list[str]:
+    """The words with a blank before each that is not empty."""
+    found = []
+    for word in words:
+        found.append(f" {word}" if word else word)
+    return found

@@ -157,7 +157,7 @@ def test_settings_that_do_not_fit_the_inferred_source(here: Path) -> None:
     message = "precision: expected float32 or bfloat16 where source is transformer"
     with pytest.raises(InputError, match=message):
         Layers.open(SourceSettings(model="bert", precision="int8"))
-    with pytest.raises(InputError, match=r"config\.json: .*|no such file"):
+    with pytest.raises(InputError, match="expected the weights of a transformer"):
         Layers.open(SourceSettings(source="transformer", model="bilm"))
 
 
@@ -353,7 +353,8 @@ def test_other_architectures_are_rejected(model_type: Any, here: Path) -> None:
     config |= {"model_type": model_type, "auto_map": {"AutoModel": "code.Code"}}
     Path("bert/config.json").write_text(json.dumps(config))
     Path("bert/code.py").write_text("raise SystemExit('it ran')")
-    with pytest.raises(InputError, match="expected the model_type of BERT"):
+    problem = "describes .* parameters" if model_type == "t5" else "cannot load the tr"
+    with pytest.raises(InputError, match=problem):
         Elmo.from_pretrained("bert")
 
 

@@ -5,10 +5,8 @@ files, and the keys of ELMo.
 
 import json
 import logging
-import shutil
-from fnmatch import fnmatch
+from itertools import accumulate
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,24 +15,22 @@ import transformers
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
 from sentencepiece import SentencePieceTrainer
-from tokenizers import Tokenizer, normalizers, processors
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
-from elmo_tasks.elmo.layers import Layers, opened_models
-from elmo_tasks.elmo.model_files import resolve
+from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.model_record import record_models
-from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.store import LayerStore
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
-from tests.elmo.samples import Code
 from tests.elmo.transformer_samples import (
     ARCHITECTURES,
     BYTE_LEVEL,
     LIMIT,
+    UNIGRAM,
     write_transformer,
 )
 
@@ -57,15 +53,28 @@ def ids_of(sentences: list[list[str]]) -> Tensor:
     return batch_to_ids(sentences, longest=MOST_CHARACTERS)
 
 
+def plain(folder: str) -> tuple[Any, Any]:
+    """The encoder and the tokenizer, as transformers opens them."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    if "ByteLevel" in str(tokenizer.backend_tokenizer.pre_tokenizer):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            folder, add_prefix_space=True
+        )
+    kind = transformers.AutoModel
+    if transformers.AutoConfig.from_pretrained(folder).model_type == "t5":
+        kind = transformers.T5EncoderModel
+    model = kind.from_pretrained(folder).eval()
+    if isinstance(model, transformers.BartModel):
+        model = model.get_encoder()
+    return model, tokenizer
+
+
 def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
     """
     [L+1, T, D] by the plain model and tokenizer, one word at a time; zero for words
     without a piece.
     """
-    model = transformers.AutoModel.from_pretrained(folder).eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(
-        folder, add_prefix_space=True
-    )
+    model, tokenizer = plain(folder)
     words = [word.encode("utf-8", "ignore").decode() for word in sentence]
     encoded = tokenizer(
         words,
@@ -88,9 +97,12 @@ def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
     return torch.stack(vectors, 1)
 
 
+@pytest.mark.parametrize("pieces", ["mean", "first"])
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_the_layers_are_the_pooled_hidden_states(name: str, tmp_path: Path) -> None:
-    source = Transformer(write_transformer(tmp_path, name))
+def test_the_layers_are_the_pooled_hidden_states(
+    name: str, pieces: str, tmp_path: Path
+) -> None:
+    source = Transformer(write_transformer(tmp_path, name), pieces=pieces)
     output = source(ids_of(SENTENCES))
     assert output.mask.sum(1).tolist() == [len(sentence) for sentence in SENTENCES]
     assert not output.layers[:, ~output.mask].any() and not output.layers.requires_grad
@@ -100,15 +112,76 @@ def test_the_layers_are_the_pooled_hidden_states(name: str, tmp_path: Path) -> N
             found, source(ids_of([sentence])).layers[:, 0], atol=1e-5, rtol=0.0
         )
         if sentence:
-            torch.testing.assert_close(
-                found, reference(str(tmp_path), sentence), atol=1e-5, rtol=0.0
-            )
+            expected = reference(str(tmp_path), sentence, pieces)
+            torch.testing.assert_close(found, expected, atol=1e-5, rtol=0.0)
+            assert expected[-1].std() > 0.05  # weights that matter
     dropped = output.layers[:, 4].eq(0).all(2).all(0).tolist()
-    assert dropped == [True, name not in BYTE_LEVEL, *[False] * 4]
-    assert (
-        source(ids_of([[], []])).layers.shape == (4, 2, 0, 16)
-        and source.output_dim == 16
+    has_control = name in BYTE_LEVEL or name in UNIGRAM
+    assert dropped == [True, not has_control, *[False] * 4]
+    assert source(ids_of([[], []])).layers.shape == (4, 2, 0, 16)
+    assert (source.n_layers, source.output_dim) == (4, 16)
+
+
+def test_sparse_attention_depends_on_no_other_text(tmp_path: Path) -> None:
+    """From 28 pieces on, that of this BigBird would be sparse, and pad the batch."""
+    source = Transformer(write_transformer(tmp_path, "BigBird"))
+    text = ["The", "harbour", "unloading", "Ångström"] * 6
+    layers = source(ids_of([text, text[:5], text * 2])).layers
+    expected = reference(str(tmp_path), text[:5])
+    torch.testing.assert_close(layers[:, 1, :5], expected, atol=1e-5, rtol=0.0)
+    by_itself = source(ids_of([text])).layers[:, 0]
+    torch.testing.assert_close(
+        layers[:, 0, : len(text)], by_itself, atol=1e-5, rtol=0.0
     )
+
+
+@pytest.mark.parametrize("name", ["T5", "Bart"])
+def test_an_encoder_saved_by_itself(name: str, tmp_path: Path) -> None:
+    """Gives what the encoder of the whole model gives."""
+    whole = write_transformer(tmp_path / "whole", name)
+    expected = Transformer(whole)(ids_of(SENTENCES)).layers
+    model, tokenizer = plain(whole)
+    if name == "Bart":
+        # transformers has no class of BART's encoder by itself.
+        with pytest.raises(InputError, match="expected the weights of|cannot load"):
+            model.save_pretrained(tmp_path / "encoder")
+            tokenizer.save_pretrained(tmp_path / "encoder")
+            Transformer(tmp_path / "encoder")
+        return
+    model.save_pretrained(tmp_path / "encoder")
+    tokenizer.save_pretrained(tmp_path / "encoder")
+    found = Transformer(tmp_path / "encoder")(ids_of(SENTENCES)).layers
+    assert torch.equal(found, expected)
+
+
+def test_a_tokenizer_that_needs_the_blank_before_a_word(tmp_path: Path) -> None:
+    """As that of Llama 3, whose pre-tokenizer cannot be set to add it."""
+    folder = write_transformer(tmp_path, "GPT2")
+    file = tmp_path / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r" ?\w+| ?[^\s\w]+"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.save(str(file))
+    words = ["The", "harbour", "don't", "", "froze", "."]
+    in_text = torch.tensor([tokenizer.encode(" The harbour don't froze .").ids])
+    plain_model = transformers.AutoModel.from_pretrained(folder).eval()
+    with torch.no_grad():
+        states = plain_model(in_text, output_hidden_states=True).hidden_states
+    source = Transformer(folder, pieces="last")
+    layers = source(ids_of([words])).layers[:, 0]
+    ends = []
+    for word in words:
+        ends.append(len(tokenizer.encode(f" {word}" if word else "").ids))
+    places = [place - 1 for place in accumulate(ends)]
+    for place, word in enumerate(words):
+        expected = torch.stack(states)[:, 0, places[place]]
+        if not word:
+            expected = torch.zeros_like(expected)
+        torch.testing.assert_close(layers[:, place], expected, atol=1e-5, rtol=0.0)
 
 
 def test_a_model_whose_vocabulary_is_sentencepiece_s(tmp_path: Path) -> None:
@@ -151,13 +224,12 @@ def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
     For each word its layers [L+1, D] from the window of pieces in which it has most
     context on both sides, and from others where it has as much, less one piece.
     """
-    model = transformers.AutoModel.from_pretrained(folder).eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(
-        folder, add_prefix_space=True
-    )
+    model, tokenizer = plain(folder)
     encoded = tokenizer(sentence, is_split_into_words=True, add_special_tokens=False)
-    before = int(tokenizer.cls_token is not None)
-    limit, length = LIMIT - 2 * before, len(encoded.input_ids)
+    framed_word = tokenizer.backend_tokenizer.encode(["a"], is_pretokenized=True)
+    before = framed_word.word_ids.index(0)
+    special = framed_word.word_ids.count(None)
+    limit, length = LIMIT - special, len(encoded.input_ids)
     starts = sorted({*range(0, length - limit, limit - limit // 2), length - limit})
     framed = [
         tokenizer.prepare_for_model(encoded.input_ids[start : start + limit]).input_ids
@@ -187,7 +259,7 @@ def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
     return vectors
 
 
-@pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2"])
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2", "T5", "Camembert"])
 def test_long_texts_are_read_in_windows(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -325,100 +397,3 @@ def test_a_model_of_the_hub(
     (cache / "refs" / "main").write_text("2" * 40)
     again = embedder("org/bert", run_folder=str(tmp_path))
     assert again.files.weight_file.path.name == "1" * 40
-
-
-@pytest.mark.parametrize("weights", ["safetensors", "pickle", "both"])
-def test_which_weights_are_fetched_from_the_hub(
-    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A pickle only where there is nothing else."""
-    hub = Path(write_transformer(tmp_path / "hub"))
-    if weights != "safetensors":
-        torch.save({}, hub / "pytorch_model.bin")
-    if weights == "pickle":
-        (hub / "model.safetensors").unlink()
-
-    def download(name: str, allow_patterns: list[str], **options: Any) -> str:
-        ignore = [path.name for path in hub.iterdir()]
-        for pattern in allow_patterns:
-            ignore = [name for name in ignore if not fnmatch(name, pattern)]
-        shutil.copytree(
-            hub,
-            tmp_path / "cache",
-            ignore=shutil.ignore_patterns(*ignore),
-            dirs_exist_ok=True,
-        )
-        return str(tmp_path / "cache")
-
-    def info(self: Any, name: str, **options: Any) -> Any:
-        names = [path.name for path in hub.iterdir()]
-        siblings = [SimpleNamespace(rfilename=name, size=1) for name in names]
-        return SimpleNamespace(siblings=siblings)
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
-    monkeypatch.setattr("huggingface_hub.HfApi.model_info", info)
-    found = resolve("org/model", kind="transformer").paths["model"]
-    has_pickle = (found / "pytorch_model.bin").exists()
-    has_safetensors = (found / "model.safetensors").exists()
-    assert has_pickle == (weights == "pickle")
-    assert has_safetensors == (weights != "pickle")
-
-
-def changed(file: Path, **changes: Any) -> None:
-    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
-
-
-def damage(folder: Path, how: str) -> None:
-    config = folder / "config.json"
-    if how == "code in a pickle":
-        (folder / "model.safetensors").unlink()
-        torch.save({"embeddings": Code(folder / "trace")}, folder / "pytorch_model.bin")
-    elif how == "code in a folder":
-        (folder / "evil.py").write_text(
-            f"open({str(folder / 'trace')!r}, 'w')\nConfig = Model = None"
-        )
-        changed(
-            config,
-            model_type="evil",
-            auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model"},
-        )
-    elif how == "missing weights":
-        changed(config, num_hidden_layers=5)
-
-
-DAMAGE = {
-    "code in a pickle": "cannot load the transformer",
-    "code in a folder": "needs the code in its own files",
-    "missing weights": r"weights of BertModel, got none for encoder\.layer\.3",
-}
-
-
-@pytest.mark.parametrize("how", DAMAGE)
-def test_files_that_cannot_be_used(tmp_path: Path, how: str) -> None:
-    folder = tmp_path / "model"
-    write_transformer(folder)
-    damage(folder, how)
-    with pytest.raises(InputError, match=f"^{folder}: .*{DAMAGE[how]}"):
-        Layers.open(SourceSettings(source="transformer", model=folder))
-    assert not (folder / "trace").exists()
-
-
-def test_pickled_weights_and_heads(tmp_path: Path) -> None:
-    """
-    A language model has a head more, and a pooler less; safetensors are preferred to a
-    pickle.
-    """
-    folder = tmp_path / "model"
-    expected = Transformer(write_transformer(folder))(ids_of(SENTENCES)).layers
-    model = transformers.BertForMaskedLM.from_pretrained(folder)
-    (folder / "pytorch_model.bin").write_bytes(b"damaged, and not read")
-    assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)
-    for path in (folder / "pytorch_model.bin", folder / "model.safetensors"):
-        path.unlink()
-    model.save_pretrained(folder, safe_serialization=False)
-    assert torch.equal(
-        Layers.open(SourceSettings(source="transformer", model=folder))(
-            ids_of(SENTENCES)
-        ).layers,
-        expected,
-    )

@@ -1,6 +1,6 @@
 """
-Tiny random transformers of seven architectures, with tokenizers trained here, in
-Hugging Face's format.
+Tiny random transformers of many architectures, with tokenizers trained here, in Hugging
+Face's format.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ from tokenizers import (
 )
 
 LIMIT = 96
-"""Positions of a model; two of them are for special tokens, except in GPT-2."""
+"""Positions of a model; two of them are for special tokens, except in GPT-2 and T5."""
 
 SIZES = {
     "hidden_size": 16,
@@ -26,8 +26,9 @@ SIZES = {
     "num_attention_heads": 2,
     "intermediate_size": 24,
 }
+_AFTER_PADDING = {"pad_token_id": 1, "max_position_embeddings": LIMIT + 2}
 OTHER_SIZES: dict[str, dict[str, Any]] = {
-    "Roberta": {"pad_token_id": 1, "max_position_embeddings": LIMIT + 2},
+    "Roberta": _AFTER_PADDING,
     "DebertaV2": {
         "relative_attention": True,
         "pos_att_type": ["p2c", "c2p"],
@@ -50,10 +51,45 @@ OTHER_SIZES: dict[str, dict[str, Any]] = {
         "bos_token_id": 0,
         "eos_token_id": 0,
     },
+    "XLMRoberta": _AFTER_PADDING,
+    "Camembert": _AFTER_PADDING,
+    "MPNet": _AFTER_PADDING,
+    "Albert": {"embedding_size": 8, "num_hidden_groups": 1},
+    "ConvBert": {"embedding_size": 16, "conv_kernel_size": 3},
+    "BigBird": {"block_size": 4, "num_random_blocks": 1},
+    "T5": {
+        "d_model": 16,
+        "d_kv": 8,
+        "d_ff": 24,
+        "num_layers": 3,
+        "num_heads": 2,
+    },
+    "Bart": {
+        "d_model": 16,
+        "encoder_layers": 3,
+        "decoder_layers": 1,
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "encoder_ffn_dim": 24,
+        "decoder_ffn_dim": 24,
+        "init_std": 0.2,
+        "max_position_embeddings": LIMIT,
+    },
 }
+OWN_SIZES = {"GPT2", "DistilBert", "T5", "Bart"}
+"""Architectures whose sizes have other names."""
+
 ARCHITECTURES = ["Bert", *OTHER_SIZES]
-BYTE_LEVEL = {"Roberta", "ModernBert", "GPT2"}
-"""Architectures whose words begin with a space."""
+BYTE_LEVEL = {"Roberta", "ModernBert", "GPT2", "Bart"}
+"""Architectures whose tokenizers are made of bytes; words begin with a space."""
+
+UNIGRAM = {
+    "XLMRoberta": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+    "Camembert": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+    "Albert": ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"],
+    "T5": ["<pad>", "</s>", "<unk>"],
+}
+"""Architectures with SentencePiece's tokenizers, and their special tokens."""
 
 WORDS = "The harbour froze over . Skippers unloading unhurriedly antidisestablishmentarianism Ångström 日本語 🙂"
 BERT = {
@@ -107,7 +143,32 @@ def byte_pairs(special: list[str]) -> Tokenizer:
     return tokenizer
 
 
+def unigrams(special: list[str]) -> Tokenizer:
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=80, special_tokens=special, unk_token="<unk>", show_progress=False
+    )
+    tokenizer.train_from_iterator([WORDS] * 3, trainer)
+    before = {"<s>", "[CLS]"} & set(special)
+    (after,) = {"</s>", "[SEP]"} & set(special)
+    frame = [*before, "$A", after]
+    used = [(token, special.index(token)) for token in frame if token != "$A"]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=" ".join(frame), special_tokens=used
+    )
+    return tokenizer
+
+
 def tokenizer_of(name: str) -> Any:
+    if name in UNIGRAM:
+        kind = getattr(transformers, f"{name}TokenizerFast")
+        return kind(
+            tokenizer_object=unigrams(UNIGRAM[name]),
+            model_max_length=LIMIT,
+            extra_ids=0,
+        )
     if name == "GPT2":
         return transformers.GPT2TokenizerFast(
             tokenizer_object=byte_pairs(["<|endoftext|>"])
@@ -134,10 +195,10 @@ def write_transformer(folder: Path, name: str = "Bert", *, seed: int = 3) -> str
         "initializer_range": 0.2,
         "max_position_embeddings": LIMIT,
     }
-    sizes |= ({} if name in ("GPT2", "DistilBert") else SIZES) | OTHER_SIZES.get(
-        name, {}
-    )
-    if name == "GPT2":
+    if name not in OWN_SIZES:
+        sizes |= SIZES
+    sizes |= OTHER_SIZES.get(name, {})
+    if name in ("GPT2", "T5"):
         del sizes["max_position_embeddings"]
     model = getattr(transformers, f"{name}Model")(
         getattr(transformers, f"{name}Config")(**sizes)

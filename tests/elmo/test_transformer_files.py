@@ -1,0 +1,273 @@
+"""
+A transformer's folder from anywhere: none of its code is run, nothing is fetched, and
+what cannot be used is one line.
+"""
+
+import json
+import re
+import shutil
+from fnmatch import fnmatch
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.model_files import resolve
+from elmo_tasks.elmo.source_types import SourceSettings
+from elmo_tasks.elmo.transformer import Transformer
+from elmo_tasks.elmo.transformer_files import require_sound_version
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetch import downloads
+from tests.elmo.samples import Code
+from tests.elmo.test_transformer import SENTENCES, ids_of
+from tests.elmo.transformer_samples import write_transformer
+from tests.hostile import outcome
+
+CODE = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
+CODE |= {"AutoTokenizer": ["evil.Tokenizer", "owner/repository--evil.Tokenizer"]}
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(write_transformer(tmp_path_factory.mktemp("bert")))
+
+
+@pytest.fixture
+def folder(bert: Path, tmp_path: Path) -> Path:
+    """A copy, with a file of Python that leaves a trace."""
+    shutil.copytree(bert, tmp_path / "model")
+    trace = str(tmp_path / "trace")
+    (tmp_path / "model/evil.py").write_text(f"open({trace!r}, 'w')\nConfig = None")
+    return tmp_path / "model"
+
+
+def change(file: Path, **keys: Any) -> None:
+    found = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps({**found, **keys}))
+
+
+@pytest.mark.parametrize(
+    ("file", "keys"),
+    [
+        ("config.json", {"auto_map": CODE}),
+        ("config.json", {"_name_or_path": "owner/other"}),
+        ("config.json", {"name_or_path": "owner/other", "_commit_hash": "main"}),
+        ("config.json", {"trust_remote_code": True, "auto_map": CODE}),
+        ("config.json", {"custom_pipelines": {"a": {"impl": "evil.Pipeline"}}}),
+        ("config.json", {"torch_dtype": "bfloat16", "return_dict": False}),
+        ("config.json", {"architectures": ["Evil"], "task_specific_params": {"a": 1}}),
+        ("tokenizer_config.json", {"auto_map": CODE}),
+        ("tokenizer_config.json", {"name_or_path": "owner/other"}),
+        ("tokenizer_config.json", {"chat_template": "{{ 1 }}", "use_fast": False}),
+        ("special_tokens_map.json", {"auto_map": CODE}),
+        ("generation_config.json", {"custom_generate": "owner/other"}),
+        ("processor_config.json", {"auto_map": CODE}),
+    ],
+)
+def test_keys_that_have_no_effect(
+    file: str, keys: dict[str, Any], folder: Path, bert: Path
+) -> None:
+    expected = Transformer(bert)(ids_of(SENTENCES)).layers
+    change(folder / file, **keys)
+    with downloads(allowed=False):
+        source = Transformer(folder)
+        assert torch.equal(source(ids_of(SENTENCES)).layers, expected)
+    assert str(folder.parent) not in source.model.config.to_json_string()
+    assert not (folder.parent / "trace").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "keys", "problem"),
+    [
+        ("config.json", {"model_type": None, "auto_map": CODE}, "which is never run"),
+        ("config.json", {"model_type": "evil", "auto_map": CODE}, "which is never run"),
+        (
+            "config.json",
+            {"model_type": "evil", "auto_map": CODE, "trust_remote_code": True},
+            "which is never run",
+        ),
+        ("config.json", {"model_type": "evil"}, "cannot load the transformer"),
+        ("config.json", {"model_type": "reformer"}, "which hashes at random"),
+        ("config.json", {"_attn_implementation": "owner/kernel"}, "cannot load"),
+        ("config.json", {"hidden_act": "owner/kernel"}, "cannot load"),
+        ("config.json", {"hidden_size": "x"}, "cannot load"),
+        ("config.json", {"hidden_size": -16}, "cannot load"),
+        ("config.json", {"num_hidden_layers": 5}, "weights of BertModel, got none for"),
+        ("config.json", {"vocab_size": 10**7}, "describes .* parameters"),
+        ("config.json", {"hidden_size": 10**6}, "describes .* parameters"),
+        ("config.json", {"intermediate_size": 10**7}, "describes .* parameters"),
+        ("config.json", {"max_position_embeddings": 10**7}, "describes .* parameters"),
+        (
+            "tokenizer_config.json",
+            {"tokenizer_class": "evil.Tokenizer"},
+            "cannot load",
+        ),
+        (
+            "tokenizer_config.json",
+            {"tokenizer_class": "evil.Tokenizer", "auto_map": CODE},
+            "which is never run",
+        ),
+        ("tokenizer.json", {"model": {}}, "cannot load"),
+    ],
+)
+def test_settings_that_are_refused(
+    file: str, keys: dict[str, Any], problem: str, folder: Path
+) -> None:
+    change(folder / file, **keys)
+    with downloads(allowed=False):
+        message = outcome(lambda: Transformer(folder))
+    assert message is not None and message.startswith(f"{folder}: ")
+    assert re.search(problem, message), message
+    assert "\n" not in message and "trust_remote_code" not in message
+    assert not (folder.parent / "trace").exists()
+
+
+def test_layers_of_other_lengths(tmp_path: Path) -> None:
+    """Funnel pools pieces, so that its layers have fewer vectors than pieces."""
+    config = transformers.FunnelConfig(
+        vocab_size=120, d_model=16, n_head=2, d_head=8, d_inner=24, block_sizes=[1, 1]
+    )
+    write_transformer(tmp_path)
+    transformers.FunnelModel(config).save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="one vector of the same width for each piece"):
+        Transformer(tmp_path)
+
+
+def test_a_model_that_cannot_ignore_padding(tmp_path: Path) -> None:
+    config = transformers.FNetConfig(
+        vocab_size=120, hidden_size=16, num_hidden_layers=2, intermediate_size=24
+    )
+    write_transformer(tmp_path)
+    transformers.FNetModel(config).save_pretrained(tmp_path)
+    with pytest.raises(
+        InputError, match="cannot load the transformer: .*attention_mask"
+    ):
+        Transformer(tmp_path)
+
+
+def test_a_tokenizer_of_another_model(folder: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens([f"new{number}" for number in range(9)])
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(InputError, match="at most the model's 120 pieces, got 129"):
+        Transformer(folder)
+
+
+def test_a_slow_tokenizer(folder: Path) -> None:
+    for file in folder.glob("*token*"):
+        file.unlink()
+    (folder / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\na\n")
+    change(folder / "tokenizer_config.json", tokenizer_class="BertJapaneseTokenizer")
+    message = outcome(lambda: Transformer(folder))
+    assert message is not None
+    assert re.search("expected a fast tokenizer|cannot load", message)
+
+
+def test_an_index_of_missing_files(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model-1.safetensors")
+    names = {"embeddings.LayerNorm.weight": "../x.safetensors"}
+    index = {"metadata": {}, "weight_map": names}
+    change(folder / "model.safetensors.index.json", **index)
+    with pytest.raises(InputError, match="cannot load the transformer"):
+        Transformer(folder)
+
+
+@pytest.mark.parametrize(
+    ("version", "is_sound"),
+    [
+        ("4.47.1", False),
+        ("4.48.0", True),
+        ("4.49.0", True),
+        ("4.55.4", True),
+        ("4.56.0.dev0", False),
+        ("4.57.3", False),
+        ("5.0.0rc1", False),
+        ("5.2.0", False),
+        ("5.3.0", True),
+        ("6.0", True),
+        ("4.100.0", False),
+    ],
+)
+def test_versions_with_known_holes(version: str, is_sound: bool) -> None:
+    if is_sound:
+        require_sound_version(version)
+        return
+    with pytest.raises(InputError, match="CVE-2026-4372.*pip install 'transformers>="):
+        require_sound_version(version)
+
+
+def test_a_version_with_a_hole_opens_no_model(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformers.__version__", "5.1.0")
+    with pytest.raises(InputError, match="expected transformers 4.48 to 4.55"):
+        Transformer(bert)
+
+
+def test_pickles_are_refused(folder: Path) -> None:
+    """Also as the model of a config; beside safetensors they are not read."""
+    pickle = folder / "pytorch_model.bin"
+    torch.save({"embeddings": Code(folder / "trace")}, pickle)
+    Transformer(folder)
+    (folder / "model.safetensors").unlink()
+    problem = (
+        f"^{folder}: expected .* model.safetensors, got a pickle, .*save_pretrained"
+    )
+    with pytest.raises(InputError, match=problem):
+        Transformer(folder)
+    with pytest.raises(InputError, match=problem):
+        Layers.open(SourceSettings(model=folder))
+    assert not (folder / "trace").exists()
+    pickle.unlink()
+    with pytest.raises(
+        InputError, match="transformer in model.safetensors .transformers"
+    ):
+        Transformer(folder)
+
+
+def test_a_language_model_without_a_pooler(folder: Path) -> None:
+    """It has a head more, and a pooler less."""
+    expected = Transformer(folder)(ids_of(SENTENCES)).layers
+    model = transformers.BertForMaskedLM.from_pretrained(folder)
+    model.save_pretrained(folder)
+    assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)
+
+
+@pytest.mark.parametrize("has_safetensors", [True, False])
+def test_no_pickle_is_fetched_from_the_hub(
+    has_safetensors: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.save({}, folder / "pytorch_model.bin")
+    if not has_safetensors:
+        (folder / "model.safetensors").unlink()
+    cache = folder.parent / "cache"
+
+    def download(name: str, allow_patterns: list[str], **options: Any) -> str:
+        cache.mkdir(exist_ok=True)
+        for file in folder.iterdir():
+            for pattern in allow_patterns:
+                if fnmatch(file.name, pattern):
+                    shutil.copy(file, cache)
+        return str(cache)
+
+    def info(self: Any, name: str, **options: Any) -> Any:
+        names = [file.name for file in folder.iterdir()]
+        return SimpleNamespace(
+            siblings=[SimpleNamespace(rfilename=name, size=1) for name in names]
+        )
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", info)
+    found = resolve("org/model", kind="transformer").paths["model"]
+    assert not list(found.glob("*.bin")) and not list(found.glob("*.py"))
+    if has_safetensors:
+        Transformer(found)
+        return
+    with pytest.raises(
+        InputError, match="expected the weights of a transformer in model"
+    ):
+        Transformer(found)
