@@ -98,13 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--dry-run",
         action="store_true",
-        help="only show the rows, their changes and the estimated time",
-    )
-    add(
-        "--resources",
-        action="store_true",
-        help="with --dry-run: also the disk that the layer cache will take, and the memory of"
-        " each row; reads all data and trains each row for a step, which takes minutes",
+        help="only show the rows, their changes, missing files and the estimated time",
     )
     parser.set_defaults(func=ablate)
 

@@ -16,7 +16,6 @@ from tqdm import tqdm
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.cluster import open_workers
 from elmo_tasks.experiments.tables.local import LocalWorkers
-from elmo_tasks.experiments.tables.needs import Needs
 from elmo_tasks.experiments.tables.process import COMMAND, Workers
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
@@ -24,6 +23,7 @@ from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.files import check_output_path
 from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.ray_cluster import connected
+from elmo_tasks.training.checks.files import file_problems
 
 INTERRUPTED = 130
 SECONDS_BETWEEN_UPDATES = 1.0
@@ -35,22 +35,19 @@ SECONDS_BETWEEN_LINES = 300.0
 
 def run_table(args: argparse.Namespace) -> None:
     """
-    Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if
-    interrupted.
+    Show the plan, or execute it and show the table. Exit with 1 if a run failed, or a
+    planned one lacks files, 130 if interrupted.
     """
     if args.address is not None and args.executor != "ray":
         raise InputError("--address needs --executor ray")
     if args.figures is not None:
         check_output_path(args.figures / "any")
-    if args.resources and not args.dry_run:
-        raise InputError("expected --dry-run with --resources")
     if args.dry_run:
-        print(
-            dry_run(
-                _session(args, LocalWorkers(args.workers or 1)),
-                resources=args.resources,
-            )
-        )
+        session = _session(args, LocalWorkers(args.workers or 1))
+        print(dry_run(session))
+        for row in session.rows:
+            if missing_files(row, session):
+                raise SystemExit(1)
         return
     with _open_workers(args) as workers:
         session = _session(args, workers)
@@ -165,13 +162,9 @@ def status(session: Session, epochs: int, seconds: float) -> str:
     return f"running: {running}; {count} {runs} left, {left}"
 
 
-def dry_run(session: Session, *, resources: bool = False) -> str:
-    """
-    The changes of each row, and the estimated time; with `resources`, what the rows
-    take of disk and memory, too.
-    """
+def dry_run(session: Session) -> str:
+    """The changes of each row, the files that it lacks, and the estimated time."""
     session.check()
-    needs = Needs(session, report=_tell) if resources else None
     lines = [session.table.title]
     for row in session.rows:
         if row.missing:
@@ -182,29 +175,32 @@ def dry_run(session: Session, *, resources: bool = False) -> str:
                 f"{row.name}: missing, because {others} needs files that do not exist"
             )
         else:
-            lines.append(f"{row.name}: {row.config.name}; {_left_of(row, session)}")
+            left = _left_of(row, session)
+            state = f"{left} to run" if left else "finished"
+            lines.append(f"{row.name}: {row.config.name}; {state}")
             for change in session.planner.differences(row):
                 lines.append(f"    {change}")
-            if needs is not None:
-                lines += [f"    {line}" for line in needs.of(row)]
-    if needs is not None:
-        lines += needs.together()
+            for problem in missing_files(row, session):
+                lines.append(f"    {problem}")
     lines.append(
         f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
     )
     return "\n".join(lines)
 
 
-def _tell(line: str) -> None:
-    """What is counted or measured, which can take minutes."""
-    print(line, file=sys.stderr, flush=True)
+def missing_files(row: Row, session: Session) -> list[str]:
+    """
+    The files that the config of a row names and that do not exist, with their keys.
+    None of a row that is not run: it is finished, or says itself which files it needs.
+    """
+    if session.planner.is_missing(row) or not _left_of(row, session):
+        return []
+    config = session.planner.resolved[row.name]
+    return [str(problem) for problem in file_problems(config)]
 
 
-def _left_of(row: Row, session: Session) -> str:
+def _left_of(row: Row, session: Session) -> int:
     """How many runs of a row are left; another row may have the same ones."""
     seeds = row.seeds(session.seeds)
     digests = {session.planner.run(row, seed).digest for seed in seeds}
-    left = [run for run in session.left if run.digest in digests]
-    if not left:
-        return "finished"
-    return f"{len(left)} to run"
+    return len([run for run in session.left if run.digest in digests])

@@ -250,15 +250,6 @@ def token_bytes(source: LayerSource) -> int:
     return source.n_layers * source.output_dim * STORED.itemsize
 
 
-def cached_sentences(ids: Tensor) -> dict[bytes, int]:
-    """
-    What a cache stores of the character ids [B, T, C]: each distinct sentence, by its
-    key, with its number of tokens.
-    """
-    sentences = _sentences(ids.to(torch.int16), token_mask(ids), of=b"")
-    return {key: sentence.length for key, sentence in sentences.items()}
-
-
 def _digest(description: Description) -> bytes:
     """16 bytes that tell the layers of a source from those of all others."""
     hashed = {key: description[key] for key in _HASHED if key in description}

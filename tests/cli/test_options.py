@@ -111,7 +111,6 @@ CALLS = [
     Call(
         TABLE + " --dry-run --no-cache --include-package collections --download-limit 1"
     ),
-    Call(TABLE + " --dry-run --resources --rows baseline", prints="memory"),
     Call(
         TABLE + " --folder {out}/again --runs {out}/runs --rows baseline --join"
         " --figures {out}/figures",

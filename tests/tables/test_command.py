@@ -127,6 +127,27 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     )
 
 
+def test_a_dry_run_names_missing_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The real run would fail; a row that declares what it needs is left out."""
+    gone = str(tmp_path / "none.txt")
+    rows = [
+        row("last", changes=LAST | {"validation_data_path": gone}),
+        row("lacking", changes={"train_data_path": gone}, needs=[gone]),
+        row("complete"),
+    ]
+    table = write_table(tmp_path, rows)
+    with pytest.raises(SystemExit) as ended:
+        elmo_tasks("ablate", table, "-s", tmp_path / "out", "--dry-run")
+    assert ended.value.code == 1
+    named = (
+        f"    validation_data_path: expected an existing file, got nothing at {gone}"
+    )
+    assert capsys.readouterr().out.count(named) == 1
+    elmo_tasks("ablate", table, "-s", tmp_path / "out", "--dry-run", "--rows", "c*")
+
+
 def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--seeds", "2", "--figures", tmp_path / "figures")
     assert (tmp_path / "figures" / "figure2.png").is_file()

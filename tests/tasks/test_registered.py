@@ -13,7 +13,6 @@ REGISTERED = {
         "elmo_tasks_token_budget": "TokenBudgetSampler",
     },
     "DataLoader": {
-        "elmo_tasks_largest_batch": "LargestBatchLoader",
         "elmo_tasks_lm": "LmDataLoader",
         "elmo_tasks_share": "ShareDataLoader",
     },

@@ -73,13 +73,6 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def size(count: int) -> str:
-    """`812 MB`, `27.6 GB`: so many bytes."""
-    if count < 10**9:
-        return f"{count / 10**6:.1f} MB"
-    return f"{count / 10**9:.1f} GB"
-
-
 def run_scores(row: Row, record: Record) -> str:
     """`f1 84.6`: the scores of a run that its row shows."""
     texts = []
