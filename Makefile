@@ -21,9 +21,7 @@ LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py
 
 TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
-TRACKERS := --no-warn-conflicts 'wandb>=0.16' 'trackio>=0.20,<0.21' 'huggingface_hub<1.0' 'mlflow-skinny>=3' sqlalchemy alembic 'optuna>=4'
 OLD_MODELS := --no-deps --constraint $(CONSTRAINTS) allennlp-models==2.10.1 conllu ftfy py-rouge word2number
-TRACKERS_TESTS := tests/integrations/test_trackers.py tests/integrations/test_search.py
 SITE := import sysconfig; print(sysconfig.get_path("purelib"))
 CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
 
@@ -116,7 +114,7 @@ test-python%: install
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
 	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pytest,$(LIGHT_TESTS))
 
-test-adapters: test-flair test-keras test-models test-onnx test-transformers5 test-trackers ## libraries that .venv lacks, or has in other versions
+test-adapters: test-flair test-keras test-models test-onnx test-transformers5 test-optuna ## libraries that .venv lacks, or has in other versions
 
 test-flair: install
 	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
@@ -131,11 +129,11 @@ test-transformers5: install
 	@$(call beside,transformers5,$(BIN)/python,$(CORE) 'sentence-transformers>=6' datasets,$(TRANSFORMERS5_TESTS))
 
 # With the packages of .venv, and AllenNLP among them.
-test-trackers: NOCONFTEST :=
-test-trackers: install
-	@test -x build/trackers/bin/pip || $(BIN)/python -m venv build/trackers
-	@$(BIN)/python -c '$(SITE)' > $$(build/trackers/bin/python -c '$(SITE)')/venv.pth
-	@$(call beside,trackers,$(BIN)/python,$(TRACKERS),$(TRACKERS_TESTS))
+test-optuna: NOCONFTEST :=
+test-optuna: install
+	@test -x build/optuna/bin/pip || $(BIN)/python -m venv build/optuna
+	@$(BIN)/python -c '$(SITE)' > $$(build/optuna/bin/python -c '$(SITE)')/venv.pth
+	@$(call beside,optuna,$(BIN)/python,'optuna>=4',tests/integrations/test_search.py)
 
 # With the packages of .venv, and AllenNLP among them.
 test-models: NOCONFTEST :=

@@ -141,11 +141,6 @@ The folder of the tuned language model, with the files `LANGUAGE_MODEL`.
 `pretraining/callbacks.py` writes it.
 """
 
-TRACKED = "tracked.json"
-"""
-Which run of an experiment tracker is this one. `training/tracking.py` writes it.
-"""
-
 MODEL_RECORD = "model.json"
 """
 The names and digests of the frozen models that the training uses, such as its biLM.

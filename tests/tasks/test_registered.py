@@ -111,8 +111,8 @@ REGISTERED = {
     "TrainerCallback": {
         "elmo_tasks_epoch_lines": "EpochLines",
         "elmo_tasks_lm_progress": "LmProgress",
-        "elmo_tasks_tracker": "Tracking",
         "elmo_tasks_tuning": "Tuning",
+        "elmo_tasks_wandb": "WeightsAndBiases",
     },
     "Vocabulary": {
         "elmo_tasks_words": "LmVocabulary",

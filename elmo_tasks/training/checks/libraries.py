@@ -8,40 +8,27 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from allennlp.common.checks import ConfigurationError
-from allennlp.training.callbacks import TrainerCallback, WandBCallback
 
 from elmo_tasks.training.checks.problem import Problem, shown
 from elmo_tasks.training.nested import get, items
-from elmo_tasks.training.trackers import TRACKERS, fault_of
-from elmo_tasks.training.tracking import Tracking
 
 
 def library_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """
-    AllenNLP's callback `wandb`, which it constructs before, but uses after all data are
-    read; a tracker whose package is missing; `use_amp` without a GPU; a `start_method`
-    that AllenNLP's data loader cannot use.
+    AllenNLP's callback `wandb`, which calls what wandb has removed only after all data
+    are read; `use_amp` without a GPU; a `start_method` that AllenNLP's data loader
+    cannot use.
     """
     yield from _mixed_precision(config)
     for key in ("data_loader", "validation_data_loader"):
         yield from _start_method(key, config.get(key))
     for number, one in items(get(config, "trainer.callbacks")):
         name = one.get("type") if isinstance(one, dict) else one
-        callback = _callback(name)
-        path = f"trainer.callbacks.{number}"
-        if issubclass(callback, WandBCallback):
-            fault = _fault_of_wandb()
-            if fault is not None:
-                expected = "a callback that works with the installed packages"
-                yield Problem(path, expected, f"{shown(name)} ({fault})")
-        elif issubclass(callback, Tracking):
-            tracker = get(one, "to")
-            if isinstance(tracker, str) and tracker in TRACKERS:
-                fault = fault_of(tracker)
-                if fault is not None:
-                    expected = f"{shown(tracker)} and its package"
-                    yield Problem(f"{path}.to", expected, fault)
+        if name == "wandb":
+            expected = "elmo_tasks_wandb, with the same keys"
+            reason = "calls wandb.util.generate_id, which wandb has removed"
+            path = f"trainer.callbacks.{number}"
+            yield Problem(path, expected, f"{shown(name)}, which {reason}")
 
 
 def _mixed_precision(config: dict[str, Any]) -> Iterator[Problem]:
@@ -63,29 +50,3 @@ def _start_method(path: str, loader: Any) -> Iterator[Problem]:
     if is_used and default == "fork" and method not in (None, default):
         expected = "fork, which AllenNLP's data loader needs here"
         yield Problem(f"{path}.start_method", expected, shown(method))
-
-
-def _callback(name: object) -> type[TrainerCallback]:
-    """The class of this name; that of all callbacks if there is none."""
-    if not isinstance(name, str):
-        return TrainerCallback
-    try:
-        callback, _ = TrainerCallback.resolve_class_name(name)
-    except (ConfigurationError, ImportError, ValueError):
-        return TrainerCallback
-    return callback
-
-
-def _fault_of_wandb() -> str | None:
-    try:
-        import wandb
-    except ImportError:
-        installed = "is not installed, and its current versions lack"
-    else:
-        if hasattr(wandb.util, "generate_id"):
-            return None
-        installed = f"{getattr(wandb, '__version__', '?')} lacks"
-    return (
-        f"wandb {installed} wandb.util.generate_id, which AllenNLP's callback calls; "
-        'use {"type": "elmo_tasks_tracker", "to": "wandb"}'
-    )
