@@ -19,6 +19,7 @@ from elmo_tasks.experiments.probes.neighbors import (
     nearest_occurrences,
     nearest_words,
     occurrence_in_corpus,
+    read_corpus,
 )
 from tests.probes.samples import known
 
@@ -121,3 +122,9 @@ def test_nearest_words(tmp_path: Path) -> None:
 def test_the_cosine_of_a_zero_vector_is_zero() -> None:
     rows = np.array([[0.0, 0.0], [0.0, 3.0]], np.float32)
     assert cosines(rows, np.array([0.0, 1.0], np.float32)).tolist() == [0.0, 1.0]
+
+
+def test_a_table_is_no_corpus(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("item,text\n1,the ferry\n")
+    with pytest.raises(InputError, match="x.csv: expected text, got a table"):
+        list(read_corpus(tmp_path / "x.csv"))

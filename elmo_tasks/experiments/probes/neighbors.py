@@ -15,6 +15,7 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
 from elmo_tasks.experiments.probes.senses import read_senses
+from elmo_tasks.formats.tables import require_text
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.vector_files import read_vectors, width_of
 
@@ -27,13 +28,14 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
     The words of each sentence of a text with one tokenized sentence per line, plain or
     gzip; or, if the file name ends in `.xml`, of a word-sense corpus.
 
-    Raises `InputError` as `open_text` and `read_senses` do; at the end, if there is no
-    sentence.
+    Raises `InputError` as `open_text` and `read_senses` do, or for a table; at the end,
+    if there is no sentence.
     """
     if Path(file).suffix == ".xml":
         for sentence in read_senses(file):
             yield sentence.words
         return
+    require_text(file, hint="elmo-tasks bilm prepare --text-field NAME reads tables")
     yield from not_empty(
         _lines_of_words(file),
         "expected one tokenized sentence per line, got none",
