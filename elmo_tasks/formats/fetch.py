@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.errors import InputError, needs, without_secrets
+from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.files import file_sha256
 from elmo_tasks.formats.cache_folder import download_target, unpacked_folder
 from elmo_tasks.formats.corpora import located
@@ -49,7 +49,6 @@ GIGABYTE = 10**9
 MOST_GB = 4.0
 """The size of a download whose size is not known from the list of models."""
 
-_HUB_PACKAGE = "'huggingface_hub<1.0'"
 _SECONDS_TO_ANSWER = 10.0  # of the hub
 
 _OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError")
@@ -324,8 +323,8 @@ def _hub_sizes(address: str, *, offline: bool) -> dict[str, int]:
     """The files of a model of the hub: names and sizes in bytes."""
     if offline or not _CHOSEN.get().allowed:
         raise NotAllowed(address)
-    with needs(_HUB_PACKAGE):
-        from huggingface_hub import HfApi
+    from huggingface_hub import HfApi
+
     name, revision = _hub_revision(address)
     with _one_error(address):
         about = HfApi().model_info(
@@ -343,7 +342,8 @@ def _hub_sizes(address: str, *, offline: bool) -> dict[str, int]:
 def _before(address: str, patterns: Sequence[str], failure: InputError) -> Path:
     """The folder with what was downloaded before; raises `failure` without any."""
     try:
-        folder = _snapshot(address, local_files_only=True)
+        # Any folder will do, since its files are looked for below.
+        folder = _snapshot(address, allow_patterns=[], local_files_only=True)
     except NotFetched:
         raise failure from None
     for path in folder.rglob("*"):
@@ -354,8 +354,8 @@ def _before(address: str, patterns: Sequence[str], failure: InputError) -> Path:
 
 def _snapshot(address: str, **options: Any) -> Path:
     """The folder of a model in the cache of `huggingface_hub`."""
-    with needs(_HUB_PACKAGE):
-        from huggingface_hub import snapshot_download
+    from huggingface_hub import snapshot_download
+
     name, revision = _hub_revision(address)
     with _one_error(address):
         return Path(snapshot_download(name, revision=revision, **options))

@@ -1,7 +1,6 @@
 """Models by path, URL, ZIP and name."""
 
 import hashlib
-import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -470,9 +469,3 @@ def test_a_model_of_the_hub(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> No
     assert hub_model("me/latin", ["*.bin"]) == folder
     with pytest.raises(NotFetched, match="cannot fetch me/latin"):
         hub_model("me/latin", ["*.txt"])
-
-
-def test_without_the_package_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(InputError, match="huggingface_hub .pip install 'huggingface_"):
-        local_path("hf://me/latin/options.json")
