@@ -2,20 +2,14 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
-from elmo_tasks.elmo.free_folders import files_in_the_way
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import PLACE, CardSettings
-from elmo_tasks.elmo.model_files import resolve
-from elmo_tasks.elmo.model_folders import read_beside
-from elmo_tasks.elmo.saving import save_model
-from elmo_tasks.elmo.source_types import BILM
-from elmo_tasks.errors import InputError, needs
+from elmo_tasks.elmo.saving import read_with, require_no_other, save_model
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.fetch import HUB
-from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.run_names import CARD_FILE, CONFIG
+from elmo_tasks.run_names import CARD_FILE
 
 
 def push_model(
@@ -25,17 +19,19 @@ def push_model(
     chosen: Format | None,
     about: CardSettings,
     token: str | bool | None,
-    **options: Any,
+    private: bool | None,
+    commit_message: str,
+    revision: str | None,
+    create_pr: bool,
 ) -> str:
     """
     Upload the files of a model and its card in one commit to a repository, which is
     made if it is not there, and return the address of the commit. A README.md of the
-    repository stays, unless `about` says something. `options` are others of
+    repository stays, unless `about` says something. For the other arguments see
     `Elmo.push_to_hub`. Raises `InputError` if the hub refuses, cannot be reached, or
     the repository has another model.
     """
-    with needs("huggingface_hub"):
-        from huggingface_hub import HfApi
+    from huggingface_hub import HfApi
 
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "model"
@@ -45,7 +41,21 @@ def push_model(
         card.write_text(text, "utf-8")
         api = HfApi(token=token)
         try:
-            return _upload(api, folder, repo_id, keep_card=about.is_empty, **options)
+            name = api.create_repo(repo_id, private=private, exist_ok=True).repo_id
+            if revision is not None:
+                api.create_branch(name, branch=revision, exist_ok=True)
+            present = api.list_repo_files(name, revision=revision)
+            written = [path.name for path in folder.iterdir()]
+            require_no_other(present, written, read_with(layers), f"{HUB}{name}")
+            if about.is_empty and CARD_FILE in present:
+                card.unlink()
+            done = api.upload_folder(
+                repo_id=name,
+                folder_path=folder,
+                commit_message=commit_message,
+                revision=revision,
+                create_pr=create_pr,
+            )
         except InputError:
             raise
         except Exception as error:  # the hub's errors have many types
@@ -53,61 +63,6 @@ def push_model(
             raise InputError(
                 f"cannot push to the hub: {reason[:300]}",
                 file=f"{HUB}{repo_id}",
-                hint="`huggingface-cli login`, HF_TOKEN or token=... allows to write",
+                hint="`hf auth login`, HF_TOKEN or token=... allows to write",
             ) from None
-
-
-def _upload(
-    api: Any,
-    folder: Path,
-    repo_id: str,
-    *,
-    keep_card: bool,
-    private: bool | None,
-    commit_message: str,
-    revision: str | None,
-    create_pr: bool,
-) -> str:
-    name = api.create_repo(repo_id, private=private, exist_ok=True).repo_id
-    if revision is not None:
-        api.create_branch(name, branch=revision, exist_ok=True)
-    present = api.list_repo_files(name, revision=revision)
-    _require_free(api, name, folder, present, revision)
-    ignored = []
-    if keep_card and CARD_FILE in present:
-        ignored.append(CARD_FILE)
-    done = api.upload_folder(
-        repo_id=name,
-        folder_path=folder,
-        commit_message=commit_message,
-        revision=revision,
-        create_pr=create_pr,
-        ignore_patterns=ignored,
-    )
     return str(done.commit_url)
-
-
-def _require_free(
-    api: Any, name: str, folder: Path, present: list[str], revision: str | None
-) -> None:
-    """
-    Raises `InputError` if a repository has another model than the one in the folder,
-    which would be read in its place or with it.
-    """
-    local = [path.name for path in folder.iterdir()]
-    source = resolve(folder).kind
-
-    def read_config() -> Any:
-        file = api.hf_hub_download(name, CONFIG, revision=revision)
-        return read_json(file, "the config of a model")
-
-    further = []
-    if source != BILM:
-        further = read_beside(folder)
-    in_the_way = files_in_the_way(present, source, local, read_config, read=further)
-    if in_the_way is not None:
-        raise InputError(
-            f"expected a repository without {in_the_way}",
-            file=f"{HUB}{name}",
-            hint="name another, or remove them there",
-        )

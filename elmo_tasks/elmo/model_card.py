@@ -1,10 +1,9 @@
 """The model card of a saved model: a README.md as the Hugging Face hub shows it."""
 
-import json
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Optional, TypedDict
+from typing import Annotated, Any, Optional, TypedDict
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
@@ -14,7 +13,7 @@ from elmo_tasks.settings import Positive, Settings
 PLACE = "hf://OWNER/NAME"
 """Stands in a card for the address of a repository that is not known yet."""
 
-_LIBRARY = "library_name: elmo-tasks"
+_LIBRARY = "elmo-tasks"
 _CODE = re.compile(r"[a-z]{2,3}")
 """What the hub accepts as a language."""
 
@@ -73,6 +72,8 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
     The card of a model. What `about` leaves open is taken from the list of published
     models, for one of them.
     """
+    from huggingface_hub import ModelCard
+
     language = about.language
     text = about.text
     licence = about.license
@@ -92,14 +93,15 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
     if about.perplexity is not None:
         rows["held-out perplexity"] = f"{about.perplexity:.1f}"
     table = [f"| {key} | {_cell(value)} |" for key, value in rows.items()]
-    front = _front_matter(layers, language, about.license)
-    return _TEXT.format(
-        front="\n".join(front),
+    card = ModelCard.from_template(
+        _data(layers, language, about.license),
+        template_str=_TEXT,
         name=" ".join(name.split()),
         kind=_kind(layers),
         table="\n".join(table),
         place=PLACE,
     )
+    return f"{card}\n"
 
 
 def is_own_card(file: Path) -> bool:
@@ -108,23 +110,20 @@ def is_own_card(file: Path) -> bool:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, ValueError):
         return False
-    return lines[:1] == ["---"] and _LIBRARY in lines
+    return lines[:1] == ["---"] and f"library_name: {_LIBRARY}" in lines
 
 
-def _front_matter(
-    layers: Layers, language: str | None, license: str | None
-) -> list[str]:
-    """The YAML at the start, of which JSON is a part."""
-    lines = []
-    if language is not None and _CODE.fullmatch(language):
-        lines.append(f"language: {json.dumps(language)}")
-    if license is not None:
-        lines.append(f"license: {json.dumps(license)}")
+def _data(layers: Layers, language: str | None, license: str | None) -> Any:
+    """What the hub reads of a card: its `ModelCardData`."""
+    from huggingface_hub import ModelCardData
+
+    of_bilm: dict[str, Any] = {}
     if isinstance(layers.source, BiLM):
-        lines.append(_LIBRARY)
-        lines.append("tags: [elmo, bilm, feature-extraction]")
-    lines.append("pipeline_tag: feature-extraction")
-    return lines
+        of_bilm["library_name"] = _LIBRARY
+        of_bilm["tags"] = ["elmo", "bilm", "feature-extraction"]
+    if language is not None and _CODE.fullmatch(language):
+        of_bilm["language"] = language
+    return ModelCardData(license=license, pipeline_tag="feature-extraction", **of_bilm)
 
 
 def _kind(layers: Layers) -> str:
@@ -156,23 +155,23 @@ def _cell(text: str) -> str:
 
 _TEXT = """\
 ---
-{front}
+{{ card_data }}
 ---
 
-# {name}
+# {{ name }}
 
-{kind}, for vectors of words that depend on their sentence. It repeats what its text says, biases included.
+{{ kind }}, for vectors of words that depend on their sentence. It repeats what its text says, biases included.
 
 | | |
 |---|---|
-{table}
+{{ table }}
 
 With the package elmo-tasks:
 
 ```python
 from elmo_tasks.elmo import Elmo
 
-elmo = Elmo.from_pretrained("{place}")  # or the path of this folder
+elmo = Elmo.from_pretrained("{{ place }}")  # or the path of this folder
 vectors = elmo.embed([["It", "ended", "."]])  # a list of arrays, one for each sentence
 ```
 """

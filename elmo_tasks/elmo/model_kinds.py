@@ -11,7 +11,6 @@ from elmo_tasks.elmo.model_folders import TRANSFORMER_WEIGHTS, one_fits
 from elmo_tasks.elmo.source_types import BILM, COVE, MANYLANGS, SOURCES, TRANSFORMER
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import NAMES, is_bilm_config
-from elmo_tasks.formats.fetch import fits_any
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.models import nearest
 from elmo_tasks.option_values import MODEL_FORMS
@@ -21,7 +20,6 @@ from elmo_tasks.run_names import (
     CONFIG,
     META,
     OPTIONS_FILE,
-    SAFETENSORS_FILE,
 )
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -184,32 +182,6 @@ def kinds_among(names: Collection[str], read_config: Callable[[], Any]) -> list[
     has_type = isinstance(config, Mapping) and "model_type" in config
     if not is_own and (has_weights or has_type):
         found.append(TRANSFORMER)
-    return found
-
-
-def parts_of_models(
-    names: Collection[str], read_config: Callable[[], Any]
-) -> dict[str, list[str]]:
-    """
-    For each kind, the files with these names that make a folder one of its models, even
-    if the model is incomplete.
-    """
-    patterns = {
-        BILM: [*NAMES["hdf5"]["options_file"], *NAMES["hdf5"]["weight_file"]],
-        MANYLANGS: [ENCODER, WEIGHTS],
-        TRANSFORMER: [],
-    }
-    if TRANSFORMER in kinds_among(names, read_config):
-        patterns[TRANSFORMER] = [CONFIG, *TRANSFORMER_WEIGHTS]
-    else:
-        patterns[BILM].append(SAFETENSORS_FILE)
-    if CONFIG in names and is_bilm_config(read_config()):
-        patterns[BILM].append(CONFIG)
-    found = {}
-    for kind, ones in patterns.items():
-        parts = [name for name in sorted(names) if fits_any(name, ones)]
-        if parts:
-            found[kind] = parts
     return found
 
 

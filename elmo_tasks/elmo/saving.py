@@ -1,23 +1,42 @@
 """An opened model -> a folder that `Elmo.from_pretrained` reads, with a model card."""
 
 import shutil
+import tempfile
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.model_card import CardSettings, card_text, is_own_card
-from elmo_tasks.elmo.model_folders import read_beside
+from elmo_tasks.elmo.model_files import ModelFiles
+from elmo_tasks.elmo.model_folders import TRANSFORMER_WEIGHTS, read_beside
 from elmo_tasks.elmo.source_types import BILM, COVE
-from elmo_tasks.errors import InputError, shown
-from elmo_tasks.files import atomic_write_folder
-from elmo_tasks.formats.bilm_files import (
-    FORMATS,
-    Format,
-    weight_format,
-    written_names,
+from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write_folder, check_output_path
+from elmo_tasks.formats.bilm_files import NAMES, Format, weight_format, written_names
+from elmo_tasks.formats.fetch import fits_any
+from elmo_tasks.run_names import (
+    ARCHIVE,
+    BEST,
+    CARD_FILE,
+    CONFIG,
+    META,
+    SAFETENSORS_FILE,
+    WEIGHT_FILE,
 )
-from elmo_tasks.run_names import CARD_FILE
+
+LAST = (WEIGHT_FILE, SAFETENSORS_FILE, ENCODER, CONFIG)
+"""
+The files of models, for `atomic_write_folder`: without those that a model has of them,
+nothing reads its other files.
+"""
+
+_BILM = NAMES["hdf5"]["options_file"] + NAMES["hdf5"]["weight_file"]
+_OTHERS = (CONFIG, ENCODER, WEIGHTS, BEST, ARCHIVE, META)
+
+OF_MODELS = _BILM + TRANSFORMER_WEIGHTS + _OTHERS
+"""Patterns of the files that make a folder a model, or a run."""
 
 
 def save_model(
@@ -42,13 +61,20 @@ def save_model(
     no such format, or the folder cannot be written or has another model. After a kill
     while files are replaced, the folder has no weights.
     """
-    written = _format_of(layers, chosen)
-    _require_free(layers, folder, written)
+    converted = _converted_to(layers, chosen)
+    if converted is None:
+        names = list(layers.opened_files().members())
+    else:
+        names = list(written_names(converted).values())
+    require_free(folder, names + [CARD_FILE], read_with(layers))
     with atomic_write_folder(folder, last=LAST) as aside:
-        _write_files(layers, aside, written)
+        if converted is None:
+            layers.opened_files().copy_to(aside)
+        else:
+            _write_bilm(_exact_bilm(layers), aside, converted)
         if about.is_empty and (folder / CARD_FILE).exists():
             return
-        card = own_card(layers)
+        card = own_card(layers.files)
         if about.is_empty and card is not None:
             shutil.copy(card, aside / CARD_FILE)
         else:
@@ -56,64 +82,88 @@ def save_model(
             (aside / CARD_FILE).write_text(text, "utf-8")
 
 
-def _require_free(layers: Layers, folder: Path, written: Format | None) -> None:
-    """Raises `InputError` if a folder does not become that of the model."""
-    if written is not None:
-        names = list(written_names(written).values())
-        require_free(folder, BILM, [*names, CARD_FILE])
-        return
-    files = layers.opened_files()
-    names = [*files.members(), CARD_FILE]
-    read = []
-    for path in files.paths.values():
-        if path.is_dir():
-            read += read_beside(path)
-    require_free(folder, files.kind, names, read=read)
+def require_free(
+    folder: Path, written: Collection[str], read: Sequence[str] = ()
+) -> None:
+    """
+    Raises `InputError` if files with the names `written` cannot be written to a folder,
+    and as `require_no_other` does.
+    """
+    for name in written:
+        check_output_path(folder / name)
+    if folder.is_dir():
+        present = [path.name for path in folder.iterdir()]
+        require_no_other(present, written, read, folder)
 
 
-def own_card(layers: Layers) -> Path | None:
-    """The model card beside the files of an opened biLM, if it has one of ours."""
-    if layers.files is None or layers.files.kind != BILM:
+def require_no_other(
+    present: Collection[str],
+    written: Collection[str],
+    read: Sequence[str],
+    place: str | Path,
+) -> None:
+    """
+    Raises `InputError` if a folder or repository has files that would be read in place
+    of a model that is written there, or with it; `read` are patterns of what is read.
+    """
+    others = []
+    for name in sorted(present):
+        if name not in written and fits_any(name, OF_MODELS + tuple(read)):
+            others.append(name)
+    if others:
+        raise InputError(
+            f"expected no files of another model, got {', '.join(others)}",
+            file=place,
+            hint="name another place, or remove them",
+        )
+
+
+def read_with(layers: Layers) -> list[str]:
+    """Patterns of the files that are read with a model of one folder."""
+    if layers.files is None or layers.files.kind == BILM:
+        return []
+    return read_beside(layers.files.weight_file.path)
+
+
+def own_card(files: ModelFiles | None) -> Path | None:
+    """The model card beside the files of a biLM, if it has one of ours."""
+    if files is None or files.kind != BILM:
         return None
-    card = layers.files.paths["weight_file"].parent / CARD_FILE
-    return card if is_own_card(card) else None
+    card = files.weight_file.path.parent / CARD_FILE
+    if not is_own_card(card):
+        return None
+    return card
 
 
-def _format_of(layers: Layers, chosen: Format | None) -> Format | None:
-    """The format that is written; `None` for a source that is no biLM."""
-    if chosen is not None and chosen not in FORMATS:
-        expected = f"one of {', '.join(FORMATS)}"
-        raise InputError(f"format: expected {expected}, got {shown(chosen)}")
-    if layers.files is not None and layers.files.kind == COVE:
+def _converted_to(layers: Layers, chosen: Format | None) -> Format | None:
+    """The format in which a biLM is written; `None` if the opened files are copied."""
+    files = layers.files
+    if files is None:
+        if not isinstance(layers.source, BiLM):
+            layers.opened_files()  # raises the error
+        return chosen or "hdf5"
+    if files.kind == BILM:
+        if chosen == weight_format(files.weight_file.path):
+            return None
+        return chosen
+    if files.kind == COVE:
         raise InputError("expected a model in one folder, got CoVe")
-    is_copied = layers.files is not None and layers.files.kind != BILM
-    if isinstance(layers.source, BiLM) and not is_copied:
-        return chosen or _opened_format(layers) or "hdf5"
     if chosen is not None:
         problem = f"format: expected None for the source {layers.label}"
         raise InputError(f"{problem}, whose files are copied, got {chosen!r}")
     return None
 
 
-def _opened_format(layers: Layers) -> Format | None:
-    if layers.files is None or layers.files.kind != BILM:
-        return None
-    return weight_format(layers.files.paths["weight_file"])
-
-
-def _write_files(layers: Layers, folder: Path, written: Format | None) -> None:
-    opened = _opened_format(layers)
+def _exact_bilm(layers: Layers) -> BiLM:
+    """The biLM of opened files, of which the weights in memory may be rounded."""
     if layers.files is None and isinstance(layers.source, BiLM):
-        _write_bilm(layers.source, folder, written or "hdf5")
-    elif opened is None or opened == written:
-        layers.opened_files().copy_to(folder)
-    else:
-        # Not the opened biLM, whose weights may be rounded to bfloat16.
-        layers.opened_files().copy_to(folder)
-        copies = [folder / name for name in written_names(opened).values()]
-        _write_bilm(BiLM.from_files(*copies), folder, written or opened)
-        for copied in copies:
-            copied.unlink()
+        return layers.source
+    with tempfile.TemporaryDirectory() as temporary:
+        copies = Path(temporary)
+        files = layers.opened_files()
+        files.copy_to(copies)
+        options_file, weight_file = files.members()
+        return BiLM.from_files(copies / options_file, copies / weight_file)
 
 
 def _write_bilm(bilm: BiLM, folder: Path, written: Format) -> None:

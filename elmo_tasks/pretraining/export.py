@@ -19,7 +19,6 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.elmo.free_folders import LAST, require_free
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
 from elmo_tasks.elmo.model_files import (
@@ -29,6 +28,7 @@ from elmo_tasks.elmo.model_files import (
     resolve_files,
 )
 from elmo_tasks.elmo.model_kinds import two_files
+from elmo_tasks.elmo.saving import LAST, require_free
 from elmo_tasks.elmo.source_types import BILM
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
@@ -160,7 +160,7 @@ def _require_exported(folder: Path, chosen: Format) -> None:
     Raises `InputError` if a folder has files with the names of a language model's, and
     no language model; or another model.
     """
-    require_free(folder, BILM, [*exported_names(chosen), CARD_FILE])
+    require_free(folder, [*exported_names(chosen), CARD_FILE])
     present = [name for name in exported_names(chosen) if (folder / name).exists()]
     is_exported = False
     with suppress(InputError):

@@ -1,7 +1,6 @@
 """`push_to_hub`, to a server on this machine."""
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,7 +51,7 @@ def test_what_is_pushed_is_read_again(chosen: Format, hub: FakeHub, elmo: Elmo) 
     assert commit["summary"] == "First" and commit["path"].endswith("/commit/main")
     assert hub.tokens == {f"Bearer hf_{'x' * 20}"}
     text = files["README.md"].decode()
-    assert text.startswith('---\nlanguage: "la"\n') and "# me/latin\n" in text
+    assert text.startswith("---\nlanguage: la\n") and "# me/latin\n" in text
     assert 'Elmo.from_pretrained("hf://me/latin")' in text
     again = Elmo.from_pretrained("hf://me/latin", device="cpu")
     assert np.array_equal(again.embed(TEXT)[0], elmo.embed(TEXT)[0])
@@ -63,7 +62,7 @@ def test_the_card_of_a_repository_stays(hub: FakeHub, elmo: Elmo) -> None:
     elmo.push_to_hub("me/latin")
     assert hub.repositories["me/latin"]["README.md"] == b"mine"
     elmo.push_to_hub("me/latin", license="cc0-1.0", revision="v1")
-    assert b'license: "cc0-1.0"' in hub.repositories["me/latin"]["README.md"]
+    assert b"license: cc0-1.0" in hub.repositories["me/latin"]["README.md"]
     assert hub.commits[1]["path"].endswith("/commit/v1")
 
 
@@ -79,7 +78,9 @@ def test_a_card_of_a_saved_model_names_the_repository(
 
 def test_a_repository_has_one_format(hub: FakeHub, elmo: Elmo) -> None:
     elmo.push_to_hub("me/latin")
-    with pytest.raises(InputError, match="hf://me/latin: expected a repository witho"):
+    with pytest.raises(
+        InputError, match="hf://me/latin: expected no files of another m"
+    ):
         elmo.push_to_hub("me/latin", format="safetensors")
     assert len(hub.commits) == 1
 
@@ -105,8 +106,10 @@ def test_another_model_of_a_repository_stays(
     try:
         elmo.push_to_hub("me/latin", format=chosen)
     except InputError as error:
-        expected = rf"expected a repository without (an? [a-z ]*)?{names[0]}"
-        assert re.search(expected, str(error))
+        found = re.search(
+            "expected no files of another model, got (.*?) \\(", str(error)
+        )
+        assert found is not None and set(found[1].split(", ")) <= set(names)
         assert hub.repositories["me/latin"] == files
         return
     assert set(names) < FILES[chosen]
@@ -133,12 +136,6 @@ def test_a_hub_that_is_away(
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:1")
     with pytest.raises(InputError, match="hf://me/latin: cannot push to the hub: "):
-        elmo.push_to_hub("me/latin")
-
-
-def test_without_the_package(elmo: Elmo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(InputError, match=r"huggingface_hub \(pip install huggingface_"):
         elmo.push_to_hub("me/latin")
 
 

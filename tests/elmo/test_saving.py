@@ -65,7 +65,7 @@ def test_what_is_in_the_folder(elmo: Elmo, tmp_path: Path) -> None:
     assert (out / "notes.txt").read_text() == "mine"
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     with pytest.raises(
-        InputError, match="out: expected a folder without options.json, w"
+        InputError, match="out: expected no files of another model, got opt"
     ):
         elmo.save_pretrained(out, format="safetensors")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
@@ -74,12 +74,13 @@ def test_what_is_in_the_folder(elmo: Elmo, tmp_path: Path) -> None:
             elmo.save_pretrained(out, format=invalid)  # type: ignore[arg-type]
     run = tmp_path / "run"
     run.mkdir()
-    (run / "config.json").write_text('{"model": {"type": "elmo_tasks_bilm"}}')
+    for name in ("config.json", "meta.json"):
+        (run / name).write_text("{}")
     with pytest.raises(
-        InputError, match="run: expected a folder without a config.json that"
+        InputError, match="run: expected no files of another model, got meta"
     ):
         elmo.save_pretrained(run, format="safetensors")
-    assert names(run) == ["config.json"]
+    assert (run / "config.json").read_text() == "{}"
 
 
 def test_a_transformer_is_copied(tmp_path: Path) -> None:

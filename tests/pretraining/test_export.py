@@ -199,7 +199,9 @@ def test_a_folder_has_one_format(first: Any, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     export_run(run, out, chosen=first)
     second: Any = "hdf5" if first == "safetensors" else "safetensors"
-    with pytest.raises(InputError, match="out: expected a folder without .*another fo"):
+    with pytest.raises(
+        InputError, match="out: expected no files of another model.*another pl"
+    ):
         export_run(run, out, chosen=second)
     load_trained(out)
 
@@ -209,9 +211,7 @@ def test_the_config_of_another_model_stays(
     config: str, run: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "config.json").write_text(config)
-    with pytest.raises(
-        InputError, match=r"expected a folder without an? .*config\.json"
-    ):
+    with pytest.raises(InputError, match=r"expected a folder without config\.json"):
         export_run(run, tmp_path, chosen="safetensors")
     assert (tmp_path / "config.json").read_text() == config
 
