@@ -53,9 +53,6 @@ def without_secrets(text: str) -> str:
     return _TOKEN.sub(r"\1...", text)
 
 
-portable = without_secrets
-
-
 def _without_values(found: re.Match[str]) -> str:
     return found["address"] + _PAIR.sub(_without_value, found["values"])
 

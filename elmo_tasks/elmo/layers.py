@@ -57,7 +57,6 @@ class Layers(nn.Module):
         read_only: bool = False,
         run_folder: str | None = None,
         where: str = "",
-        offline: bool = False,
     ) -> "Layers":
         """
         Opens the files of a source. Nothing is written to the cache while it is
@@ -65,14 +64,16 @@ class Layers(nn.Module):
 
         `run_folder` is that of a trained model, whose files are found as `trained_files`
         does; `where` is what errors write before a key of the config, such as
-        `model.elmo.`. With `offline`, nothing is fetched. Raises `InputError` if a file
+        `model.elmo.`. Raises `InputError` if a file
         is missing or invalid, or a setting does not fit the kind of model.
         """
         if run_folder is None:
-            files = files_of(settings, where=where, offline=offline)
+            files = files_of(settings, where=where, offline=settings.offline)
         else:
             folder = Path(run_folder)
-            files = trained_files(settings, folder, where=where, offline=offline)
+            files = trained_files(
+                settings, folder, where=where, offline=settings.offline
+            )
         source = load_source(settings.of_kind(files.kind), files)
         if settings.archive:
             files = files.with_contents()

@@ -99,6 +99,7 @@ class Elmo:
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
         cache_limit_gb: Optional[Positive] = None,
+        offline: bool = False,
         **sizes: Unpack[Sizes],
     ) -> "Elmo":
         """
@@ -108,7 +109,7 @@ class Elmo:
         `options.json+weights.hdf5`; see `model_files`. The other arguments and the
         errors are those of `from_files`.
         """
-        chosen = {"model": model, "precision": precision}
+        chosen = {"model": model, "precision": precision, "offline": offline}
         cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
         layers = _opened(SourceSettings.of(chosen), cache, device)
         return cls(layers, tokenizer=tokenizer, **sizes)
@@ -125,6 +126,7 @@ class Elmo:
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
         cache_limit_gb: Optional[Positive] = None,
+        offline: bool = False,
         **sizes: Unpack[Sizes],
     ) -> "Elmo":
         """
@@ -139,12 +141,15 @@ class Elmo:
         - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
         - `cache_limit_gb`: its largest size in 10^9 bytes; `None`: its present size
           plus nine tenths of the free disk.
+        - `offline`: if true, nothing is downloaded: what is not on this machine is an
+          error.
         - `tokenizer`, `sizes`: those of `Elmo`.
         """
         chosen = {
             "options_file": options_file,
             "weight_file": weight_file,
             "precision": precision,
+            "offline": offline,
         }
         cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
         layers = _opened(SourceSettings.of(chosen), cache, device)

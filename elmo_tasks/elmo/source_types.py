@@ -185,6 +185,9 @@ class SourceSettings(Settings):
         bool,
         "store the model's files in the folder of the run and in its archive",
     ] = False
+    offline: Annotated[bool, "use only what is on this machine: download nothing"] = (
+        False
+    )
 
     @property
     def kind(self) -> str | None:

@@ -15,14 +15,10 @@ anything else.
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +47,6 @@ MOST_GB = 4.0
 
 _SECONDS_TO_ANSWER = 10.0  # of the hub
 
-_OFFLINE = ("OfflineModeIsEnabled", "LocalEntryNotFoundError")
-"""Errors of the hub's library."""
-
 _limit_gb: float | None = None
 
 
@@ -77,88 +70,6 @@ def set_download_limit(gigabytes: float | None) -> None:
     """
     global _limit_gb
     _limit_gb = gigabytes
-
-
-@dataclass(frozen=True)
-class Downloads:
-    """Whether files are fetched; see `downloads`."""
-
-    allowed: bool = True
-    refused: list[str] = field(default_factory=list)
-
-
-_DEFAULT = Downloads()
-_CHOSEN: ContextVar[Downloads] = ContextVar("downloads", default=_DEFAULT)
-
-
-@contextmanager
-def downloads(**settings: Any) -> Iterator[None]:
-    """
-    A context that sets how files are fetched. Settings that are not given keep their
-    value outside. If a download was refused, raises `NotAllowed` in place of the error
-    that followed.
-
-    # Parameters
-
-    - `allowed`: if false, only what was fetched before is used, and this thread opens
-      no connection and starts no program, whichever library tries to.
-    """
-    chosen = replace(_CHOSEN.get(), **settings, refused=[])
-    if not chosen.allowed:
-        _watch_connections()
-    token = _CHOSEN.set(chosen)
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        if not chosen.allowed and _is_offline(error):
-            chosen.refused.append(HUB)
-        if chosen.refused:
-            raise NotAllowed(chosen.refused[0]) from error
-        raise
-    finally:
-        _CHOSEN.reset(token)
-
-
-def _is_offline(error: BaseException) -> bool:
-    """
-    Whether the hub's own library opened no connection, since `HF_HUB_OFFLINE` is set.
-    """
-    found: BaseException | None = error
-    while found is not None:
-        if type(found).__name__ in _OFFLINE:
-            return True
-        found = found.__cause__ or found.__context__
-    return False
-
-
-def require_allowed(what: str) -> None:
-    """Raises `NotAllowed` where nothing may be fetched."""
-    if not _CHOSEN.get().allowed:
-        raise NotAllowed(what)
-
-
-@cache
-def _watch_connections() -> None:
-    """
-    Has Python ask `_on_event` before any library opens a connection or starts a
-    program. This cannot be undone.
-    """
-    sys.addaudithook(_on_event)
-
-
-def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "socket.connect" and isinstance(arguments[1], tuple):
-        what = str(arguments[1][0])
-    elif event in ("socket.getaddrinfo", "subprocess.Popen"):
-        what = str(arguments[0])
-    else:
-        return
-    chosen = _CHOSEN.get()
-    if not chosen.allowed:
-        chosen.refused.append(what)
-        raise NotAllowed(what)
 
 
 def is_whole_model(given: str | Path) -> bool:
@@ -247,7 +158,7 @@ def _downloaded(url: str, sha256: str | None, *, offline: bool) -> Path:
         known_hash = f"md5:{model.md5_of(url)}"
     if target.is_file() and (sha256 is None or file_sha256(target) == sha256):
         return target
-    if offline or not _CHOSEN.get().allowed:
+    if offline:
         raise NotAllowed(without_secrets(url))
     if _WITHOUT_KEY.search(url):
         hint = 'an archive does not store keys; pass the whole address: -o \'{"model.elmo.model": "URL"}\''
@@ -321,7 +232,7 @@ def _hub_file(url: str, *, offline: bool) -> Path:
 
 def _hub_sizes(address: str, *, offline: bool) -> dict[str, int]:
     """The files of a model of the hub: names and sizes in bytes."""
-    if offline or not _CHOSEN.get().allowed:
+    if offline:
         raise NotAllowed(address)
     from huggingface_hub import HfApi
 

@@ -29,7 +29,6 @@ from urllib.request import url2pathname
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.fetch import require_allowed
 from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.unpacking import require_regular, unpacked
 
@@ -213,7 +212,6 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
         if str(path).startswith("file://"):
             path = url2pathname(urlsplit(str(path)).path)
         if "://" in str(path):
-            require_allowed(str(path))
             with needs("pyarrow"):
                 from pyarrow.fs import FileSystem
             files, place = FileSystem.from_uri(str(path))

@@ -11,7 +11,6 @@ from typing import Any
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs
-from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.host import load_allennlp
 from elmo_tasks.run_names import ARCHIVE
 from elmo_tasks.tasks import TASKS, task_of
@@ -41,14 +40,12 @@ class TaskComponent:
     @cached_property
     def predictor(self) -> Any:
         load_allennlp()
-        from allennlp.predictors import Predictor
-
         import elmo_tasks.plugin  # noqa: F401
+        from elmo_tasks.training.archive_predictors import predictor_of
         from elmo_tasks.training.archives import load_archive
 
-        with downloads(allowed=False):
-            archive = load_archive(self.archive, cuda_device=self.cuda_device)
-            return Predictor.from_archive(archive)
+        archive = load_archive(self.archive, cuda_device=self.cuda_device)
+        return predictor_of(archive)
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))

@@ -126,7 +126,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
         """
         Construct from a config, as `open` does. Only AllenNLP's registry passes a
-        constructor.
+        constructor. `offline` among the extras is as if the config said so.
         """
         if not isinstance(params, Params):
             raise InputError(f"elmo: expected an object, got {params!r}")
@@ -135,6 +135,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         params.params.clear()
         require_none(cls.config_problems(config), "elmo: ")
         config.pop("type", None)
+        if extras.get("offline"):
+            config["offline"] = True
         embedder = cls.open(
             run_folder=extras.get("serialization_dir"), config_path=path, **config
         )

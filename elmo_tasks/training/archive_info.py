@@ -9,7 +9,6 @@ from allennlp.common import Params
 from allennlp.models import Model
 from allennlp.models.archival import get_weights_path
 
-from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.run_names import CONFIG, META, VOCABULARY
 from elmo_tasks.training.archive_contents import unpacked
 from elmo_tasks.training.archive_needs import Needs
@@ -32,7 +31,6 @@ def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
         unpacked(file) as folder,
         explained(file),
         registered_alone(file),
-        downloads(allowed=False),
     ):
         config = Params.from_file(folder / CONFIG)
         state = required_state(Path(get_weights_path(folder)), file)
@@ -45,7 +43,7 @@ def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
         yield f"predictor: {predictor or 'none, so predict needs --use-dataset-reader'}"
         yield f"trained with: AllenNLP {_version(folder)}"
         yield f"vocabulary: {_vocabulary(folder / VOCABULARY)}"
-        needs = Needs(local, state, folder)
+        needs = Needs(local, state, folder, offline=True)
         values = config.as_dict(quiet=True)
         needs.resolved(values)
         for name, path in needs.found.items():

@@ -8,13 +8,16 @@ missing are named in one error.
 | a transformer | `local`, a folder, the cache of the Hugging Face hub |
 | ELMo's `options_file` | `local`, a path, the cache; not needed for the published models |
 | ELMo's `weight_file` | `local`, a path, the cache; else the weights are the archive's |
+| any other URL | `local` |
 
-With downloads allowed, what is not found is fetched.
+Unless `offline`, what is not found is fetched. A model of our own says which files it
+was trained with; it gets the key `offline`.
 """
 
 import atexit
 import inspect
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -34,13 +37,7 @@ from elmo_tasks.bilm.allennlp_state import bilm_of, bilms_in, options_of, part_o
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import (
-    NotAllowed,
-    downloads,
-    hub_model,
-    local_path,
-    require_allowed,
-)
+from elmo_tasks.formats.fetch import NotAllowed, hub_model, local_path
 from elmo_tasks.formats.models import published_as
 from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
 
@@ -71,15 +68,17 @@ OTHER_WEIGHTS = (
     "override_weights_file",
     "override_weights_strip_prefix",
     "reinit_modules",
+    "pretrained_file",
+    "initializer",
 )
 """
-Keys that say from where a training took the weights of a transformer. A trained model
-has its own.
+Keys that say from where a training took weights. A trained model has its own.
 """
 
 _HUB_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 """What transformers may read of a model."""
 
+_URL = re.compile(r"\w+://")
 _ELMO = "elmo_token_embedder"
 _ELMO_FILES = ("options_file", "weight_file")
 
@@ -96,11 +95,18 @@ class Needs:
       gave them.
     - `state`: the archive's weights.
     - `folder`: that of the unpacked archive, for files that only loading reads.
+    - `offline`: whether nothing may be fetched.
     """
 
     def __init__(
-        self, local: Mapping[str, str], state: Mapping[str, Tensor], folder: Path
+        self,
+        local: Mapping[str, str],
+        state: Mapping[str, Tensor],
+        folder: Path,
+        *,
+        offline: bool,
     ) -> None:
+        self._offline = offline
         self._local = local
         self._state = state
         self._folder = folder
@@ -152,12 +158,14 @@ class Needs:
         """A part of the config that has this key, or is in a list that has it."""
         if isinstance(value, list):
             return [self._part(key, part, in_model=in_model) for part in value]
+        if isinstance(value, str):
+            return self._text(key, value)
         if not isinstance(value, dict):
-            if key in TRANSFORMER_KEYS and isinstance(value, str):
-                return self._transformer(value)
             return value
         if _is_elmo(value):
             return self._elmo(value)
+        if _is_ours(key, value):
+            return {**value, "offline": self._offline}
         changed = {}
         for name, part in value.items():
             if not in_model or name not in OTHER_WEIGHTS:
@@ -167,6 +175,17 @@ class Needs:
         if in_model and changed.get("type") in READ_OLD_WEIGHTS:
             self._require_old_weights(value)
         return changed
+
+    def _text(self, key: str, value: str) -> str:
+        """A text in the config: the name of a transformer, a URL, or something else."""
+        if key in TRANSFORMER_KEYS:
+            return self._transformer(value)
+        if value in self._local:
+            self.found[value] = Path(self._local[value])
+            return self._local[value]
+        if self._offline and _URL.match(value):
+            self.missing[value] = "file"
+        return value
 
     def _require_old_weights(self, config: Mapping[str, Any]) -> None:
         """Transformers without this file of weights are `missing`."""
@@ -187,9 +206,9 @@ class Needs:
             return name
         else:
             try:
-                folder = _in_cache(name)
+                folder = hub_model(name, _HUB_FILES, offline=True)
             except InputError:
-                if not _may_fetch(name):
+                if self._offline:
                     self.missing[name] = "transformer"
                 return name
         self.found[name] = folder
@@ -221,7 +240,7 @@ class Needs:
             path = Path(self._local[name])
         else:
             try:
-                path = local_path(name)
+                path = local_path(name, offline=self._offline)
             except NotAllowed:
                 return None
         if not path.is_file():
@@ -275,6 +294,13 @@ def _is_elmo(config: Mapping[str, Any]) -> bool:
     return is_untyped and "options_file" in config
 
 
+def _is_ours(key: str, config: Mapping[str, Any]) -> bool:
+    """Whether this is a config of our ELMo, which has a type only as a token embedder."""
+    if "type" in config:
+        return bool(config["type"] == "elmo_tasks")
+    return key == "elmo" and "num_output_representations" not in config
+
+
 def _linked(name: str, folder: Path) -> Path:
     """
     A link to the folder of a transformer, whose last parts are its name. Each link is
@@ -285,20 +311,6 @@ def _linked(name: str, folder: Path) -> Path:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(folder.absolute())
     return link
-
-
-def _in_cache(name: str) -> Path:
-    """The folder of a transformer in the cache. Raises `InputError` without one."""
-    with downloads(allowed=False):
-        return hub_model(name, _HUB_FILES)
-
-
-def _may_fetch(name: str) -> bool:
-    try:
-        require_allowed(name)
-    except NotAllowed:
-        return False
-    return True
 
 
 def _written(bilm: BiLM, folder: Path) -> dict[str, str]:

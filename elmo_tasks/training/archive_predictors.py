@@ -10,7 +10,6 @@ from allennlp.predictors import Predictor, TextClassifierPredictor
 from overrides import overrides
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.training.blank_spacy import spacy_for
 
 OF_MODELS = {"bcn": "text_classifier"}
@@ -52,10 +51,7 @@ def predictor_of(
     model is not installed and must not be downloaded, spaCy's rules split texts.
     """
     name = name or default_predictor(archive)
-    with (
-        downloads(allowed=allow_downloads),
-        spacy_for(archive.config, name, allow_downloads=allow_downloads),
-    ):
+    with spacy_for(archive.config, name, allow_downloads=allow_downloads):
         predictor = Predictor.from_archive(archive, name)
         reader = predictor._dataset_reader
         if type(predictor) is TextClassifierPredictor and not _has_tokenizer(reader):

@@ -24,7 +24,6 @@ from allennlp.models.archival import Archive
 from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.elmo.model_record import look_beside
 from elmo_tasks.errors import MODELS, InputError
-from elmo_tasks.formats.fetch import downloads
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.unpacking import require_regular
 from elmo_tasks.run_names import CONFIG, WEIGHTS
@@ -89,7 +88,6 @@ def load_archive(
         explained(file),
         registered_alone(file, named_in(overrides)),
         _no_standard_input(),
-        downloads(allowed=allow_downloads),
     ):
         require_namespaces(Path(folder), file)
         look_beside(folder, Path(file))
@@ -98,7 +96,7 @@ def load_archive(
         size = weights.stat().st_size
         config = Params.from_file(folder / CONFIG, overrides)
         require_registered(config, file)
-        needs = Needs(local, state, folder)
+        needs = Needs(local, state, folder, offline=not allow_downloads)
         bounds = 2 * size + _SMALL_MODEL, 4 * len(state) + 1000
         with parameters_of_at_most(*bounds):
             resolved = needs.resolved(config.as_dict(quiet=True))

@@ -152,6 +152,7 @@ OPENING: dict[str, list[Any]] = {
     "precision": ["", "float16", None, 5, [], torch.bfloat16, np.array([1, 2])],
     "cache_dir": ["", 5, b"x", [], True],
     "cache_limit_gb": [0, -1, "x", True, [], float("nan"), float("inf")],
+    "offline": FLAGS,
 } | SIZES
 CARD: list[Any] = ["", " ", 5, True, [], b"la"]
 WRONG: dict[str, dict[str, list[Any]]] = {

@@ -10,7 +10,7 @@ import pytest
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
-from elmo_tasks.formats.fetch import set_download_limit
+from elmo_tasks.formats.fetch import NotAllowed, set_download_limit
 from tests.elmo.samples import write_bilm
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -150,3 +150,13 @@ def test_the_error_is_that_of_the_format_of_the_repository(
     hub.repositories["me/none"] = {}
     with pytest.raises(InputError, match="me/none: expected the files of a model"):
         Elmo.from_pretrained("hf://me/none", device="cpu")
+
+
+def test_offline_what_was_downloaded_before_is_read(hub: FakeHub, elmo: Elmo) -> None:
+    elmo.push_to_hub("me/latin")
+    for model in ("hf://me/latin", "elmo-small", "https://example.org/x.zip"):
+        with pytest.raises(NotAllowed, match=f"{model}|elmo_2x1024.*json"):
+            Elmo.from_pretrained(model, device="cpu", offline=True)
+    again = Elmo.from_pretrained("hf://me/latin", device="cpu")
+    offline = Elmo.from_pretrained("hf://me/latin", device="cpu", offline=True)
+    assert np.array_equal(offline.embed(TEXT)[0], again.embed(TEXT)[0])

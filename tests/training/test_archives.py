@@ -231,6 +231,7 @@ FETCHING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         words(type="pretrained_transformer", model_name="owner/name"),
         {},
     ),
+    "a URL under any key": ({"encoder": {"type": "x", "files": ["URL/x"]}}, {}),
     "AllenNLP's tokenizer": (
         {},
         {

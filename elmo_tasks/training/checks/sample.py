@@ -128,7 +128,11 @@ class Sample:
             options["trainer"] = _on_cpu(options["trainer"])
         with self._trying(""), parameters_of_at_most(MOST_BYTES, MOST_PARAMETERS):
             self.training = TrainModel.from_params(
-                Params(options), serialization_dir=folder, local_rank=0, **given
+                Params(options),
+                serialization_dir=folder,
+                local_rank=0,
+                offline=True,
+                **given,
             )
 
     def _reader(self, key: str, options: Any) -> DatasetReader:
