@@ -461,29 +461,9 @@ def checked(function: Function) -> Function:
                 found += wrong_values(key, parameter.annotation, value)
         name = function.__qualname__.removesuffix(".__init__")
         require_none(found, f"{name}: ")
-        if hasattr(function, "rule"):
-            bound.apply_defaults()
-            require_none(list(function.rule(bound.arguments)), f"{name}: ")
         return function(*args, **kwargs)
 
     return construct  # type: ignore[return-value]
-
-
-Rule = Callable[[Mapping[str, Any]], Iterator[Wrong]]
-
-
-def together(rule: Rule) -> Callable[[Function], Function]:
-    """
-    Decorator of a constructor, below `checked`. The rule yields what does not go
-    together among all arguments, which are valid one by one; `check` passes it those
-    that a config can set.
-    """
-
-    def decorate(function: Function) -> Function:
-        function.rule = rule  # type: ignore[attr-defined]
-        return function
-
-    return decorate
 
 
 def _wrong_options(

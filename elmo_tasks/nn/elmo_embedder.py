@@ -5,7 +5,7 @@ them for each place.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 import torch
 from allennlp.common import Params
@@ -72,10 +72,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
     sha256 of the source's files, and a trained model does not open with others.
     """
 
-    config_keys: ClassVar[tuple[str, ...]] = tuple(
-        key for cls in SETTINGS for key in annotations(cls)
-    )
-
     def __init__(
         self,
         frozen: Layers,
@@ -133,8 +129,11 @@ class ElmoTokenEmbedder(TokenEmbedder):
         path = params.history.removesuffix(".") or "model.elmo"
         config = dict(params.as_dict(quiet=True))
         params.params.clear()
-        require_none(cls.config_problems(config), "elmo: ")
-        config.pop("type", None)
+        kind = config.pop("type", REGISTERED_AS)
+        found = problems_of(config)
+        if kind != REGISTERED_AS:
+            found.insert(0, Wrong("type", REGISTERED_AS, kind))
+        require_none(found, "elmo: ")
         if extras.get("offline"):
             config["offline"] = True
         embedder = cls.open(
@@ -143,19 +142,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
         if "constructor_to_call" in extras:
             embedder._check_places()
         return embedder
-
-    @classmethod
-    def config_problems(cls, config: Mapping[str, Any]) -> list[Wrong]:
-        """
-        All unknown keys and invalid values of a config, as far as they can be checked
-        without the files.
-        """
-        given = {**config}
-        kind = given.pop("type", REGISTERED_AS)
-        wrong_type = (
-            [Wrong("type", REGISTERED_AS, kind)] if kind != REGISTERED_AS else []
-        )
-        return wrong_type + problems_of(given)
 
     @property
     def source(self) -> LayerSource:
@@ -273,7 +259,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
 def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
     """All unknown keys and invalid values among the keys of `model.elmo`."""
-    known = ElmoTokenEmbedder.config_keys
+    known = [key for cls in SETTINGS for key in annotations(cls)]
     found = [
         Wrong(key, f"one of the keys {', '.join(known)}", key)
         for key in settings

@@ -34,7 +34,7 @@ from elmo_tasks.settings import (
     Wrong,
     checked,
     not_empty,
-    together,
+    require_none,
 )
 from elmo_tasks.training.distributed import (
     all_gather_objects,
@@ -81,16 +81,21 @@ class LmReader(DatasetReader):
         return iter(())
 
 
-def file_or_files(values: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The rule of `LmVocabulary.from_corpus`."""
-    file = values["file"]
-    if (values["files"] is None) == (file is None):
-        yield Wrong("files", "file, or files with size or min_count", values["files"])
-    if values["size"] is not None and values["min_count"] is not None:
-        yield Wrong("min_count", "null with size", values["min_count"])
-    for limit in ("size", "min_count"):
-        if file is not None and values[limit] is not None:
-            yield Wrong(limit, "null with file", values[limit])
+def require_file_or_files(
+    file: object, files: object, size: int | None, min_count: int | None
+) -> None:
+    """
+    Raises `InputError` for arguments of `LmVocabulary` that do not go together.
+    """
+    found = []
+    if (files is None) == (file is None):
+        found.append(Wrong("files", "file, or files with size or min_count", files))
+    if size is not None and min_count is not None:
+        found.append(Wrong("min_count", "null with size", min_count))
+    for key, limit in (("size", size), ("min_count", min_count)):
+        if file is not None and limit is not None:
+            found.append(Wrong(key, "null with file", limit))
+    require_none(found)
 
 
 @Vocabulary.register("elmo_tasks_words", constructor="from_corpus")
@@ -102,7 +107,6 @@ class LmVocabulary(Vocabulary):
 
     @classmethod
     @checked
-    @together(file_or_files)
     def from_corpus(
         cls,
         files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
@@ -125,6 +129,7 @@ class LmVocabulary(Vocabulary):
 
         Raises `InputError` if these do not go together, or a file cannot be read.
         """
+        require_file_or_files(file, files, size, min_count)
         if file is not None:
             return cls.of(WordVocabulary.from_file(file))
         paths = text_files(reader, files or [])
@@ -132,7 +137,6 @@ class LmVocabulary(Vocabulary):
 
     @classmethod
     @checked
-    @together(file_or_files)
     def of_sample(
         cls,
         files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
@@ -142,6 +146,7 @@ class LmVocabulary(Vocabulary):
         reader: Optional[DatasetReader] = None,
     ) -> "LmVocabulary":
         """As `from_corpus`, but without words, for `check`: it reads nothing."""
+        require_file_or_files(file, files, size, min_count)
         return cls.of(WordVocabulary(list(SPECIALS)))
 
     @classmethod
@@ -172,16 +177,6 @@ def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
     if isinstance(reader, LmReader):
         return reader.text_files(data_path)
     return expand_files(data_path)
-
-
-def length_of_pass(values: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The rule of `LmDataLoader`."""
-    most = values["max_tokens"]
-    steps = values["steps_per_epoch"]
-    if values["shuffle"] and most is not None:
-        yield Wrong("max_tokens", "null with shuffle true", most)
-    if not values["shuffle"] and steps is not None:
-        yield Wrong("steps_per_epoch", "null with shuffle false", steps)
 
 
 @DataLoader.register("elmo_tasks_lm")
@@ -219,7 +214,6 @@ class LmDataLoader(DataLoader):
     _words: WordVocabulary  # set by `index_with`
 
     @checked
-    @together(length_of_pass)
     def __init__(
         self,
         reader: DatasetReader,
@@ -231,6 +225,13 @@ class LmDataLoader(DataLoader):
         shuffle: bool = True,
         max_tokens: Optional[Size] = None,
     ) -> None:
+        found = []
+        if shuffle and max_tokens is not None:
+            found.append(Wrong("max_tokens", "null with shuffle true", max_tokens))
+        if not shuffle and steps_per_epoch is not None:
+            wanted = "null with shuffle false"
+            found.append(Wrong("steps_per_epoch", wanted, steps_per_epoch))
+        require_none(found)
         self.endless = shuffle
         share, rest = divmod(batch_size, process_count())
         if rest:

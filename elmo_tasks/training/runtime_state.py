@@ -5,7 +5,7 @@ between batches outside its state dict (counts of metrics, carried states).
 
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy
 import torch
@@ -15,6 +15,17 @@ from elmo_tasks.training.nested import items, mapped
 
 SCALARS = (bool, int, float, str, type(None), numpy.generic)
 PLAIN = (*SCALARS, torch.Tensor, numpy.ndarray)
+
+
+@runtime_checkable
+class Carrying(Protocol):
+    """A module that carries states from one batch to the next."""
+
+    def carried_states(self) -> Any:
+        """The states as plain data, for a checkpoint."""
+
+    def set_carried_states(self, states: Any) -> None:
+        """Restore what `carried_states` returned."""
 
 
 def random_state() -> dict[str, Any]:
@@ -110,13 +121,10 @@ def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
                 yield from _metrics_of(place, item)
 
 
-def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Any]]:
-    """
-    Modules that carry states from one batch to the next, which `carried_states` gives
-    as plain data.
-    """
+def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Carrying]]:
+    """Modules that carry states from one batch to the next."""
     for path, module in model.named_modules():
-        if hasattr(module, "carried_states"):
+        if isinstance(module, Carrying):
             yield path, module
 
 

@@ -5,9 +5,9 @@ Training on some of the data: on seeded samples, each a subset of all larger one
 
 import copy
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal, Optional, Protocol, runtime_checkable
 
 from allennlp.data import DataLoader, DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
@@ -74,16 +74,31 @@ def unit_indices(count: int, part: Part) -> range:
     return range(round(start * count), round(end * count))
 
 
+@runtime_checkable
+class WithUnits(Protocol):
+    """A reader some of whose instances belong together."""
+
+    def unit_of(self, instance: Instance) -> Hashable:
+        """The unit that an instance belongs to, such as its document."""
+
+
+@runtime_checkable
+class ListingUnits(Protocol):
+    """A reader that does not make instances of every unit."""
+
+    def units(self, file_path: Any) -> Iterable[Hashable]:
+        """All units of a file, in their order."""
+
+
 class SubsamplingReader(DatasetReader):
     """
     A part of the instances of another reader, up to its `max_instances`, or a sample of
     a part; `share` is above 0 and at most 1. Every process reads all of them and
     returns its own of those that are chosen.
 
-    A part has whole units. Instances with the same `unit_of(instance)`, if the reader
-    has this method, belong to one unit; otherwise each instance is one. The units are
-    in the order in which they are read, or as `units(file_path)` lists them, for a
-    reader that does not make instances of every unit.
+    A part has whole units. Instances with the same `unit_of(instance)` of a reader
+    `WithUnits` belong to one unit; otherwise each instance is one. The units are in the
+    order in which they are read, or as a reader `ListingUnits` lists them.
     """
 
     def __init__(
@@ -117,12 +132,11 @@ class SubsamplingReader(DatasetReader):
         The instances of the units in the part. Raises `InputError` if these are none or
         all, before a training whose rest of the data would then be scored.
         """
-        if hasattr(self._reader, "unit_of"):
+        of_instances: list[Hashable] = list(range(len(instances)))
+        if isinstance(self._reader, WithUnits):
             of_instances = [self._reader.unit_of(one) for one in instances]
-        else:
-            of_instances = list(range(len(instances)))
         units = list(dict.fromkeys(of_instances))
-        if hasattr(self._reader, "units"):
+        if isinstance(self._reader, ListingUnits):
             units = list(self._reader.units(file_path))
         chosen = {units[index] for index in unit_indices(len(units), self._part)}
         found = []

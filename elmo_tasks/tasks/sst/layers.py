@@ -3,8 +3,7 @@ Biattention, pooling and output of the biattentive classification network (McCan
 2017; appendix A.8).
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 from allennlp.common import Registrable
@@ -18,9 +17,9 @@ from elmo_tasks.settings import (
     Probability,
     Width,
     Wrong,
+    WrongValues,
     checked,
     not_empty,
-    together,
 )
 
 
@@ -90,11 +89,12 @@ class Head(nn.Module, Registrable):
         return self.layers(inputs)
 
 
-def a_dropout_per_layer(values: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The rule of both heads."""
-    layers, dropout = len(values["hidden_sizes"]), values["dropout"]
+def require_dropout_per_layer(hidden_sizes: list[int], dropout: list[float]) -> None:
+    """Raises `InputError` unless there is a dropout for each layer."""
+    layers = len(hidden_sizes)
     if len(dropout) != layers:
-        yield Wrong("dropout", f"{layers} values, as hidden_sizes has", dropout)
+        wanted = f"{layers} values, as hidden_sizes has"
+        raise WrongValues([Wrong("dropout", wanted, dropout)])
 
 
 @Head.register("elmo_tasks_relu")
@@ -111,7 +111,6 @@ class ReluHead(Head):
     """
 
     @checked
-    @together(a_dropout_per_layer)
     def __init__(
         self,
         *,
@@ -120,6 +119,7 @@ class ReluHead(Head):
         hidden_sizes: Annotated[list[Width], not_empty],
         dropout: list[Probability],
     ) -> None:
+        require_dropout_per_layer(hidden_sizes, dropout)
         hidden = FeedForward(
             input_dim, len(hidden_sizes), hidden_sizes, nn.ReLU(), dropout
         )
@@ -140,7 +140,6 @@ class MaxoutHead(Head):
     """
 
     @checked
-    @together(a_dropout_per_layer)
     def __init__(
         self,
         *,
@@ -150,6 +149,7 @@ class MaxoutHead(Head):
         dropout: list[Probability],
         pool_size: Depth = 4,
     ) -> None:
+        require_dropout_per_layer(hidden_sizes, dropout)
         sizes = hidden_sizes + [classes]
         rates = dropout + [0.0]
         super().__init__(Maxout(input_dim, len(sizes), sizes, pool_size, rates))

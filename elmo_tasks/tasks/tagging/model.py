@@ -3,7 +3,6 @@ Tokens -> h -> tag scores -> softmax or conditional random field -> tags; NER is
 preset (paper, appendix A.7).
 """
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from allennlp.data import Vocabulary
@@ -17,18 +16,12 @@ from torch.nn import functional
 
 from elmo_tasks.formats.spans import OUTSIDE, join_tag, split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.settings import Wrong, checked, together
+from elmo_tasks.settings import Wrong, WrongValues, checked
 from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.tagging.metric import EntityF1, TagF1
 from elmo_tasks.training.distributed import process_count
 from elmo_tasks.training.pass_loss import loss_sums
-
-
-def legal_needs_both(values: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The rule of taggers."""
-    if values["legal"] and not (values["crf"] and values["spans"]):
-        yield Wrong("legal", "false, or crf and spans", True)
 
 
 @Model.register("elmo_tasks_tagger")
@@ -57,7 +50,6 @@ class ColumnTagger(Tagger):
     default_predictor = "elmo_tasks_tagger"
 
     @checked
-    @together(legal_needs_both)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -69,6 +61,8 @@ class ColumnTagger(Tagger):
         sum_losses: bool = False,
         **kwargs: Any,
     ) -> None:
+        if legal and not (crf and spans):
+            raise WrongValues([Wrong("legal", "false, or crf and spans", legal)])
         super().__init__(vocab, input_encoder, **kwargs)
         self.tags = complete_labels(vocab)
         allowed: list[tuple[int, int]] | None = None

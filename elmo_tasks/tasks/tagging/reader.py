@@ -1,6 +1,6 @@
 """CoNLL-U or any column file -> instances with a tag for each word."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Optional, Union
 
 from allennlp.data import DatasetReader, Instance, Token
@@ -12,24 +12,12 @@ from elmo_tasks.formats.columns import read_columns
 from elmo_tasks.formats.raw_text import blank_pipeline, expected_language
 from elmo_tasks.formats.spans import detect_scheme, to_bioul
 from elmo_tasks.formats.tagged import expected_tag, read_tagged
-from elmo_tasks.settings import Column, Wrong, checked, together
+from elmo_tasks.settings import Column, Wrong, WrongValues, checked
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 Tag = Union[Annotated[str, expected_tag], Column]
 Language = Annotated[str, expected_language]
-
-
-def spans_need_a_column(values: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The rule of both readers."""
-    if not isinstance(values["tag"], str):
-        return
-    if values["spans"]:
-        yield Wrong("tag", "the number of a column where spans is true", values["tag"])
-    if values.get("comments") is not None:
-        yield Wrong(
-            "tag", "the number of a column where comments is set", values["tag"]
-        )
 
 
 @DatasetReader.register("elmo_tasks_tagger")
@@ -64,7 +52,6 @@ class ColumnReader(TaskReader):
     """Where to get the corpus, for errors."""
 
     @checked
-    @together(spans_need_a_column)
     def __init__(
         self,
         *,
@@ -75,6 +62,12 @@ class ColumnReader(TaskReader):
         language: Language = "en",
         **kwargs: Any,
     ) -> None:
+        if isinstance(tag, str):
+            wanted = "the number of a column where"
+            if spans:
+                raise WrongValues([Wrong("tag", f"{wanted} spans is true", tag)])
+            if comments is not None:
+                raise WrongValues([Wrong("tag", f"{wanted} comments is set", tag)])
         super().__init__(**kwargs)
         self._tag = tag
         self._word = word
