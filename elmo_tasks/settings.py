@@ -2,9 +2,8 @@
 Settings: type, range, default and meaning of a value stand once, in the annotation of a
 field or an argument.
 
-Constructors (`checked`), dataclasses (`Settings`), the checks of a config, options of
-the command line (`number`) and the models of JSON from outside, which pydantic reads,
-all take these annotations.
+Constructors (`checked`), dataclasses (`Settings`) and options of the command line
+(`number`) take these annotations.
 """
 
 import argparse
@@ -50,29 +49,8 @@ DEEPEST = 100
 """Layers of a module: one takes memory and time however narrow it is."""
 
 
-class PydanticPart:
-    """A part of an `Annotated` type that pydantic reads, too, with the same errors."""
-
-    def wanted(self, kind: Any, value: Any) -> str | None:
-        """
-        What is expected in place of a value of the type `kind`; `None` if it is valid.
-        """
-        raise NotImplementedError
-
-    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> Any:
-        from pydantic_core import PydanticCustomError, core_schema  # vectors need none
-
-        def validated(value: Any) -> Any:
-            wanted = self.wanted(kind, value)
-            if wanted is not None:
-                raise PydanticCustomError("setting", "expected {it}", {"it": wanted})
-            return value
-
-        return core_schema.no_info_after_validator_function(validated, handler(kind))
-
-
 @dataclass(frozen=True)
-class Range(PydanticPart):
+class Range:
     """The valid numbers of an `Annotated` type; never NaN or infinity."""
 
     at_least: float = -inf
@@ -87,9 +65,6 @@ class Range(PydanticPart):
 
     def __str__(self) -> str:
         return self.described()
-
-    def wanted(self, kind: Any, value: Any) -> str | None:
-        return None if value in self else f"{NAMES[kind]} {self.described(value)}"
 
     def described(self, value: Any = None) -> str:
         """
@@ -112,22 +87,6 @@ class Range(PydanticPart):
         if most != inf:
             stated.append(f"up to {most}")
         return " and ".join(stated) or "that is finite"
-
-
-@dataclass(frozen=True)
-class Check(PydanticPart):
-    """
-    A check of an `Annotated` type that pydantic reads, too: what a function expects in
-    place of a value, or `None`.
-    """
-
-    function: Callable[[Any], str | None]
-
-    def __call__(self, value: Any) -> str | None:
-        return self.function(value)
-
-    def wanted(self, kind: Any, value: Any) -> str | None:
-        return self.function(value)
 
 
 Size = Annotated[int, Range(at_least=1, at_most=LARGEST)]
@@ -178,7 +137,7 @@ def _wanted_path(path: Any) -> str | None:
     return None
 
 
-PathLike = Annotated[Union[str, Path], Check(_wanted_path)]
+PathLike = Annotated[Union[str, Path], _wanted_path]
 """
 A path, a URL or the name of a model. Empty text is invalid: Python would take it for
 the current folder.
@@ -427,7 +386,6 @@ def _below(key: str, part: object) -> str:
     return f"{key}.{part}"
 
 
-@Check
 def not_empty(values: Any) -> str | None:
     """The check of an `Annotated` list or text that must not be empty."""
     if len(values) == 0:

@@ -41,10 +41,9 @@ from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.raw_text import WHITESPACE, Tokenizer
 from elmo_tasks.option_values import BatchSizes, Sizes
-from elmo_tasks.settings import Check, PathLike, Positive, Size, checked
+from elmo_tasks.settings import PathLike, Positive, Size, checked
 
 
-@Check
 def _is_function(value: Any) -> str | None:
     return None if callable(value) else "a function"
 

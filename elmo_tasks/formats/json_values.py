@@ -9,11 +9,11 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-from pydantic import FailFast, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from elmo_tasks import settings
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.settings import Check, not_empty
 
 _MOST_BRACKETS = 10_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -57,7 +57,6 @@ def _finite(number: str) -> float:
     return value
 
 
-@Check
 def is_text(value: str) -> str | None:
     """
     The check of an `Annotated` string with a word, and without surrogates and NUL.
@@ -71,10 +70,25 @@ def is_text(value: str) -> str | None:
     return None
 
 
-Text = Annotated[str, is_text]
+def valid(annotation: Any) -> AfterValidator:
+    """
+    For an `Annotated` type that pydantic reads: the checks of `settings` that another
+    annotation has, with the same errors.
+    """
+
+    def validated(value: Any) -> Any:
+        wanted = settings.expected(annotation, value)
+        if wanted is not None:
+            raise PydanticCustomError("setting", "expected {it}", {"it": wanted})
+        return value
+
+    return AfterValidator(validated)
+
+
+Text = Annotated[str, valid(Annotated[str, is_text])]
 
 TEXT = TypeAdapter(Text)
-WORDS = TypeAdapter(Annotated[list[Text], FailFast(), not_empty])
+WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])
 
 
 def validate(

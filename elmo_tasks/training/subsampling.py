@@ -15,7 +15,6 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
-    Check,
     Count,
     Positive,
     Seed,
@@ -34,7 +33,6 @@ Part = tuple[float, float]
 WHOLE: Part = (0.0, 1.0)
 
 
-@Check
 def _ascends(part: Any) -> str | None:
     if part[0] < part[1]:
         return None

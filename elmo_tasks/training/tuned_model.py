@@ -12,7 +12,7 @@ from allennlp.models import Model
 from overrides import overrides
 
 from elmo_tasks.run_names import CONFIG
-from elmo_tasks.settings import Check, PathLike, checked
+from elmo_tasks.settings import PathLike, checked
 from elmo_tasks.training.archive_contents import FROM_ARCHIVE, unpacked
 from elmo_tasks.training.archives import load_archive
 from elmo_tasks.training.labels import label_counts, require_no_new_labels
@@ -24,7 +24,7 @@ def _wanted_model(value: Any) -> str | None:
     return "the config of a model, with a type"
 
 
-ModelConfig = Annotated[dict[str, Any], Check(_wanted_model)]
+ModelConfig = Annotated[dict[str, Any], _wanted_model]
 
 
 @Model.register(FROM_ARCHIVE, constructor="from_archive", exist_ok=True)

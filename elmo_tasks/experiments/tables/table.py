@@ -17,9 +17,9 @@ from pydantic_core import ErrorDetails
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.corpora import CORPORA, located
-from elmo_tasks.formats.json_values import expected
+from elmo_tasks.formats.json_values import expected, valid
 from elmo_tasks.resources import SCALES, configs_root
-from elmo_tasks.settings import Check, Positive, Range, not_empty
+from elmo_tasks.settings import Positive, Range, not_empty
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import evaluate, find_embedded
 from elmo_tasks.training.seeds import SEEDS
@@ -76,13 +76,18 @@ class Paper(Strict):
         return given
 
 
+Members = Annotated[int, Range(at_least=2)]
+Fraction = Annotated[float, Range(above=0, below=1)]
+FILLED = valid(Annotated[list[Any], not_empty])
+
+
 class Ensemble(Strict):
     """
     The runs of the row `of` with the seeds 1 to `members`, and how they are combined.
     """
 
     of: Annotated[str, "name of the row whose runs are combined"]
-    members: Annotated[int, Range(at_least=2), "number of runs: seeds 1 to `members`"]
+    members: Annotated[Members, valid(Members), "number of runs: seeds 1 to `members`"]
     how: Annotated[
         Literal["probabilities", "votes"],
         "average the probabilities, or let the predictions vote",
@@ -130,7 +135,6 @@ class Cell(Strict):
         return self.metric.removeprefix(ASIDE) in PERCENT
 
 
-@Check
 def _is_name(text: str) -> str | None:
     if re.fullmatch(r"[\w.+=-]{1,100}", text):
         return None
@@ -144,7 +148,7 @@ class Row(Strict):
 
     name: Annotated[
         str,
-        _is_name,
+        valid(Annotated[str, _is_name]),
         "name of the row, unique in the table: letters, digits and `. + = _ -`. `--rows`"
         " selects rows by it, and the folders of runs begin with it",
     ]
@@ -154,7 +158,7 @@ class Row(Strict):
         " path, relative to the table's folder or the current one",
     ] = Field(strict=False)
     row_label: Annotated[str, "title of the line in which the cells stand"]
-    cells: Annotated[list[Cell], not_empty, "the numbers that the row shows"]
+    cells: Annotated[list[Cell], FILLED, "the numbers that the row shows"]
     changes: Annotated[
         dict[str, Any],
         "keys of the config by dotted path, and their values in this row",
@@ -174,20 +178,24 @@ class Row(Strict):
     ] = []
     minutes: Annotated[
         Positive | None,
+        valid(Positive | None),
         "duration of a run on one CPU core, for estimates; null: not measured",
     ] = None
     aside: Annotated[
-        Annotated[float, Range(above=0, below=1)] | None,
+        Fraction | None,
+        valid(Fraction | None),
         "fraction of the training data, at the end, that is put aside: the row is not"
         " trained on it. The best epoch is chosen on dev as always, and then scored on"
         " this part, too; the metrics are `aside_f1` and so on. Documents, articles and"
         " sentences are not divided: see `part` of the data loader `elmo_tasks_share`",
     ] = None
     fraction: Annotated[
-        Positive | None, "fraction of the training data, for the figure `share`"
+        Positive | None,
+        valid(Positive | None),
+        "fraction of the training data, for the figure `share`",
     ] = None
     seed_keys: Annotated[
-        list[str], not_empty, "keys of the config that get the number of the seed"
+        list[str], FILLED, "keys of the config that get the number of the seed"
     ] = list(SEEDS)
     finetune: Annotated[
         bool,
@@ -283,7 +291,7 @@ class Table(Strict):
     title: Annotated[str, "title of the table"]
     scale: Literal["mini", "small", "paper"]
     about: Annotated[str, "text below the title"] = ""
-    rows: Annotated[list[Row], not_empty, "what is run"]
+    rows: Annotated[list[Row], FILLED, "what is run"]
     increase: Annotated[
         Increase | None, "show the increase of one column over another"
     ] = None
