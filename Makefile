@@ -49,16 +49,11 @@ CHOICE := pip-oldest or uv-newest
 SEEDS := 1
 WORKERS := 2
 
-# Of `make mutants`.
-FOLDERS := bilm elmo nn tasks formats pretraining
-COUNT := 100
-SEED := 1
-
 # What `make table1` and `make demo` leave.
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-quick test-slow test-install test-versions test-adapters test-models test-lowest test-core dist test-wheel tutorials reference docs bench soak mutants worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-install test-versions test-adapters test-models test-lowest test-core dist test-wheel tutorials reference docs bench soak worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -189,10 +184,6 @@ bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has
 soak: install ## trainings killed and resumed, damaged files read, requests of all kinds, as docs/reliability-development.md has it: an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
 	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz tests/checks/test_sample.py
-
-mutants: install ## make COUNT random faults in FOLDERS, and see whether the tests notice them: an hour for 100
-	@$(PIP) --group mutants
-	@$(BIN)/python benchmarks/mutants.py $(FOLDERS) --count $(COUNT) --seed $(SEED)
 
 worlds: install ## write the synthetic corpus to fixtures/miniworld, and the page's examples
 	@$(BIN)/python -m fixtures.generator corpora

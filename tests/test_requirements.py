@@ -37,8 +37,7 @@ def pins() -> dict[str, str]:
 
 def declared() -> list[Requirement]:
     """
-    What pyproject.toml requires, but for the tools of `make mutants` and what is built
-    from the checkout.
+    What pyproject.toml requires, but for what is built from the checkout.
     """
     own = {PROJECT["name"], *SETTINGS["tool"]["uv"]["sources"]}
     lines = PROJECT["dependencies"] + SETTINGS["build-system"]["requires"]
