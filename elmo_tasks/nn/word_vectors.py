@@ -212,9 +212,10 @@ class WordVectors(TokenEmbedder):
         weight = state_dict.get(f"{prefix}weight")
         fixed = state_dict.get(f"{prefix}fixed")
         if isinstance(weight, Tensor) and isinstance(fixed, Tensor):
-            new = len(weight) - self._first_fixed
             rows = len(self.weight) + len(self.fixed)
-            if new > 0 and len(weight) + len(fixed) == rows:
+            has_more = len(weight) > len(self.weight)
+            # Parameters of the same size stay: an optimizer may have them.
+            if has_more and len(weight) + len(fixed) == rows:
                 width = self.weight.shape[1]
                 trained = self.weight.new_empty(len(weight), width)
                 self.weight = nn.Parameter(trained, self.weight.requires_grad)

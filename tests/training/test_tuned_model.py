@@ -20,6 +20,7 @@ from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.training.run import train
 from elmo_tasks.web.loaded import LoadedModel
 from tests.archives.make import config
+from tests.killing import Place, Training, differences
 from tests.test_flow import elmo_tasks
 from tests.tiny import heard, write_vectors
 
@@ -238,3 +239,20 @@ def test_the_first_archive_names_code(first: Path, tmp_path: Path) -> None:
     given = tuning(tmp_path / "first", tmp_path / "data.txt", None)
     with pytest.raises(InputError, match="names code to run: 'subprocess.Popen'"):
         train(Params(given), tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_a_tuning_that_was_killed_is_resumed(first: Path, tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_text(NEW)
+    given = tuning(first, tmp_path / "data.txt", None)
+    given["trainer"]["num_epochs"] = 4
+    (tmp_path / "training_config").mkdir()
+    config = tmp_path / "training_config" / "tuned.jsonnet"
+    config.write_text(json.dumps(given))
+    training = Training("tuned", tmp_path, {})
+    assert training.run(tmp_path / "whole") == 0
+    step = Place("elmo_tasks.training.trainer:ResumableTrainer.batch_outputs", 5)
+    assert training.run(tmp_path / "killed", killed_at=step) != 0
+    assert list((tmp_path / "killed").glob("model_state_*"))
+    assert training.run(tmp_path / "killed") == 0
+    assert differences(tmp_path / "killed", tmp_path / "whole") == []
