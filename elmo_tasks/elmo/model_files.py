@@ -21,17 +21,18 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from elmo_tasks.elmo.model_folders import (
-    bilm_patterns,
     model_files,
     path_sha256,
     patterns_read,
 )
 from elmo_tasks.elmo.model_kinds import (
     address,
+    config_in,
     kind_of_folder,
+    names_in,
     one_file,
     require_no_folder,
     the_kind,
@@ -48,8 +49,8 @@ from elmo_tasks.elmo.source_types import (
 )
 from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.formats.bilm_files import (
-    file_in,
-    missing_in,
+    files_among,
+    missing_among,
     weight_format,
     written_names,
 )
@@ -136,6 +137,8 @@ class ModelFiles:
     @property
     def label(self) -> str:
         """What messages and tables call the kind."""
+        if self.kind not in SOURCES:  # one that another program has registered
+            return self.kind
         return SOURCES[self.kind].label
 
     @property
@@ -339,13 +342,14 @@ def _named_on_hub(text: str, kind: str | None, *, offline: bool) -> tuple[Path, 
 def _hub_folder(text: str, kind: str | None, *, offline: bool) -> tuple[Path, str]:
     """The folder with the files of a model of the hub that are read."""
     names = hub_files(text, offline=offline)
-
-    def read_config() -> Any:
+    config = None
+    if CONFIG in names:
         file = hub_model(text, [CONFIG], offline=offline) / CONFIG
-        return read_json(file, "the config of a model")
-
-    kind = kind or the_kind(names, read_config, text)
-    patterns = bilm_patterns(names) if kind == BILM else patterns_read(names)
+        config = read_json(file, "the config of a model")
+    kind = kind or the_kind(names, config, text)
+    patterns = patterns_read(names)
+    if kind == BILM:
+        patterns = tuple(files_among(names, config, text).values())
     return hub_model(text, patterns, offline=offline), kind
 
 
@@ -353,13 +357,13 @@ def _in_folder(folder: Path, kind: str, text: str) -> ModelFiles:
     """The files of a model of this kind in a folder."""
     if kind != BILM:
         return _with_digests(kind, {"model": text}, {"model": folder})
+    names = files_among(names_in(folder), config_in(folder), text)
     paths = {}
     for key in SOURCES[BILM].files:
-        file = file_in(folder, key)
-        if file is None:
-            raise missing_in(folder, key)
-        _require_file(file, BILM, key, str(file), "")
-        paths[key] = file
+        if key not in names:
+            raise missing_among(names, key, folder)
+        paths[key] = folder / names[key]
+        _require_file(paths[key], BILM, key, str(paths[key]), "")
     return _with_digests(kind, dict.fromkeys(paths, text), paths)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from elmo_tasks.elmo.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.files import file_sha256
-from elmo_tasks.formats.bilm_files import FORMATS, NAMES
 from elmo_tasks.formats.fetch import fits_any
 
 _SETTINGS = (  # of the model and of its tokenizer
@@ -42,18 +41,6 @@ def patterns_read(names: Collection[str]) -> tuple[str, ...]:
     if ENCODER in names or WEIGHTS in names:
         return _MANYLANGS
     return (*_SETTINGS, SAFETENSORS)
-
-
-def bilm_patterns(names: Collection[str]) -> tuple[str, ...]:
-    """
-    Patterns of the files of the biLM among files with these names: those of the first
-    format of which it has both files, or else of the official one.
-    """
-    for chosen in (*FORMATS, FORMATS[0]):
-        patterns = NAMES[chosen]
-        if all(one_fits(names, patterns[key]) for key in patterns):
-            break
-    return (*patterns["options_file"], *patterns["weight_file"])
 
 
 def read_beside(folder: Path) -> list[str]:

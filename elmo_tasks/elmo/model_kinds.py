@@ -1,7 +1,7 @@
 """What kind of model a name, or the files of a folder, mean. Nothing is run or fetched."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,19 +102,22 @@ def kind_of_folder(folder: Path, given: str) -> str:
             file=given,
             hint="`elmo-tasks bilm export` writes the biLM that a run has trained",
         )
-
-    def read_config() -> Any:
-        return read_json(folder / CONFIG, "the config of a model")
-
-    return the_kind(names, read_config, given)
+    return the_kind(names, config_in(folder), given)
 
 
-def the_kind(names: Collection[str], read_config: Callable[[], Any], given: str) -> str:
+def config_in(folder: Path) -> Any:
+    """The content of the `config.json` in a folder, `None` without one."""
+    if not (folder / CONFIG).is_file():
+        return None
+    return read_json(folder / CONFIG, "the config of a model")
+
+
+def the_kind(names: Collection[str], config: Any, given: str) -> str:
     """
-    The kind of the model with files of these names. Raises `InputError` unless there is
-    exactly one.
+    The kind of the model with files of these names, and with this content of
+    `config.json`. Raises `InputError` unless there is exactly one.
     """
-    found = kinds_among(names, read_config)
+    found = kinds_among(names, config)
     if len(found) == 1:
         return found[0]
     parts = (
@@ -142,7 +145,7 @@ def require_no_folder(name: str, what: str) -> None:
     if not folder.is_dir():
         return
     names = names_in(folder)
-    if not is_of_a_run(names) and not kinds_among(names, lambda: None):
+    if not is_of_a_run(names) and not kinds_among(names, None):
         return
     raise InputError(
         f"expected the name of one model, got that of both {what} and a folder",
@@ -165,11 +168,11 @@ def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def kinds_among(names: Collection[str], read_config: Callable[[], Any]) -> list[str]:
-    """The kinds of the models that have files among those with these names."""
-    config = None
-    if CONFIG in names:
-        config = read_config()
+def kinds_among(names: Collection[str], config: Any) -> list[str]:
+    """
+    The kinds of the models that have files among those with these names, of which
+    `config.json` has the content `config`.
+    """
     found = []
     is_own = is_bilm_config(config)
     official = NAMES["hdf5"]["weight_file"]

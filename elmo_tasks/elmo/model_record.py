@@ -10,10 +10,9 @@ was. A relative path is that of a copy in the folder of `model.json` itself, whi
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,33 +31,6 @@ from elmo_tasks.run_names import MODEL_COPIES, MODEL_RECORD
 
 _SMALL = 2**24  # bytes of a biLM that any archive may have
 _MOST_OPTIONS = 2**20  # bytes of `options.json`
-
-
-class Recorded(NamedTuple):
-    """What is known of a file: `path` is where it was, `None` if it was bundled."""
-
-    name: str
-    sha256: str
-    path: Path | None
-
-
-@dataclass(frozen=True)
-class Record:
-    """A model that a training has used; `folder` is that of `model.json`."""
-
-    kind: str
-    files: Mapping[str, Recorded]
-    folder: Path
-
-    @property
-    def label(self) -> str:
-        """What messages call the kind."""
-        return SOURCES[self.kind].label if self.kind in SOURCES else self.kind
-
-    @property
-    def sha256(self) -> dict[str, str]:
-        """The digests of the files, by their keys."""
-        return {key: file.sha256 for key, file in self.files.items()}
 
 
 def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
@@ -96,10 +68,11 @@ def _write_copies(folder: Path, files: Mapping[str, bytes]) -> None:
             (aside / name).write_bytes(content)
 
 
-def read_record(folder: Path) -> list[Record]:
+def read_record(folder: Path) -> list[ModelFiles]:
     """
     The models that the training in the folder of a run, or of an unpacked archive, has
-    used; none if it has no `model.json`. Raises `InputError` if that is damaged.
+    used, with the paths where they were; none if it has no `model.json`. Raises
+    `InputError` if that is damaged.
     """
     file = folder / MODEL_RECORD
     if not file.is_file():
@@ -115,22 +88,27 @@ def read_record(folder: Path) -> list[Record]:
         ) from None
 
 
-def _of_json(given: Any, folder: Path) -> Record:
+def _of_json(given: Any, folder: Path) -> ModelFiles:
     """Raises one of Python's errors if something is missing or has another type."""
     kind = given["kind"]
     files = {}
     for key, values in given["files"].items():
-        path = None
+        path = _bundled_path(key)
         if "path" in values:
-            path = folder / Path(values["path"]).expanduser()
+            path = folder / values["path"]
         if not isinstance(values["name"], str) or not isinstance(values["sha256"], str):
             raise TypeError("expected texts")
-        files[key] = Recorded(values["name"], values["sha256"], path)
+        files[key] = File(values["name"], path, values["sha256"])
     if not isinstance(kind, str) or not files:
         raise TypeError("expected a kind and its files")
     if kind in SOURCES and files.keys() != SOURCES[kind].files.keys():
         raise TypeError("expected the files of the kind")
-    return Record(kind, files, folder)
+    return ModelFiles(kind, files)
+
+
+def _bundled_path(key: str) -> Path:
+    options_file, weight_file = embedded_bilm()
+    return options_file if key == "options_file" else weight_file
 
 
 def trained_files(
@@ -154,17 +132,22 @@ def trained_files(
     keys = [f"{where}{key}" for key in keys]
     record = _named_as(records, settings)
     if record is not None:
-        return _found(record, settings, keys, offline=offline)
+        found = _found(record, settings, keys, offline=offline)
+        if folder in found.weight_file.path.parents:
+            _require_bounded(found)
+        return found
     files = files_of(settings, where=where, offline=offline)
     require_recorded(files, records, _hint(records[0], keys))
     return files
 
 
-def _hint(record: Record, keys: list[str]) -> str:
+def _hint(record: ModelFiles, keys: list[str]) -> str:
     return f"set {' and '.join(keys)} to the files of that {record.label}"
 
 
-def _named_as(records: Sequence[Record], settings: SourceSettings) -> Record | None:
+def _named_as(
+    records: Sequence[ModelFiles], settings: SourceSettings
+) -> ModelFiles | None:
     """The record of the model that has the names of a config, if there is one."""
     for record in records:
         if settings.source not in (None, record.kind):
@@ -176,7 +159,7 @@ def _named_as(records: Sequence[Record], settings: SourceSettings) -> Record | N
     return None
 
 
-def _names(settings: SourceSettings, record: Record) -> list[str]:
+def _names(settings: SourceSettings, record: ModelFiles) -> list[str]:
     """What a config calls the files of a model of the recorded kind."""
     names = list(settings.file_names().values()) or [BUNDLED] * len(record.files)
     if settings.model is not None:
@@ -189,13 +172,13 @@ def _names(settings: SourceSettings, record: Record) -> list[str]:
 
 
 def _found(
-    record: Record, settings: SourceSettings, keys: list[str], *, offline: bool
+    record: ModelFiles, settings: SourceSettings, keys: list[str], *, offline: bool
 ) -> ModelFiles:
     """The files of a recorded model on this machine; `keys` are for errors."""
     files = {}
     lacking = []
     for key, file in record.files.items():
-        path = _equal_path(file.sha256, _known_places(key, file))
+        path = _equal_path(file.sha256, [file.path, _bundled_path(key)])
         if path is None:
             lacking.append(key)
         else:
@@ -210,22 +193,10 @@ def _found(
         found = ModelFiles(here.kind, files)
         require_recorded(found, [record], _hint(record, keys))
         return found
-    found = ModelFiles(record.kind, files)
-    if record.folder in found.weight_file.path.parents:
-        _require_bounded(found)
-    return found
+    return ModelFiles(record.kind, files)
 
 
-def _known_places(key: str, file: Recorded) -> Iterator[Path]:
-    """Where a recorded file may be, whatever the config calls it."""
-    if file.path is not None:
-        yield file.path
-    if key in SOURCES[BILM].files:
-        options_file, weight_file = embedded_bilm()
-        yield options_file if key == "options_file" else weight_file
-
-
-def _equal_path(sha256: str, paths: Iterator[Path]) -> Path | None:
+def _equal_path(sha256: str, paths: Iterable[Path]) -> Path | None:
     """The first of the paths that has a file or a folder with the digest."""
     for path in paths:
         if (path.is_file() or path.is_dir()) and path_sha256(path) == sha256:
@@ -241,9 +212,8 @@ def look_beside(folder: Path, archive: Path) -> None:
     found = {}
     for record in read_record(folder):
         for key, file in record.files.items():
-            if file.path is None or folder in file.path.parents:
-                continue
-            if _equal_path(file.sha256, _known_places(key, file)) is None:
+            places = [file.path, _bundled_path(key)]
+            if _equal_path(file.sha256, places) is None:
                 path = _equal_path(file.sha256, _near(archive, file.path))
                 if path is not None:
                     found[file.sha256] = str(path)
@@ -266,7 +236,9 @@ def _near(archive: Path, path: Path) -> Iterator[Path]:
             yield folder.joinpath(*path.parts[start:])
 
 
-def require_recorded(files: ModelFiles, records: Sequence[Record], hint: str) -> None:
+def require_recorded(
+    files: ModelFiles, records: Sequence[ModelFiles], hint: str
+) -> None:
     """
     Raises `InputError`, which names each file that differs and ends with the hint,
     unless the files are those of one of the models that a training has used.
@@ -292,7 +264,7 @@ def require_recorded(files: ModelFiles, records: Sequence[Record], hint: str) ->
 
 
 def _missing(
-    record: Record, key: str, keys: list[str], error: InputError
+    record: ModelFiles, key: str, keys: list[str], error: InputError
 ) -> InputError:
     """
     The error for a file that is nowhere; a model that was moved has other paths for all

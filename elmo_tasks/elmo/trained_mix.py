@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_record import Record, read_record, require_recorded
+from elmo_tasks.elmo.model_files import ModelFiles
+from elmo_tasks.elmo.model_record import read_record, require_recorded
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
@@ -77,7 +78,7 @@ class _Trained(NamedTuple):
 
     config: dict[str, Any]
     state: dict[str, Tensor]
-    records: list[Record]
+    records: list[ModelFiles]
 
 
 def _trained(path: Path) -> _Trained:

@@ -5,7 +5,8 @@ models of the Hugging Face hub.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from fnmatch import filter as filter_names
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,46 +71,40 @@ def named_format(weight_file: str | Path) -> Format:
     return "hdf5"
 
 
-def file_in(folder: Path, key: str) -> Path | None:
+def files_among(names: Collection[str], config: Any, given: str) -> dict[str, str]:
     """
-    The file `options_file` or `weight_file` of the biLM in a folder; `None` if it has
-    none. Of a folder with both formats, the official files. Raises `InputError` if it
-    has several biLMs.
+    The files of the biLM in a folder, by their keys: of the first format of which it has
+    both, else as many as there are.
+
+    # Parameters
+
+    - `names`: all files in the folder.
+    - `config`: the content of its `config.json`, `None` without one.
+    - `given`: what errors call the folder.
+
+    Raises `InputError` if it has several biLMs.
     """
-    return _first(folder, NAMES[_format_in(folder)][key])
+    most: dict[str, str] = {}
+    for chosen in FORMATS:
+        found = {}
+        for key, patterns in NAMES[chosen].items():
+            name = _first(names, patterns, given)
+            if name is not None:
+                found[key] = name
+        if chosen == "safetensors" and not is_bilm_config(config):
+            found.pop("options_file", None)
+        if len(found) > len(most):
+            most = found
+    return most
 
 
-def _format_in(folder: Path) -> Format:
-    """
-    The format of the biLM in a folder: the first one of which it has both files, else
-    the weights, else the options.
-    """
-    found = []
-    for one in FORMATS:
-        if _first(folder, NAMES[one]["weight_file"]) is not None:
-            found.append(one)
-    for one in found or FORMATS:
-        if _has_options(folder, one):
-            return one
-    return (*found, *FORMATS)[0]
-
-
-def _has_options(folder: Path, chosen: Format) -> bool:
-    if chosen == "safetensors":
-        return has_bilm_config(folder)
-    return _first(folder, NAMES[chosen]["options_file"]) is not None
-
-
-def missing_in(folder: Path, key: str) -> InputError:
-    """The error for a biLM in a folder without the file `key`."""
-    names = NAMES[_format_in(folder)][key]
-    got = "none"
-    for name in names:
-        if (folder / name).is_symlink():
-            got = "a broken link"
-    return InputError(
-        f"expected a biLM with {' or '.join(names)}, got {got}", file=folder
-    )
+def missing_among(found: Mapping[str, str], key: str, folder: Path) -> InputError:
+    """The error for a biLM in a folder that lacks the file `key`."""
+    chosen: Format = "hdf5"
+    if not {CONFIG, SAFETENSORS_FILE}.isdisjoint(found.values()):
+        chosen = "safetensors"
+    names = " or ".join(NAMES[chosen][key])
+    return InputError(f"expected a biLM with {names}, got none", file=folder)
 
 
 def has_bilm_config(folder: Path) -> bool:
@@ -131,18 +126,14 @@ def is_bilm_config(config: Any) -> bool:
     return isinstance(config, Mapping) and config.keys() >= _STRUCTURE
 
 
-def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
-    """
-    The file of a folder that has the first of the names that any has. Raises
-    `InputError` if several have it.
-    """
-    for name in names:
-        found = sorted(folder.glob(name))
+def _first(names: Collection[str], patterns: tuple[str, ...], given: str) -> str | None:
+    """The file that fits the first of the patterns that any fits."""
+    for pattern in patterns:
+        found = sorted(filter_names(names, pattern))
         if len(found) > 1:
-            listed = ", ".join([file.name for file in found])
             raise InputError(
-                f"expected one biLM, got {listed}",
-                file=folder,
+                f"expected one biLM, got {', '.join(found)}",
+                file=given,
                 hint="name its two files, OPTIONS.json+WEIGHTS.hdf5",
             )
         if found:

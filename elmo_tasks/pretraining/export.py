@@ -34,7 +34,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
     Format,
-    file_in,
     has_bilm_config,
     weight_format,
     written_names,
@@ -318,7 +317,7 @@ def _options(folder: Path) -> BiLMOptions:
         file = folder / OPTIONS_FILE
         if not file.is_file():
             start = Path(str(model.get("bilm")))
-            file = file_in(start, "options_file") or start / OPTIONS_FILE
+            file = resolve(start, kind=BILM).paths["options_file"]
         return BiLMOptions.from_file(file)
     return BiLMOptions.from_dict(options)
 
