@@ -33,14 +33,17 @@ FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
     ("config", "processes", "place"),
     [
         ("ner_elmo", 1, Place("torch:save", 6, half=True)),
-        ("ner_elmo", 2, Place(FORWARD, 2)),
-        ("bilm", 2, Place(FORWARD, 7)),
+        ("ner_elmo", 2, Place(FORWARD, 4)),
+        ("bilm", 2, Place(FORWARD, 9)),
     ],
 )
 def test_a_killed_run_equals_an_uninterrupted_one(
     config: str, processes: int, place: Place, tmp_path: Path
 ) -> None:
-    """Killed within a checkpoint, and in a forward pass."""
+    """
+    Killed within a checkpoint, and in a forward pass; the first two are those of the
+    check before the training.
+    """
     two = {
         "distributed": {"cuda_devices": [-1, -1]},
         "trainer.num_epochs": 2,
