@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from elmo_tasks.cli import bilm_score, bilm_surprisal
+from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import add_actions, location
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
@@ -72,7 +72,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
-    The actions of `elmo-tasks bilm prepare | export | perplexity | surprisal | score`.
+    The actions of `elmo-tasks bilm prepare | export | random | perplexity | surprisal | score`.
     """
     actions = add_actions(parser)
     add = actions.add_parser
@@ -80,6 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_prepare(add("prepare", description=_PREPARE, help=text))
     text = "write the official files"
     _add_export(add("export", description=_EXPORT, help=text))
+    text = "write a biLM with random weights"
+    action = add("random", description=bilm_random.DESCRIPTION, help=text)
+    bilm_random.add_arguments(action)
     text = "measure the perplexity on files"
     _add_perplexity(add("perplexity", description=_PERPLEXITY, help=text))
     text = "write the surprisal of each word of a text"
