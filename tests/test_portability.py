@@ -27,7 +27,7 @@ GNU_ALONE = {
     "head and tail": r"\b(?:head|tail) -n? ?-\d",
     "long options": r"\b(?:ls|cp|mv|rm|sort|head|tail|cut|wc|mkdir|du) (?:-\w+ )*--\w",
     "nproc": r"\$\(nproc\)",
-    "commands": r"(?:^|[|;&`(]) *(?:timeout|tac|shuf|sha256sum|md5sum|setsid|numfmt) ",
+    "commands": r"(?:^|[|;&`(]) *(?:timeout|tac|shuf|sha256sum|md5sum|setsid|numfmt) (?!=)",
     "find": r"\bfind .*-printf\b",
     "base64": r"\bbase64 -w",
     "sort": r"\bsort -\w*V",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.workers import WorkerLost, processes
-from tests.system import is_alive
+from tests.system import is_alive, require_path
 
 MAIN = """
 import os, time
@@ -56,7 +56,8 @@ def until(holds: Callable[[], object]) -> None:
 
 
 def children_of(process: int) -> list[int]:
-    """The processes that a process has started, and that have not ended."""
+    """The processes that a process has started, and that have not ended, on Linux."""
+    require_path("/proc/self/status")
     try:
         text = Path(f"/proc/{process}/task/{process}/children").read_text()
     except OSError:
@@ -65,7 +66,8 @@ def children_of(process: int) -> list[int]:
 
 
 def workers_of(process: int) -> list[int]:
-    """Those of its children that are to call functions."""
+    """Those of its children that are to call functions, on Linux."""
+    require_path("/proc/self/status")
     found = []
     for child in children_of(process):
         try:

@@ -1,13 +1,11 @@
 """
-JSON and its values, of files and of requests, with one clear error for each invalid
-one.
+Values of JSON, of files and of requests, checked by pydantic, with one clear error for
+each invalid one.
 """
 
-import json
-import math
 import re
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -15,46 +13,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from elmo_tasks import settings
 from elmo_tasks.errors import InputError, shown
 
-_MOST_BRACKETS = 10_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def parse_json(
-    text: str,
-    what: str = "JSON",
-    *,
-    file: str | Path | None = None,
-    line: int | None = None,
-) -> Any:
-    """
-    The value of a JSON text, which errors call `what`. Raises `InputError` if it is
-    invalid, with `line` or that of the problem. Invalid are also numbers that JSON
-    cannot express, NaN, Infinity and those that Python reads as infinite, and a text of
-    which more than a tenth are brackets: lists take twenty times the memory.
-    """
-    try:
-        if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
-            raise ValueError("more than a tenth of it are brackets")
-        return json.loads(text, parse_constant=_reject, parse_float=_finite)
-    except (ValueError, RecursionError) as error:  # the second for deep nesting
-        reason = str(error)
-        if isinstance(error, json.JSONDecodeError):
-            reason = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
-        problem = f"expected {what}, got {shown(text)}: {reason}"
-        raise InputError(
-            problem, file=file, line=line or getattr(error, "lineno", None)
-        ) from None
-
-
-def _reject(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a valid number in JSON")
-
-
-def _finite(number: str) -> float:
-    value = float(number)
-    if not math.isfinite(value):
-        raise ValueError(f"the number {shown(number)} is too large")
-    return value
 
 
 def is_text(value: str) -> str | None:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_values import parse_json
+from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.formats.parquet import is_parquet, read_values, require_column
 from elmo_tasks.formats.text_files import open_binary, open_text
 

@@ -13,7 +13,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.formats.json_values import parse_json
+from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.tasks.inputs import Input, SentenceInput, read_input
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 

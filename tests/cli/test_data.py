@@ -111,6 +111,8 @@ def test_a_config_reads_the_release(
         "snli_1.0/snli_1.0_dev.jsonl",
         "vectors/glove.840B.300d.txt",
     )
+    vector = "the" + " 0.5" * 300 + "\n"
+    (tmp_path / "vectors/glove.840B.300d.txt").write_text(vector)
     for file in (
         "snli/snli_1.0/snli_1.0_train.jsonl",
         "snli_1.0/snli_1.0_dev.jsonl",

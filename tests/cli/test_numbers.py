@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from elmo_tasks.cli.arguments import location, path, replacement
+from elmo_tasks.cli.bilm_surprisal import _mark
 from elmo_tasks.cli.main import COMMANDS, run
 
 LEAST = {
@@ -18,6 +19,7 @@ LEAST = {
     "bilm perplexity --max-tokens": 1,
     "bilm prepare --heldout": 0,
     "bilm prepare --workers": 1,
+    "bilm random --seed": 0,
     "bilm score --cuda-device": -1,
     "bilm surprisal --cuda-device": -1,
     "elmo --batch-size": 1,
@@ -62,6 +64,7 @@ each.
 
 MOST = {
     "bilm export --mantissa-bits": 23,
+    "bilm random --seed": 2**32 - 1,
     "serve --port": 65_535,
     "serve --workers": 256,
 }
@@ -74,7 +77,7 @@ def options(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
         if isinstance(action, argparse._SubParsersAction):
             for part, nested in action.choices.items():
                 yield from options(f"{name} {part}", nested)
-        elif action.type not in (None, location, path, replacement):
+        elif action.type not in (None, location, path, replacement, _mark):
             yield f"{name} {action.option_strings[-1]}"
 
 

@@ -9,12 +9,8 @@ from typing_extensions import TypedDict
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.formats.json_values import (
-    TEXT,
-    parse_json,
-    validate,
-    words_of,
-)
+from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_values import TEXT, validate, words_of
 from tests.system import require_path
 
 

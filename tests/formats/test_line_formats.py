@@ -24,7 +24,7 @@ from elmo_tasks.experiments.probes.senses import (
     read_senses,
 )
 from elmo_tasks.formats.columns import read_columns
-from elmo_tasks.formats.json_values import parse_json
+from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.tagged import read_tagged

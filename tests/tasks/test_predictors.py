@@ -157,5 +157,5 @@ def test_sizes_count_what_is_computed() -> None:
 @pytest.mark.parametrize("task", INPUTS)
 def test_unknown_keys_are_rejected_before_anything_is_computed(task: str) -> None:
     inputs = [INPUTS[task], {**INPUTS[task], "wrong": 1}]
-    with pytest.raises(InputError, match=r"expected an object, got \[\]"):
+    with pytest.raises(InputError, match="expected an object with keys among"):
         stored(task).predict_batch_json(inputs)

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import INPUTS, LOCK
-from elmo_tasks.training import run as train
 from elmo_tasks.training.folder import (
     exclusive,
     prepare,
@@ -277,8 +276,8 @@ def test_files_of_somebody_else(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match="expected an empty folder, got config.json, log, options.json"
     ):
-        train.train(Params(dict(CONFIG)), tmp_path)
-    assert set(os.listdir(tmp_path)) == {"log", "options.json", "config.json"}
+        start(tmp_path)
+    assert names(tmp_path) == {"log", "options.json", "config.json"}
 
 
 def test_many_names_are_one_line(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from overrides import overrides
 from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.json_values import TEXT, parse_json, validate
+from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_values import TEXT, validate
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.trees import unescape
 from elmo_tasks.nn.word_indexer import shared_token
