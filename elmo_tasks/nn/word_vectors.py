@@ -332,9 +332,7 @@ def _table(
         deviation = float(known.std())
         start = torch.normal(mean, deviation, (len(words), width)).numpy()
     elif unknown == "mean":
-        start = np.broadcast_to(
-            known.mean(axis=0, dtype=np.float64), (len(words), width)
-        )
+        start = np.broadcast_to(known.mean(axis=0), (len(words), width))
     else:
         start = np.zeros((len(words), width), known.dtype)
     filled = []
