@@ -49,7 +49,8 @@ exclude_patterns = [
     "tutorials/execute.py",
 ]
 nitpicky = True
-nitpick_ignore = [("py:class", "Language")]  # of spaCy, imported for type checkers
+# Imported for type checkers alone: of spaCy, and of `tasks.inputs`.
+nitpick_ignore = [("py:class", name) for name in ("Language", "Input", "Output")]
 repository = REPOSITORY
 
 # Markdown: that of GitHub, with equations.

@@ -22,6 +22,8 @@ class Handler(socketserver.BaseRequestHandler):
         message, streams, _, _ = socket.recv_fds(self.request, 1 << 20, 3)
         for target, stream in enumerate(streams):
             os.dup2(stream, target)
+        # The server's own stdout may be a file, which a pipe is not.
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
         request = json.loads(message)
         os.chdir(request["folder"])
         os.environ.clear()
