@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 OPTION = re.compile(r"^  (?:-\w(?: [A-Z]+)?, )?(--[a-z0-9-]+)", re.MULTILINE)
 ACTIONS = {
     "probe": ("wsd", "pos", "neighbors"),
-    "bilm": ("prepare", "export", "perplexity", "surprisal", "score"),
+    "bilm": ("prepare", "export", "perplexity", "surprisal", "score", "random"),
 }
 
 SHORT = {"dataset_reader.max_instances": 20}
@@ -87,6 +87,7 @@ CALLS = [
     ),
     Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
     Call("train {config} -s {run_copy} --recover -o '{tiny}' --download-limit 1"),
+    Call("train {config} -s {run_copy} --recover -o '{tiny}' --allow-changed-files"),
     Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
     Call(
         "check ner_elmo --scale mini --show --download-limit 1",
@@ -107,7 +108,10 @@ CALLS = [
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
     Call("models --remove nlpl-218", prints="nlpl-218: removed 1 bytes"),
-    Call(TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'", prints="2 runs"),
+    Call(
+        TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*' --allow-changed-files",
+        prints="2 runs",
+    ),
     Call(
         TABLE + " --dry-run --no-cache --include-package collections --download-limit 1"
     ),
@@ -234,6 +238,19 @@ CALLS = [
         prints="mean",
     ),
     Call(
+        "bilm surprisal {items} --model {bilm_run} --out {out}/words.tsv --column text"
+        " --keep item --regions '|' --tokenizer basic",
+        ("words.tsv",),
+    ),
+    Call(
+        "bilm random {out}/random --seed 3 --format safetensors",
+        ("random/model.safetensors",),
+    ),
+    Call(
+        "bilm random {out}/random --options {bilm}/options.json",
+        ("random/weights.hdf5",),
+    ),
+    Call(
         "bilm score --pairs {pairs} --model {bilm_run} --out {out}/pairs.tsv --group"
         " field --tokenizer basic --precision bfloat16 --cuda-device -1 --force",
         ("pairs.tsv",),
@@ -261,6 +278,8 @@ def places(
     lines.write_text(json_lines(records))
     pairs = [{"good": one, "bad": one, "field": "ties"} for one in sentences]
     (folder / "pairs.jsonl").write_text(json_lines(pairs))
+    items = 'item,text\n1,"Mira saw|the ferry ."\n2,The ferry|left .\n'
+    (folder / "items.csv").write_text(items)
     tagged = "Mira###N saw###V\nThe###D ferry###N left###V\n"
     (folder / "tagged.txt").write_text(tagged * 4)
     old = write_old_run(folder, folder / "tagged.txt", root / "bilm")
@@ -294,6 +313,7 @@ def places(
         "inputs": str(folder / "inputs.jsonl"),
         "fasta": str(folder / "proteins.fasta"),
         "pairs": str(folder / "pairs.jsonl"),
+        "items": str(folder / "items.csv"),
         "bilm_run": str(folder / "bilm_run"),
         "text": str(text),
         "json": str(lines),

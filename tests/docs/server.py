@@ -23,7 +23,7 @@ class Handler(socketserver.BaseRequestHandler):
         for target, stream in enumerate(streams):
             os.dup2(stream, target)
         # The server's own stdout may be a file, which a pipe is not.
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
         request = json.loads(message)
         os.chdir(request["folder"])
         os.environ.clear()
