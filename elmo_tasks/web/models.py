@@ -107,16 +107,12 @@ class Worker:
 
     async def compute(self, data: bytes) -> tuple[int, bytes]:
         """
-        The status and the body for an input in JSON; waits for the process if it is
-        being started. Raises `OSError` or `asyncio.IncompleteReadError` if it dies.
+        The status and the body for an input in JSON. Raises `OSError` or
+        `asyncio.IncompleteReadError` if the process dies, or cannot be started.
 
-        Where this is cancelled while the process computes, so by a time limit, the
+        Where this is cancelled before the answer is there, so by a time limit, the
         process is replaced.
         """
-        if self.state is State.LOST:
-            self.replace()
-        if self._loading is not None:
-            await asyncio.shield(self._loading)
         if self._running is None or self.state is not State.READY:
             raise ConnectionError("the process cannot be started")
         replace = True
@@ -222,15 +218,17 @@ class ServedModel:
         """
         The status and the body for an input in JSON, which is not begun if its client
         `is_gone` when its turn comes. Raises `HTTPException` if its turn does not come
-        within half of `timeout` seconds, the answer not within all of them, or the
-        process that computes it dies.
+        within half of `timeout` seconds, the answer is not there within all of them,
+        all processes are being started again, or the one that computes it dies.
         """
+        latest = asyncio.get_running_loop().time() + timeout / 2
         try:
             async with asyncio.timeout(timeout):
-                await self._turn(timeout / 2)
+                await self._turn(latest)
                 try:
                     worker = self._take()
                     async with worker.lock:
+                        self._require_ready(worker)
                         if await is_gone():
                             problem = "the client has closed the connection"
                             raise HTTPException(400, problem)
@@ -249,16 +247,23 @@ class ServedModel:
         for worker in self._workers:
             worker.close()
 
-    async def _turn(self, seconds: float) -> None:
+    async def _turn(self, latest: float) -> None:
         """Waits for a free process."""
         self.waiting += 1
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(latest):
                 await self._free.acquire()
         except TimeoutError:
             raise self._unavailable("the model is busy") from None
         finally:
             self.waiting -= 1
+
+    def _require_ready(self, worker: Worker) -> None:
+        """Raises `HTTPException` if the process is being started again."""
+        if worker.state is State.LOST:
+            worker.replace()
+        if worker.state is not State.READY:
+            raise self._unavailable("the model is being started again")
 
     def _take(self) -> Worker:
         """A free process: one that can answer at once, if there is one."""

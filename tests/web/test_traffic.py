@@ -174,7 +174,7 @@ def test_time_limit(impatient: Server) -> None:
     assert int(late.headers["Retry-After"]) > 0
     next_one = impatient.send("/api/predict/ner", INPUTS["ner"])
     assert next_one.status == 503
-    assert json.loads(next_one.body)["error"] == "no answer within 0.5 seconds"
+    assert "started again" in json.loads(next_one.body)["error"]
     assert int(next_one.headers["Retry-After"]) > 0
     assert impatient.send("/health").status == 200
     wait_until_ready(impatient, "ner")

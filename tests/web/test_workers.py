@@ -70,11 +70,12 @@ def test_a_process_that_dies_is_replaced_and_no_request_notices(
     assert len(after & before) == 1
 
 
-def test_requests_wait_while_no_process_is_left(server: Server) -> None:
+def test_requests_are_refused_while_no_process_is_left(server: Server) -> None:
     before = wait_for_two(server)
     for pid in before:
         os.kill(pid, signal.SIGKILL)
-    while b'elmo_tasks_workers{model="ner"} 0.0\n' not in server.send("/metrics").body:
-        time.sleep(0.01)
-    assert status(server) == 200
+    reply = server.send("/api/predict/ner", INPUTS["ner"])
+    assert reply.status == 503
+    assert int(reply.headers["Retry-After"]) > 0
     assert not wait_for_two(server) & before
+    assert status(server) == 200
