@@ -68,8 +68,13 @@ class LoadedModel:
             require_tags(self.predictor)
             return
         self.name = self.task.name
-        with contextlib.suppress(InputError):  # said when it is asked for
-            self.predictor.predict_json(self.task.examples[0].input)
+        raw = {}
+        for key, box in self.task.input.boxes():
+            if box.kind == "text":
+                raw[key] = "A word ."
+        for data in (self.task.examples[0].input, raw):  # the first ones take longer
+            with contextlib.suppress(InputError):  # said when it is asked for
+                self.predictor.predict_json(data)
 
     def describe(self) -> dict[str, Any]:
         """
