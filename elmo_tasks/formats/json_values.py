@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from elmo_tasks import settings
@@ -47,7 +47,6 @@ def valid(annotation: Any) -> AfterValidator:
 Text = Annotated[str, valid(Annotated[str, is_text])]
 
 TEXT = TypeAdapter(Text)
-WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])
 
 
 def validate(
@@ -88,8 +87,3 @@ def expected(error: ErrorDetails) -> str:
     text = text.removeprefix("Value error, ")
     text = text.replace("Input should be", "expected")
     return text.replace("Field required", "missing")
-
-
-def words_of(words: Any, name: str) -> list[str]:
-    """A list of `Text` that is not empty, which error messages call `name`."""
-    return validate(WORDS, words, name)

@@ -10,8 +10,11 @@ from typing_extensions import TypedDict
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.json_values import TEXT, validate, words_of
+from elmo_tasks.formats.json_values import TEXT, validate
+from elmo_tasks.tasks.inputs import Words
 from tests.system import require_path
+
+WORDS = TypeAdapter(Words)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +99,7 @@ def test_the_path_of_the_first_invalid_value(value: Any, problem: str) -> None:
 def test_valid_values() -> None:
     value = {"words": ["a"], "count": 1}
     assert validate(TypeAdapter(Record), value, "body") == value
-    assert words_of(["a", " b"], "tokens") == ["a", " b"]
+    assert validate(WORDS, ["a", " b"], "tokens") == ["a", " b"]
     assert validate(TEXT, "caf\u00e9 \U0001f600", "text") == "caf\u00e9 \U0001f600"
 
 
@@ -116,7 +119,7 @@ def test_valid_values() -> None:
 )
 def test_invalid_words(words: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        words_of(words, "tokens")
+        validate(WORDS, words, "tokens")
 
 
 def test_small_files(tmp_path: Path) -> None:
