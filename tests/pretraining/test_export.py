@@ -306,7 +306,7 @@ def test_the_options_of_a_tuned_run(run: Path, exported: Path, tmp_path: Path) -
     shutil.rmtree(exported)
     load_trained(run)
     (run / "options.json").unlink()
-    with pytest.raises(InputError, match="exported/options.json"):
+    with pytest.raises(InputError, match="/exported: no such model"):
         load_trained(run)
 
 
