@@ -491,6 +491,7 @@ MINUTES = [
     ("results/figure-1.md", "SNLI: {} to {} minutes a run", "figure1", "snli"),
     ("results/figure-1.md", "{} to {} minutes a run on an AMD", "shares", ""),
     ("results/tokens.md", "2026-11-27, {} to {} minutes a run", "tokens", ""),
+    ("results/untrained.md", "2026-11-28, {} to {} minutes a run", "untrained", ""),
     ("results/table-1.md", "2026-11-27, {} to {} minutes a run", "aside", "sn|ner|sst"),
     ("results/table-1.md", "SQuAD {} to {},", "aside", "squad"),
     ("results/table-1.md", "SRL, in float32, {} to {}", "aside", "srl"),
@@ -718,6 +719,11 @@ for _task, _row in OF_TOKENS.items():
     for _column, _bilm in BILMS.items():
         _found = Runs("tokens", f"{_row}-{_bilm}")
         SOURCES["results/tokens.md", "Gain by the tokens", _task][_column] = _found
+    SOURCES["results/untrained.md", "A biLM without", _task] = {
+        WITHOUT: Runs("tokens", f"{_row}-baseline"),
+        "untrained": Runs("untrained", f"{_row}-untrained"),
+        WITH: Runs("tokens", f"{_row}-59M"),
+    }
 
 
 def cells() -> Iterator[tuple[str, str, str, str, Source]]:

@@ -85,6 +85,12 @@ ENTRIES = [
         "`small`: NER, SST",
         of_results("Tokens", "tokens"),
     ),
+    Entry(
+        "untrained",
+        "not in the paper",
+        "`small`: NER, SST",
+        of_results("A biLM without training", "untrained"),
+    ),
 ]
 
 
