@@ -10,6 +10,7 @@ import torch
 from allennlp.commands.train import TrainModel
 from allennlp.models import Model
 
+from elmo_tasks.run_names import CONFIG
 from elmo_tasks.training.config import read_config
 from tests.pretraining import toy
 
@@ -56,7 +57,10 @@ def built(
         **overrides,
     }
     params = read_config(config, json.dumps(keys))
-    for key in ("evaluation", "include_in_archive"):  # as `allennlp train` does
+    # As `allennlp train` does.
+    folder.mkdir(exist_ok=True)
+    params.to_file(str(folder / CONFIG))
+    for key in ("evaluation", "include_in_archive"):
         params.pop(key, None)
     return TrainModel.from_params(
         params=params, serialization_dir=str(folder), local_rank=0

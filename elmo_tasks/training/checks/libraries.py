@@ -32,10 +32,14 @@ def library_problems(config: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _mixed_precision(config: dict[str, Any]) -> Iterator[Problem]:
-    on_cpu = get(config, "trainer.cuda_device") == -1
     if get(config, "trainer.use_amp") is not True:
         return
-    if on_cpu or not torch.cuda.is_available():
+    device = get(config, "trainer.cuda_device")
+    if device is None:
+        on_cpu = not torch.cuda.is_available()
+    else:
+        on_cpu = device == -1
+    if on_cpu:
         yield Problem("trainer.use_amp", "false on a CPU", "true")
 
 
