@@ -30,10 +30,6 @@ from elmo_tasks.formats.download import download, too_large
 from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.models import published, published_at
 from elmo_tasks.formats.unpacking import unzip
-from elmo_tasks.run_names import VOCABULARY_FILE
-
-UNPACKED = ("*.json", "*.hdf5", "*.safetensors", "*.dic", "*.pkl", VOCABULARY_FILE)
-"""The members of a model's ZIP that are unpacked."""
 
 HUB = "hf://"
 _HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
@@ -305,7 +301,7 @@ def _unpacked(file: Path) -> Path:
             if not folder.is_dir():
                 aside = Path(temporary) / "model"
                 aside.mkdir()
-                unzip(file, aside, UNPACKED)
+                unzip(file, aside)
                 aside.rename(folder)
     except OSError as error:
         if not folder.is_dir():  # else another process was faster

@@ -1,6 +1,6 @@
 """
-Compressed files and archives from anywhere: read within bounds; only regular files of
-known names are unpacked.
+Compressed files and archives from anywhere: read within bounds; only regular files are
+unpacked, of an archive only those of known names.
 """
 
 import gzip
@@ -130,37 +130,49 @@ def _require_plain(member: tarfile.TarInfo, file: str | Path) -> None:
         )
 
 
-def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
+def unzip(source: Path, folder: Path) -> None:
     """
-    Unpack the members of a ZIP whose file names match the patterns to a folder that
-    nobody else writes to, without the folders in their names. Hidden files are ignored.
+    Unpack the files in a ZIP to a folder that nobody else writes to, without the
+    folders in their names. Of two members with one name, the one in fewer folders is
+    the model's; the other may be of a part of it. Hidden files are ignored.
 
     Raises `InputError` if the file is damaged or encrypted, unpacks to more than a
-    hundred times its size (or 64 MB), or has two members of the same file name.
+    hundred times its size (or 64 MB), or has two such members in equally many folders.
     """
     try:
         require_regular(source)
         with zipfile.ZipFile(source) as archive:
-            members = []
-            for member in archive.infolist():
-                if _is_known(_file_name(member), names):
-                    members.append(member)
+            members = _members(archive, source)
             # No member unpacks to more than its size in the list.
-            size = sum([member.file_size for member in members])
+            size = sum([member.file_size for member in members.values()])
             check_ratio(size, source.stat().st_size, source, least=_SMALL_ARCHIVE)
-            for member in members:
-                target = folder / _file_name(member)
-                with archive.open(member) as content, target.open("xb") as out:
+            for name, member in members.items():
+                with archive.open(member) as content, (folder / name).open("xb") as out:
                     shutil.copyfileobj(content, out)
     except InputError:
         raise
-    except FileExistsError as error:
-        raise InputError(
-            f"the ZIP has two members named {Path(error.filename).name}", file=source
-        ) from None
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"the ZIP cannot be unpacked: {error}"
         raise InputError(problem, file=source, hint=_AGAIN) from None
+
+
+def _members(archive: zipfile.ZipFile, source: Path) -> dict[str, zipfile.ZipInfo]:
+    """The members of a ZIP by the names that their files get."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    for member in sorted(archive.infolist(), key=_depth):
+        name = member.filename.rpartition("/")[2]
+        if not name or name.startswith("."):
+            continue
+        if name not in found:
+            found[name] = member
+        elif _depth(member) == _depth(found[name]):
+            raise InputError(f"the ZIP has two members named {name}", file=source)
+    return found
+
+
+def _depth(member: zipfile.ZipInfo) -> int:
+    """In how many folders a member of a ZIP is."""
+    return member.filename.count("/")
 
 
 def _is_known(name: str, patterns: Sequence[str]) -> bool:
@@ -170,10 +182,6 @@ def _is_known(name: str, patterns: Sequence[str]) -> bool:
         if fnmatchcase(name, pattern) and name.count("/") == pattern.count("/"):
             return True
     return False
-
-
-def _file_name(member: zipfile.ZipInfo) -> str:
-    return member.filename.rpartition("/")[2]
 
 
 class _Bounded(io.RawIOBase):

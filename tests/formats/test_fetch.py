@@ -234,7 +234,7 @@ def test_a_zip_is_unpacked_once(
     )
     found = model_path(str(file))
     assert found.parent == cache / "unpacked" and found.name == file_sha256(file)
-    names = ["a.json", "c.dic", "d.pkl", "model.hdf5"]
+    names = ["a.json", "c.dic", "d.pkl", "e", "model.hdf5"]
     assert sorted(path.name for path in found.iterdir()) == names
     assert list(found.parent.iterdir()) == [found]
     written = (found / "a.json").stat().st_mtime_ns
