@@ -123,7 +123,7 @@ def models(
     low = copy.deepcopy(ours)
     for name in ("forward_stack", "backward_stack"):
         setattr(plain.bilm, name, PlainStack(getattr(plain.bilm, name)))
-    low.precision = torch.bfloat16
+    low.precision = "bfloat16"
     found = {
         "elmo_tasks, float32": ours,
         "elmo_tasks, bfloat16": low,

@@ -12,10 +12,13 @@ from typing import Annotated, Literal, TypedDict
 
 from elmo_tasks.settings import Count, Settings, Size, Wrong
 
-Precision = Literal["float32", "bfloat16"]
-"""Data types of matrix products."""
+Precision = Literal["float32", "bfloat16", "emulated_bfloat16"]
+"""
+Data types of matrix products. A CPU that would emulate `bfloat16` computes in float32,
+unless it is called `emulated_bfloat16`.
+"""
 
-InferencePrecision = Literal["float32", "bfloat16", "int8"]
+InferencePrecision = Literal["float32", "bfloat16", "emulated_bfloat16", "int8"]
 """The same for weights that are not trained; `int8` is for a CPU alone."""
 
 FLOAT32_MANTISSA = 23

@@ -20,12 +20,13 @@ from elmo_tasks.bilm.characters import (
 )
 from elmo_tasks.bilm.lstm import LstmStack, State, run_stacks
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import (
-    INFERENCE_PRECISIONS,
-    can_pack,
-    packable_layers,
-)
+from elmo_tasks.bilm.packed_linear import can_pack, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
+from elmo_tasks.bilm.precision import (
+    INFERENCE_PRECISIONS,
+    announced_precision,
+    precision_on,
+)
 from elmo_tasks.bilm.safetensors_weights import load_tensors, save_tensors
 from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.weights import (
@@ -70,11 +71,12 @@ class BiLM(nn.Module):
     # Parameters
 
     - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is
-      faster on processors that support it and gives vectors whose cosine with the
-      float32 ones is above 0.999; or `int8`, for inference on a CPU with VNNI, which is
-      faster still and needs a quarter of the memory, with cosines above 0.995. Another
-      CPU computes in float32, and a warning says so. States and layers have the
-      parameters' type. `torch.autocast` does not change the precision.
+      faster on GPUs and on CPUs with AVX512-BF16, AVX-NE-CONVERT or AMX, and gives
+      vectors whose cosine with the float32 ones is above 0.999; or `int8`, for
+      inference on a CPU with VNNI, which is faster still and needs a quarter of the
+      memory, with cosines above 0.995. Another CPU computes in float32, with weights
+      that are not rounded, and a warning says so; `emulated_bfloat16` is bfloat16 on
+      any CPU. States and layers have the parameters' type. `torch.autocast` does not change the precision.
     - `initialize`: if false, the weights of the LSTMs are not initialized and must be
       loaded.
     """
@@ -237,8 +239,9 @@ class BiLM(nn.Module):
     @property
     def precision(self) -> str:
         """Name of the data type of the matrix products."""
-        if self._precision != "float32":
-            return self._precision
+        found = precision_on(self.boundaries.device, self._precision)
+        if found != "float32":
+            return found
         return str(self.dtype).removeprefix("torch.")
 
     def forward(self, character_ids: Tensor) -> LayerOutput:
@@ -326,13 +329,17 @@ class BiLM(nn.Module):
     @property
     def product_dtype(self) -> torch.dtype | None:
         """Data type of the matrix products; `None` for that of the parameters."""
-        if self._precision == "float32":
+        found = announced_precision(self.boundaries.device, self._precision)
+        if found == "float32":
             return None
-        return INFERENCE_PRECISIONS[self._precision]
+        return INFERENCE_PRECISIONS[found]
 
     @property
     def _packed_dtype(self) -> torch.dtype:
-        return self.product_dtype or self.dtype
+        found = precision_on(self.boundaries.device, self._precision)
+        if found == "float32":
+            return self.dtype
+        return INFERENCE_PRECISIONS[found]
 
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
         """

@@ -6,26 +6,18 @@ CPU.
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.bilm.precision import INFERENCE_PRECISIONS
 from elmo_tasks.errors import InputError
-from elmo_tasks.option_values import InferencePrecision, Precision
 
 Linear = Callable[[Tensor], Tensor]
 """Inputs [..., K] -> outputs [..., M]."""
 
-
-def _data_types(names: Any) -> dict[str, torch.dtype]:
-    """PyTorch's data types by their names, a `Literal`."""
-    return {name: getattr(torch, name) for name in get_args(names)}
-
-
-PRECISIONS = _data_types(Precision)
-INFERENCE_PRECISIONS = _data_types(InferencePrecision)
 
 _LARGEST = 127
 """The largest absolute value of 8 bits with a sign."""

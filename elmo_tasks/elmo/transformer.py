@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from torch.nn.functional import embedding_bag
 
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
+from elmo_tasks.bilm.precision import PRECISIONS, announced_precision, precision_on
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.transformer_files import hidden_states, load, padding_id
 from elmo_tasks.elmo.windows import windows
@@ -72,8 +73,8 @@ class Transformer(nn.Module):
       weights in safetensors.
     - `pieces`: a word's vector is the `mean` of those of its pieces, the `first` or the
       `last`.
-    - `precision`: the data type of weights and states, `float32` or `bfloat16`. The
-      layers are in float32.
+    - `precision`: the data type of weights and states, `float32`, `bfloat16` or
+      `emulated_bfloat16`, as that of `BiLM`. The layers are in float32.
 
     Raises `InputError` if a file is missing or invalid.
     """
@@ -86,8 +87,10 @@ class Transformer(nn.Module):
     ) -> None:
         super().__init__()
         self.pieces = pieces
-        self.precision = precision
-        loaded = load(Path(folder), getattr(torch, precision))
+        self._precision = precision
+        # The data type of the layers, and their device.
+        self.register_buffer("like", torch.zeros(()), persistent=False)
+        loaded = load(Path(folder), PRECISIONS[self.precision])
         self.model = loaded.model
         self.n_layers = loaded.n_layers  # L+1, with the layer of the embeddings
         self.output_dim = loaded.width  # the width D of a layer
@@ -100,8 +103,11 @@ class Transformer(nn.Module):
         special = len(self._before) + len(self._after)
         self._limit = loaded.most_pieces - special
         self._ignores_padding = loaded.ignores_padding
-        # The data type of the layers, and their device.
-        self.register_buffer("like", torch.zeros(()), persistent=False)
+
+    @property
+    def precision(self) -> str:
+        """The name of the data type of weights and states."""
+        return precision_on(self.like.device, self._precision)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -113,6 +119,7 @@ class Transformer(nn.Module):
         The layers [L+1, B, T, D] and the mask [B, T] of words with ids [B, T, C], as
         from `batch_to_ids`.
         """
+        announced_precision(self.like.device, self._precision)
         character_ids = character_ids.cpu()  # the tokenizer's words are made there
         mask = token_mask(character_ids)  # [B, T]
         rows, longest = mask.shape
@@ -123,6 +130,13 @@ class Transformer(nn.Module):
         for batch in self._batches(sequences):
             self._encode(batch, of_tokens)
         return LayerOutput(layers, mask.to(self.like.device))
+
+    def _apply(self, *args: Any, **kwargs: Any) -> Self:
+        before = self.precision
+        super()._apply(*args, **kwargs)
+        if self.precision != before:  # of a CPU and a GPU
+            self.model.to(PRECISIONS[self.precision])
+        return self
 
     def _sequences(
         self, texts: list[list[str]], longest: int

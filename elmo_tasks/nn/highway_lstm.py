@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.derivatives import first_derivative_only
-from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
+from elmo_tasks.bilm.packed_linear import packed_linear
+from elmo_tasks.bilm.precision import PRECISIONS, announced_precision
 from elmo_tasks.nn.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.highway_cell import step, step_back
 from elmo_tasks.nn.linear import summed_products
@@ -66,9 +67,7 @@ class HighwayLstm(Encoder):
             width = hidden_size
         self._dropout = dropout
         self._dropout_outputs = dropout_outputs
-        self._precision: torch.dtype | None = None
-        if precision is not None:
-            self._precision = PRECISIONS[precision]
+        self._precision = precision
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """Words [B, T, D] and their mask [B, T] -> [B, T, H]."""
@@ -78,9 +77,12 @@ class HighwayLstm(Encoder):
         packed = pack_padded_sequence(words, lengths, batch_first=True)
         batch_sizes = packed.batch_sizes.tolist()
         hidden = packed.data  # [N, D]
+        dtype = None
+        if self._precision is not None:
+            dtype = PRECISIONS[announced_precision(inputs.device, self._precision)]
         for layer in self.layers:
             kept = self._dropout_mask(hidden, rows=batch_sizes[0])  # [B, H]
-            hidden = layer(hidden, batch_sizes, kept, precision=self._precision)
+            hidden = layer(hidden, batch_sizes, kept, precision=dtype)
             if self.training and self._dropout and self._dropout_outputs:
                 of_words = torch.cat([kept[:rows] for rows in batch_sizes])  # [N, H]
                 hidden = hidden * of_words.to(hidden.dtype)

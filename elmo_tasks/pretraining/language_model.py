@@ -12,7 +12,11 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import run_stacks
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS
+from elmo_tasks.bilm.precision import (
+    INFERENCE_PRECISIONS,
+    PRECISIONS,
+    announced_precision,
+)
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.softmax import OutputSoftmax
@@ -59,9 +63,9 @@ class BiLanguageModel(nn.Module):
     - `bilm`: provides the token encoder and the LSTM stacks.
     - `dropout`: at the input of each LSTM layer and on the top output, in training mode
       only.
-    - `precision`: type of the matrix products in training mode, `float32` or
-      `bfloat16`; parameters, cells and sums are float32. `torch.autocast` overrides
-      `float32`. In evaluation mode, the biLM's own precision is used.
+    - `precision`: type of the matrix products in training mode, `float32`, `bfloat16`
+      or `emulated_bfloat16`, as that of `BiLM`; parameters, cells and sums are float32.
+      `torch.autocast` overrides `float32`. In evaluation mode, the biLM's own precision is used.
     """
 
     @checked
@@ -77,7 +81,7 @@ class BiLanguageModel(nn.Module):
         self.bilm = bilm
         self.softmax = softmax
         self.dropout = dropout
-        self.precision = PRECISIONS[precision]
+        self.precision = precision
 
     def forward(self, batch: LmBatch, states: States | None = None) -> LmOutput:
         """
@@ -162,12 +166,13 @@ class BiLanguageModel(nn.Module):
     @property
     def _product_dtype(self) -> torch.dtype | None:
         """The type of matrix products, if they differ from the float32 parameters."""
+        weight = self.softmax.weight
         if not self.training:
             dtype = INFERENCE_PRECISIONS[self.bilm.precision]
-        elif self.precision == torch.float32:
-            dtype = product_type(self.softmax.weight)
+        elif self.precision == "float32":
+            dtype = product_type(weight)
         else:
-            dtype = self.precision
+            dtype = PRECISIONS[announced_precision(weight.device, self.precision)]
         if dtype == torch.float32:
             return None
         return dtype

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.packed_linear import (
-    PRECISIONS,
     PackedWeight,
     QuantizedWeight,
     can_pack,
 )
+from elmo_tasks.bilm.precision import PRECISIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm

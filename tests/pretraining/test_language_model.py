@@ -186,7 +186,7 @@ def test_autocast_sets_the_type_of_products_in_training() -> None:
     model, batch = language_model(), random_batch()
     found = []
     for precision, enabled in (("float32", True), ("bfloat16", False)):
-        model.precision = getattr(torch, precision)
+        model.precision = precision
         model.train().zero_grad()
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
             loss = model(batch).loss
@@ -235,7 +235,7 @@ def test_the_gradient_ends_at_the_carried_states() -> None:
 def test_defaults() -> None:
     bilm = language_model().bilm
     model = BiLanguageModel(bilm, OutputSoftmax(WORDS, 6))
-    assert model.dropout == 0.1 and model.precision == torch.float32
+    assert model.dropout == 0.1 and model.precision == "float32"
 
 
 @pytest.mark.parametrize("dropout", [-0.1, 1.0, 1.5])

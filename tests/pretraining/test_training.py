@@ -136,7 +136,7 @@ def small_model(**keys: Any) -> BiLMModel:
 def test_defaults_of_the_model() -> None:
     model = small_model()
     assert model.language_model.dropout == 0.1
-    assert model.language_model.precision == torch.float32
+    assert model.language_model.precision == "float32"
     assert model.language_model.softmax.sampler is None
     assert model.loss_scale == 1.0 and model.knows_words is False
     assert small_model(negatives=3).language_model.softmax.sampler is not None

@@ -1,0 +1,110 @@
+"""
+A precision that is slower here than float32 says so and is not used: bfloat16 on a CPU
+without instructions for it, which is pretended.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_tasks.bilm import BiLM, batch_to_ids, precision
+from elmo_tasks.elmo.transformer import Transformer
+from elmo_tasks.nn.highway_lstm import HighwayLstm
+from elmo_tasks.resources import embedded_bilm
+from tests.elmo.transformer_samples import write_transformer
+from tests.pretraining.test_language_model import language_model, random_batch
+
+IDS = batch_to_ids([["A", "dog", "barks", "."], ["No"]])
+
+
+def of_bilm(name: str, folder: Path) -> Tensor:
+    return BiLM.from_files(*embedded_bilm(), precision=name)(IDS).layers
+
+
+def of_packed_bilm(name: str, folder: Path) -> Tensor:
+    bilm = BiLM.from_files(*embedded_bilm(), precision=name, packed=True)
+    return bilm(IDS).layers
+
+
+def of_transformer(name: str, folder: Path) -> Tensor:
+    return Transformer(folder, precision=name)(IDS).layers
+
+
+def of_training(name: str, folder: Path) -> Tensor:
+    torch.manual_seed(1)
+    model = language_model().train()
+    model.precision = name
+    return model(random_batch()).loss
+
+
+def of_encoder(name: str, folder: Path) -> Tensor:
+    torch.manual_seed(1)
+    encoder = HighwayLstm(
+        input_size=8, hidden_size=8, num_layers=2, dropout=0.0, precision=name
+    )
+    return encoder(torch.randn(2, 3, 8), torch.ones(2, 3, dtype=torch.bool))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(write_transformer(tmp_path_factory.mktemp("bert")))
+
+
+@pytest.fixture(autouse=True)
+def new_warning() -> None:
+    precision._warn.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "computed", [of_bilm, of_packed_bilm, of_transformer, of_training, of_encoder]
+)
+def test_a_cpu_that_would_emulate_bfloat16(
+    computed: Callable[[str, Path], Tensor],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It computes in float32, with weights that are not rounded, unless told not to."""
+    exact = computed("float32", folder)
+    monkeypatch.setattr(precision, "has_bfloat16", lambda: True)
+    rounded = computed("bfloat16", folder)
+    assert not torch.equal(rounded, exact) and not caplog.records
+    monkeypatch.setattr(precision, "has_bfloat16", lambda: False)
+    assert torch.equal(computed("emulated_bfloat16", folder), rounded)
+    assert not caplog.records
+    assert torch.equal(computed("bfloat16", folder), exact)
+    computed("bfloat16", folder)
+    (record,) = caplog.records
+    assert "precision bfloat16 needs a CPU with AVX512-BF16" in record.getMessage()
+
+
+def test_what_files_call_the_precision(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Caches and files of vectors name what was computed."""
+    names = ["float32", "bfloat16", "emulated_bfloat16"]
+    for has, expected in (
+        (True, names),
+        (False, ["float32", "float32", "emulated_bfloat16"]),
+    ):
+        monkeypatch.setattr(precision, "has_bfloat16", lambda has=has: has)
+        bilms = [BiLM.from_files(*embedded_bilm(), precision=name) for name in names]
+        assert [bilm.precision for bilm in bilms] == expected
+        transformers = [Transformer(folder, precision=name) for name in names]
+        assert [one.precision for one in transformers] == expected
+
+
+@pytest.mark.slow
+def test_a_processor_with_avx2_alone() -> None:
+    """Which these variables make of another one."""
+    code = "from elmo_tasks.bilm.precision import has_bfloat16; print(has_bfloat16())"
+    only = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=only, capture_output=True, text=True
+    )
+    assert found.stdout == "False\n", found.stderr
