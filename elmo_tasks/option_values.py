@@ -39,9 +39,6 @@ Pooling = Literal["mean", "max", "first", "last"]
 OUTPUTS = ("all", "top", "average")
 """All L+1 layers, the top layer, or the mean of all layers."""
 
-FASTA = "fasta"
-"""The format of files of proteins."""
-
 RESET, CARRY = "reset", "carry"
 
 ALLOW_CHANGED = "--allow-changed-files"

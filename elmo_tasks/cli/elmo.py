@@ -8,13 +8,7 @@ import argparse
 from elmo_tasks.cli.arguments import location
 from elmo_tasks.cli.layer_sources import add_device, add_source_options
 from elmo_tasks.errors import ALLENNLP, Interrupted, needs
-from elmo_tasks.option_values import (
-    FASTA,
-    OUTPUTS,
-    BatchSizes,
-    InferencePrecision,
-    Pooling,
-)
+from elmo_tasks.option_values import OUTPUTS, BatchSizes, InferencePrecision, Pooling
 from elmo_tasks.settings import Size, annotations, choices, number
 
 _SIZES = annotations(BatchSizes)
@@ -39,8 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "input_file",
         type=location,
         metavar="IN",
-        help="UTF-8 text with one sentence per line, a table (--column), or proteins (--input-format fasta), also gzip"
-        " or zstd; - reads standard input",
+        help="UTF-8 text with one sentence per line, or a table (--column), also gzip or zstd; - reads standard input",
     )
     parser.add_argument(
         "output_file",
@@ -104,11 +97,10 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "--input-format",
-        choices=("tokens", "text", "json", FASTA),
+        choices=("tokens", "text", "json"),
         default="tokens",
         help="what a line is: tokens separated by white space (default); raw text, split by spaCy's English rules or"
-        " --tokenizer; or JSON, a list of tokens or an object with --column. fasta: proteins, whose tokens are their"
-        " residues",
+        " --tokenizer; or JSON, a list of tokens or an object with --column",
     )
     parser.add_argument(
         "--tokenizer",

@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterator
 from elmo_tasks.cli.layer_sources import open_chosen
 from elmo_tasks.elmo.batching import Line
 from elmo_tasks.elmo.sentence_embedder import Elmo
-from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fasta import read_proteins
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.tables import read_texts, require_text
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.option_values import FASTA
 
 
 def open_elmo(args: argparse.Namespace) -> Elmo:
@@ -38,31 +35,16 @@ def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], s
 
 def format_of(args: argparse.Namespace) -> str:
     """The format and the tokenizer, as `line_parser` takes them."""
-    if args.input_format == FASTA and args.column is not None:
-        raise InputError(
-            "--column: expected none with --input-format fasta",
-            hint="a FASTA file has no columns",
-        )
     if args.tokenizer is None:
         return args.input_format
-    if args.input_format == FASTA:
-        raise InputError(
-            "--tokenizer: expected none with --input-format fasta",
-            hint="the words of a protein are its residues",
-        )
     if args.input_format == "json":
         return f"json:{args.tokenizer}"
     return f"text:{args.tokenizer}"
 
 
 def read_lines(args: argparse.Namespace, file: str) -> Iterator[tuple[int, Line]]:
-    """
-    The lines of a text, the texts of a table's column, or the proteins of a FASTA file,
-    with their numbers.
-    """
-    if args.input_format == FASTA:
-        yield from read_proteins(file)
-    elif args.input_format == "json":
+    """The lines of a text, or the texts of a table's column, with their numbers."""
+    if args.input_format == "json":
         yield from open_text(file, longest=None)
     elif args.column is None:
         require_text(file, hint="--column NAME reads a column of a table")

@@ -19,7 +19,6 @@ from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fasta import Protein
 from elmo_tasks.formats.raw_text import TEXT_IN_LIST, BlankWarning
 from elmo_tasks.option_values import BatchSizes
 from elmo_tasks.settings import Size, checked
@@ -40,8 +39,8 @@ class Sentence(NamedTuple):
     name: str
 
 
-Line = str | list[str] | Protein
-"""Text, its tokens, or a protein, whose name is its text and whose tokens are residues."""
+Line = str | list[str]
+"""Text, or its tokens."""
 
 Compute = Callable[
     [list[list[list[str]]], list[list[str]]], Iterable[np.ndarray]  # [L, B, T, D] each
@@ -59,10 +58,7 @@ def parsed(
     warn_of_blanks = BlankWarning(TEXT_IN_LIST)
     for file, number, line in lines:
         try:
-            if isinstance(line, Protein):
-                text = line.name
-                tokens = line.residues
-            elif isinstance(line, list):
+            if isinstance(line, list):
                 text = " ".join(line)
                 tokens = line
                 warn_of_blanks(tokens)
@@ -81,9 +77,7 @@ def parsed(
 
 def bytes_of(line: Line) -> bytes:
     """What a digest of a text takes of a line."""
-    if isinstance(line, Protein):
-        text = line.text()
-    elif isinstance(line, list):
+    if isinstance(line, list):
         text = json.dumps(line)
     else:
         text = line

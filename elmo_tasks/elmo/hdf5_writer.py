@@ -37,10 +37,7 @@ from elmo_tasks.formats.hdf5 import new_hdf5
 from elmo_tasks.option_values import BatchSizes
 
 Lines = Iterable[tuple[int, Line]]
-"""
-Lines, or lists of words, with their numbers, counted from 1; or proteins, whose names
-are their sentences.
-"""
+"""Lines, or lists of words, with their numbers, counted from 1."""
 
 _LONGEST_STRING = 2**31 - 1
 

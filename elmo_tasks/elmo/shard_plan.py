@@ -8,10 +8,8 @@ from itertools import islice
 
 from elmo_tasks.elmo.batching import Line, bytes_of
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fasta import read_proteins
 from elmo_tasks.formats.tables import JSON_LINES, read_rows, table_kind
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.option_values import FASTA
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,7 @@ class Shard:
 def _read(
     file: str, column: str, input_format: str, *, first: int = 1
 ) -> Iterator[tuple[int, Line]]:
-    """The rows or proteins of a file from the number `first` on, with their lines."""
-    if input_format == FASTA:
-        return read_proteins(file, first=first)
+    """The rows of a file from the number `first` on, with their lines."""
     if input_format.startswith("json") and table_kind(file) == JSON_LINES:
         return open_text(file, first=first)  # lines for the parser, with the others
     return read_rows(file, column, first=first)

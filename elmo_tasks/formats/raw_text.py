@@ -16,10 +16,7 @@ from unicodedata import category, name
 
 from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.formats.basic_tokenizer import ABBREVIATIONS, RULE, basic_tokens
-from elmo_tasks.formats.fasta import RULE as RESIDUES
-from elmo_tasks.formats.fasta import residues
 from elmo_tasks.held_back import held_back
-from elmo_tasks.option_values import FASTA
 
 if TYPE_CHECKING:
     from spacy import Language
@@ -318,9 +315,9 @@ def _is_punctuation(text: str) -> bool:
 def expected_input_format(value: str) -> str | None:
     """What is expected in place of a format that `line_parser` does not know."""
     kind, _, tokenizer = value.partition(":")
-    if kind in ("text", "json") or (kind in ("tokens", FASTA) and not tokenizer):
+    if kind in ("text", "json") or value == "tokens":
         return None
-    return "one of tokens, text, json, fasta, text:TOKENIZER, json:TOKENIZER"
+    return "one of tokens, text, json, text:TOKENIZER, json:TOKENIZER"
 
 
 def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
@@ -331,11 +328,8 @@ def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
     `input_format` is `tokens` between white space, raw `text` for spaCy's English
     rules, or `json`: a list of tokens, or an object whose `column` is such a list, or
     text with white space between tokens. `text:NAME` and `json:NAME` split text by
-    another tokenizer, such as `text:basic` and `json:spacy:la`. The sequences of
-    `fasta` are split into residues.
+    another tokenizer, such as `text:basic` and `json:spacy:la`.
     """
-    if input_format == FASTA:
-        return residues, RESIDUES
     kind, _, tokenizer = input_format.partition(":")
     default = WHITESPACE
     if kind == "text":

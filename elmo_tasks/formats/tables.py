@@ -20,6 +20,7 @@ CSV, TSV, JSON_LINES, PARQUET = ".csv", ".tsv", ".jsonl", ".parquet"
 TABLES = (CSV, TSV, JSON_LINES, PARQUET)
 """How the names of tables end, before `.gz` or `.zst`."""
 
+_FASTA = ".fasta"  # not .fa, which is the code of Persian, too
 _COMPRESSED = (".gz", ".zst")
 _DELIMITERS = {CSV: ",", TSV: "\t"}
 
@@ -34,17 +35,32 @@ class Row(NamedTuple):
 
 def table_kind(file: str | Path) -> str | None:
     """How the name of a table ends, one of `TABLES`; `None` for another file."""
+    ending = _ending(file)
+    return ending if ending in TABLES else None
+
+
+def _ending(file: str | Path) -> str:
+    """How the name of a file ends, in lower case, before `.gz` or `.zst`."""
     path = PurePosixPath(str(file).lower())
     if path.suffix in _COMPRESSED:
         path = path.with_suffix("")
-    return path.suffix if path.suffix in TABLES else None
+    return path.suffix
 
 
 def require_text(file: str | Path, *, hint: str) -> None:
-    """Raises `InputError` for a table, which would be read as lines of text."""
+    """
+    Raises `InputError` for a table or proteins, which would be read as lines of text.
+    """
     kind = table_kind(file)
     if kind is not None:
         raise InputError(f"expected text, got a table ({kind})", file=file, hint=hint)
+    _require_no_proteins(file)
+
+
+def _require_no_proteins(file: str | Path) -> None:
+    if _ending(file) == _FASTA:
+        hint = "read it in Python: elmo.embed([list(sequence)]) (docs/PROTEINS.md)"
+        raise InputError(f"expected text, got {_FASTA}", file=file, hint=hint)
 
 
 def read_texts(
@@ -83,6 +99,7 @@ def read_rows(
             if kind == PARQUET or is_parquet(opened):
                 yield from islice(read_column(opened, file, column), first - 1, None)
                 return
+        _require_no_proteins(file)
         yield from open_text(file, first=first)
         return
     for row in islice(read_texts(file, column), first - 1, None):

@@ -143,14 +143,6 @@ CALLS = [
         ("v.hdf5",),
     ),
     Call(
-        f"elmo {{fasta}} {{out}}/v.hdf5 --input-format fasta {BILM}",
-        ("v.hdf5",),
-    ),
-    Call(
-        f"static {{fasta}} -o {{out}}/s.txt --min-count 1 --input-format fasta {BILM}",
-        ("s.txt",),
-    ),
-    Call(
         "elmo {text} {out}/v.hdf5 --model {transformer} --pieces first",
         ("v.hdf5",),
     ),
@@ -284,7 +276,6 @@ def places(
     (folder / "tagged.txt").write_text(tagged * 4)
     old = write_old_run(folder, folder / "tagged.txt", root / "bilm")
     (folder / "sentences.jsonl").write_text('{"sentence": "Mira saw ."}\n')
-    (folder / "proteins.fasta").write_text(">P1\nMKVLA\n>P2\nMSE*\n")
     inputs = [{"tokens": sentence.split()} for sentence in sentences]
     (folder / "inputs.jsonl").write_text(json_lines(inputs))
     rows = [
@@ -311,7 +302,6 @@ def places(
         "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
         "data": str(root / "ner" / "eng.testa"),
         "inputs": str(folder / "inputs.jsonl"),
-        "fasta": str(folder / "proteins.fasta"),
         "pairs": str(folder / "pairs.jsonl"),
         "items": str(folder / "items.csv"),
         "bilm_run": str(folder / "bilm_run"),

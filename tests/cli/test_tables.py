@@ -213,10 +213,6 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
     calls: list[tuple[tuple[object, ...], str]] = [
         (("elmo", text, out, *bilm(folder), *column), r"expected a table \(.csv"),
         (("elmo", "-", out, *bilm(folder), *column), "expected a table"),
-        (
-            ("elmo", table, out, *bilm(folder), *column, "--input-format", "fasta"),
-            "--column: expected none with --input-format fasta",
-        ),
         (("bilm", "surprisal", text, *run, *column), "expected a table"),
         (("bilm", "surprisal", "-", *run, *column), "expected a table"),
         (("bilm", "surprisal", text, *run, "--keep", "item"), "--keep needs --column"),

@@ -1,14 +1,13 @@
 """
-Vectors of proteins with a biLM of SeqVec's shape and random weights: those of
-AllenNLP's `Elmo`, by windows if a protein is long, under the names of the proteins.
+Vectors of proteins: the recipe of docs/PROTEINS.md, a biLM of SeqVec's sizes, and what
+the commands say about FASTA.
 """
 
 import json
-from functools import partial
+import runpy
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
 import torch
@@ -17,20 +16,21 @@ from allennlp.modules.elmo import batch_to_ids
 
 from elmo_tasks.bilm import BiLM, BiLMOptions
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.windows import windows
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fasta import read_proteins
-from tests.elmo.samples import write_bilm
+from tests.docs.test_examples import blocks_of
 from tests.test_flow import elmo_tasks
+from tests.tiny import ROOT
 
-elmo = partial(elmo_tasks, "elmo")
+FASTA = """>sp|P1|A a protein
+SEQWE
+NCE
+>P2
+mkuobzxjvla*
 
-SEQUENCES = {
-    "sp|P1|A": "SEQWENCE",
-    "P2": "MKUOBZXJVLA",
-    "P3": "M",
-    "P4": "ACDEFGHIK" * 4,
-}
+>P3 another
+M
+"""
+SEQUENCES = {"sp|P1|A": "SEQWENCE", "P2": "MKUOBZXJVLA", "P3": "M"}
 
 SEQVEC: dict[str, Any] = {
     "filters": (
@@ -54,19 +54,57 @@ SEQVEC: dict[str, Any] = {
 
 
 @pytest.fixture
-def bilm(tmp_path: Path) -> tuple[str, str]:
-    (tmp_path / "bilm").mkdir()
-    return write_bilm(tmp_path / "bilm")
+def recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The blocks of Python that PROTEINS runs, in files of the current folder."""
+    monkeypatch.chdir(tmp_path)
+    files = []
+    for block in blocks_of(ROOT / "docs" / "PROTEINS.md"):
+        if block.info == "python":
+            files.append(tmp_path / f"{block.line}.py")
+            files[-1].write_text(block.text)
+    return files
 
 
-@pytest.fixture
-def fasta(tmp_path: Path) -> Path:
-    file = tmp_path / "proteins.fasta"
-    lines = []
-    for name, sequence in SEQUENCES.items():
-        lines.append(f">{name} a protein\n{sequence[:5].lower()}\n{sequence[5:]}\n")
-    file.write_text("".join(lines))
-    return file
+def test_the_recipe(recipes: list[Path]) -> None:
+    Path("proteins.fasta").write_text(FASTA)
+    done = runpy.run_path(str(recipes[0]))
+    assert done["sequences"] == SEQUENCES
+    lists = [list(sequence) for sequence in SEQUENCES.values()]
+    expected = Elmo.from_pretrained().embed(lists)
+    for found, layers in zip(done["vectors"], expected, strict=True):
+        np.testing.assert_allclose(found, layers, atol=1e-5)
+
+
+def test_the_recipe_of_a_file(recipes: list[Path]) -> None:
+    written = runpy.run_path(str(recipes[1]))
+    options = ("--input-format", "json", "--average", "--pooling", "mean")
+    elmo_tasks("elmo", "proteins.jsonl", "means.hdf5", *options)
+    with ElmoVectors("means.hdf5") as vectors:
+        lines = [vectors.sentence(index) for index in range(len(vectors))]
+        means = list(vectors)
+    assert [json.loads(line)["name"] for line in lines] == list(written["sequences"])
+    lists = [list(sequence) for sequence in written["sequences"].values()]
+    expected = Elmo.from_pretrained().embed_sentences(lists)
+    np.testing.assert_allclose(means, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["x.fasta", "x.FASTA.gz"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("elmo", "{file}", "{out}"),
+        ("elmo", "{file}", "{out}", "--shards", "2"),
+        ("static", "{file}", "-o", "{out}"),
+    ],
+)
+def test_fasta_is_no_text(command: tuple[str, ...], name: str, tmp_path: Path) -> None:
+    """Its lines would be read as words."""
+    file = tmp_path / name
+    file.write_text(FASTA)
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match=r"expected text, got \.fasta \(read it in"):
+        elmo_tasks(*[part.format(file=file, out=out) for part in command])
+    assert not out.exists()
 
 
 @torch.no_grad()
@@ -87,114 +125,14 @@ def of_allennlp(files: tuple[str, str], sequences: list[str]) -> list[np.ndarray
     return found
 
 
-def test_the_vectors_of_allennlp(
-    bilm: tuple[str, str], fasta: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out.hdf5"
-    model = ("--model", "+".join(bilm))
-    elmo(fasta, out, "--input-format", "fasta", *model)
-    expected = of_allennlp(bilm, list(SEQUENCES.values()))
-    with ElmoVectors(out) as vectors:
-        assert vectors.info["tokenizer"] == "residues 1"
-        for place, (name, sequence) in enumerate(SEQUENCES.items()):
-            assert vectors.sentence(place) == name
-            assert vectors.tokens(place) == list(sequence)
-            np.testing.assert_allclose(vectors[place], expected[place], atol=1e-5)
-    with h5py.File(out) as hdf5:
-        places = json.loads(hdf5["sentence_to_index"][0])
-    assert list(places) == list(SEQUENCES)
-    opened = Elmo.from_files(*bilm, device="cpu")
-    proteins = [protein for _, protein in read_proteins(fasta)]
-    means = opened.embed_sentences(
-        [protein.residues for protein in proteins], pooling="mean"
-    )
-    for mean, layers in zip(means, expected, strict=True):
-        np.testing.assert_allclose(mean, layers.mean(0).mean(0), atol=1e-5)
-
-
-def test_a_vector_per_protein(
-    bilm: tuple[str, str], fasta: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out.hdf5"
-    options = ("--input-format", "fasta", "--model", "+".join(bilm))
-    elmo(fasta, out, *options, "--average", "--pooling", "mean")
-    expected = of_allennlp(bilm, list(SEQUENCES.values()))
-    with ElmoVectors(out) as vectors:
-        names = [vectors.sentence(place) for place in range(len(vectors))]
-        means = np.stack(list(vectors))
-    assert names == list(SEQUENCES)
-    for mean, layers in zip(means, expected, strict=True):
-        np.testing.assert_allclose(mean, layers.mean(0).mean(0), atol=1e-5)
-    with pytest.raises(InputError, match="--pooling cannot be combined with --shards"):
-        elmo(fasta, tmp_path / "out", *options, "--pooling", "mean", "--shards", 2)
-
-
-def test_long_proteins(bilm: tuple[str, str], fasta: Path, tmp_path: Path) -> None:
-    """Each residue's vector is from the window in which it has most context."""
-    out = tmp_path / "out.hdf5"
-    sizes = ("--max-length", 12, "--overlap", 4)
-    model = ("--model", "+".join(bilm))
-    elmo(fasta, out, "--input-format", "fasta", *sizes, *model)
-    sequence = SEQUENCES["P4"]
-    with ElmoVectors(out) as vectors:
-        found = vectors[3]
-    for window in windows(len(sequence), limit=12, overlap=4):
-        (expected,) = of_allennlp(bilm, [sequence[window.start : window.end]])
-        own = slice(window.first - window.start, window.last - window.start)
-        np.testing.assert_allclose(
-            found[:, window.first : window.last], expected[:, own], atol=1e-5
-        )
-
-
-def test_shards_of_proteins(bilm: tuple[str, str], fasta: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    options = ("--input-format", "fasta", "--model", "+".join(bilm))
-    elmo(fasta, tmp_path / "out.hdf5", *options)
-    elmo(fasta, tmp_path / "out", *options, "--shards", 3)
-    elmo(fasta, tmp_path / "out", *options, "--shards", 3)  # resumes
-    with (
-        ElmoVectors(tmp_path / "out.hdf5") as whole,
-        ElmoVectors(tmp_path / "out") as shards,
-    ):
-        for place, name in enumerate(SEQUENCES):
-            assert shards.sentence(place) == whole.sentence(place) == name
-            assert shards.tokens(place) == whole.tokens(place)
-            np.testing.assert_allclose(shards[place], whole[place], atol=1e-5)
-
-
-def test_vectors_of_residues(
-    bilm: tuple[str, str], fasta: Path, tmp_path: Path
-) -> None:
-    """`elmo-tasks static`: one vector for each amino acid."""
-    out = tmp_path / "out.txt"
-    options = ("--input-format", "fasta", "--min-count", 1)
-    elmo_tasks("static", fasta, "-o", out, *options, "--model", "+".join(bilm))
-    words = [line.split()[0] for line in out.read_text().splitlines()[1:]]
-    assert sorted(words) == sorted(set("".join(SEQUENCES.values())))
-
-
-def test_damaged_proteins(bilm: tuple[str, str], tmp_path: Path) -> None:
-    """Nothing is written."""
-    file = tmp_path / "damaged.fasta"
-    file.write_text(">P1\nMK\n>P1\nMK\n")
-    options = ("--input-format", "fasta", "--model", "+".join(bilm))
-    for more in ((), ("--shards", 2)):
-        with pytest.raises(InputError, match=f"^{file}:3: the name 'P1' is already"):
-            elmo(file, tmp_path / "out", *options, *more)
-        assert not (tmp_path / "out").exists()
-    with pytest.raises(InputError, match="--tokenizer: expected none with"):
-        elmo(file, tmp_path / "out", *options, "--tokenizer", "basic")
-
-
 @pytest.mark.slow
-def test_the_widths_of_seqvec(fasta: Path, tmp_path: Path) -> None:
+def test_the_widths_of_seqvec(tmp_path: Path) -> None:
     torch.manual_seed(1)
     files = str(tmp_path / "options.json"), str(tmp_path / "weights.hdf5")
     BiLM(BiLMOptions(**SEQVEC)).save_files(*files)
     opened = Elmo.from_files(*files, device="cpu")
     assert (opened.dimension, opened.n_layers) == (1024, 3)
-    proteins = [protein for _, protein in read_proteins(fasta)]
-    found = opened.embed([protein.residues for protein in proteins])
+    found = opened.embed([list(sequence) for sequence in SEQUENCES.values()])
     expected = of_allennlp(files, list(SEQUENCES.values()))
     for ours, theirs in zip(found, expected, strict=True):
         assert np.abs(theirs[2]).max() > 1e-3

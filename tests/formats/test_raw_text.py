@@ -270,16 +270,14 @@ def test_what_is_no_tokenizer(chosen: Any) -> None:
         open_tokenizer(chosen, advice="")
 
 
-@pytest.mark.parametrize(
-    "value", ["tokens", "text", "json", "fasta", "text:basic", "json:x"]
-)
+@pytest.mark.parametrize("value", ["tokens", "text", "json", "text:basic", "json:x"])
 def test_input_formats(value: str) -> None:
     assert expected_input_format(value) is None
 
 
-@pytest.mark.parametrize("value", ["tokens:basic", "fasta:basic", "lines", "", "basic"])
+@pytest.mark.parametrize("value", ["tokens:basic", "fasta", "lines", "", "basic"])
 def test_other_input_formats(value: str) -> None:
-    expected = "one of tokens, text, json, fasta, text:TOKENIZER, json:TOKENIZER"
+    expected = "one of tokens, text, json, text:TOKENIZER, json:TOKENIZER"
     assert expected_input_format(value) == expected
 
 
@@ -299,7 +297,6 @@ SPACY_EN = f"spaCy {spacy.__version__}, blank en"
         ("json", " ", [], "JSON"),
         ("json:basic", '{"tokens": "b."}', ["b", "."], "JSON, basic 1"),
         ("json:basic", '["b."]', ["b."], "JSON, basic 1"),
-        ("fasta", "mK v*", ["M", "K", "V"], "residues 1"),
     ],
 )
 def test_lines(input_format: str, line: str, words: list[str], name: str) -> None:
