@@ -1,5 +1,6 @@
 """
-Atomic writes: to a temporary file, which is flushed and renamed. The digest of a file.
+Atomic writes: to a temporary file, which is flushed and renamed. The lock of a folder.
+The digest of a file.
 """
 
 import filecmp
@@ -15,6 +16,9 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.temporary import of_other_hosts, remove_leftovers, temporary_path
 
 logger = logging.getLogger(__name__)
+
+LOCK = ".elmo_tasks.lock"
+"""The file that a process locks while it writes to a folder."""
 
 _named = set[Path]()
 """Temporary files of other hosts that this process has named."""
@@ -152,6 +156,53 @@ def atomic_write_folder(target: Path, *, last: Sequence[str] = ()) -> Iterator[P
         ) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+class Held(InputError):
+    """Another process writes to a folder."""
+
+
+@contextmanager
+def exclusive(folder: Path, *, wait: float = 1.0) -> Iterator[None]:
+    """
+    Locks a folder, which is made if it does not exist, for one process that writes to
+    it. The system releases the lock of a killed process. A file system that has no
+    locks is a warning.
+
+    Raises `Held` if another process does not release the folder within `wait` seconds,
+    and `InputError` if the folder cannot be made or written to.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=wait)
+    except Timeout:
+        problem = "expected a folder that no other process writes to, got one in use"
+        hint = "wait for the other process, or name another folder"
+        raise Held(problem, file=folder, hint=hint) from None
+    except (NotImplementedError, OSError) as error:
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot write: {reason}", file=folder) from error
+        risk = "make sure that only one process writes to it"
+        logger.warning("%s cannot be locked (%s): %s", folder, error, risk)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_held(folder: Path) -> bool:
+    """Whether another process writes to a folder."""
+    if not (folder / LOCK).is_file():
+        return False
+    try:
+        with exclusive(folder, wait=0):
+            return False
+    except Held:
+        return True
 
 
 def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:

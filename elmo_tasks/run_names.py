@@ -21,9 +21,6 @@ INPUTS = "inputs.json"
 META = "meta.json"
 """The version of AllenNLP. `training/folder.py` writes it."""
 
-LOCK = ".training.lock"
-"""Locked by `training/folder.py` while a process trains in the folder."""
-
 MEETING = ".torchrun"
 """
 The `--rdzv-id` of the torchrun that trains in the folder. `training/torchrun.py` writes

@@ -1,10 +1,21 @@
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write, atomic_write_folder, check_output_path
+from elmo_tasks.files import (
+    LOCK,
+    Held,
+    atomic_write,
+    atomic_write_folder,
+    check_output_path,
+    exclusive,
+    is_held,
+)
+from tests.forks import fork, status_of
 from tests.system import require_path
 
 
@@ -60,3 +71,71 @@ def test_a_pipe_is_written(tmp_path: Path) -> None:
         aside.write_text("written")
     assert os.read(reading, 99) == b"written"
     os.close(reading), os.close(writing)
+
+
+def test_a_folder_of_one_process(tmp_path: Path) -> None:
+    """Until it is killed, another one cannot write to it, and leaves it alone."""
+    folder = tmp_path / "new" / "run"
+    assert not is_held(folder) and not folder.exists()
+
+    def write() -> None:
+        with exclusive(folder):
+            (folder / "begun").touch()
+            signal.pause()
+
+    child = fork(write)
+    try:
+        while not (folder / "begun").exists():
+            time.sleep(0.01)
+        before = sorted(folder.iterdir())
+        assert is_held(folder)
+        with pytest.raises(Held) as error, exclusive(folder):
+            raise AssertionError("not reached")
+        assert str(error.value) == (
+            f"{folder}: expected a folder that no other process writes to, got one in"
+            " use (wait for the other process, or name another folder)"
+        )
+        assert sorted(folder.iterdir()) == before
+    finally:
+        os.kill(child, signal.SIGKILL)
+        status_of(child)
+    assert not is_held(folder)
+    with exclusive(folder):
+        assert is_held(folder)
+
+
+def test_processes_take_turns(tmp_path: Path) -> None:
+    """No count is lost, and a lock of an earlier process is no obstacle."""
+    file = tmp_path / "count"
+    file.write_text("0")
+
+    def count() -> None:
+        for _ in range(20):
+            with exclusive(tmp_path, wait=60):
+                number = int(file.read_text())
+                time.sleep(0.001)
+                file.write_text(str(number + 1))
+
+    children = [fork(count) for _ in range(3)]
+    assert [status_of(child) for child in children] == [0, 0, 0]
+    assert file.read_text() == "60"
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "run"):
+        with (
+            pytest.raises(InputError, match=f"^{folder}: cannot write: "),
+            exclusive(folder),
+        ):
+            raise AssertionError("not reached")
+
+
+def test_a_folder_that_cannot_be_locked(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As on a file system without locks, where somebody has to see to it."""
+    (tmp_path / LOCK).mkdir()
+    with exclusive(tmp_path):
+        (tmp_path / "written").touch()
+    assert "make sure that only one process writes to it" in caplog.text

@@ -7,13 +7,11 @@ writes the same bytes.
 """
 
 import json
-import logging
 import pickle
 import re
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -40,14 +38,11 @@ from elmo_tasks.elmo.parquet_vectors import (
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.elmo.shard_plan import Shard, plan
 from elmo_tasks.errors import InputError, needs, shown, without_secrets
-from elmo_tasks.files import write_text
+from elmo_tasks.files import LOCK, exclusive, write_text
 from elmo_tasks.formats.raw_text import expected_input_format, line_parser
 from elmo_tasks.settings import Settings, Size, checked
 from elmo_tasks.temporary import leftovers, remove_leftovers
 
-logger = logging.getLogger(__name__)
-
-LOCK = ".writing.lock"
 _PART = re.compile(r"part-\d{5,}\.parquet")
 
 Row = dict[str, Any]
@@ -108,12 +103,12 @@ def write_shards(
     Without an `executor`, this process writes the shards; other machines need the
     folder and the files of the source at the same paths. With `force`, shards of
     another call are removed first. `started` is called with the numbers of sentences
-    and shards, `progress` with the number of tokens of each shard. A call waits, with a
-    warning, while another one writes to the folder.
+    and shards, `progress` with the number of tokens of each shard.
 
     Returns the numbers of `sentences` and `tokens`, and the types of CPUs, `cpus`.
     Raises `InputError` if a line is invalid, the folder is from a call with another
-    text or other settings, or a worker differs from this process.
+    text or other settings, a worker differs from this process, or another call writes
+    to the folder.
     """
     with needs("pyarrow"):
         import pyarrow  # noqa: F401
@@ -130,7 +125,7 @@ def write_shards(
     settings = {**job.settings(), **text}
     _require_own(job.folder, settings, force)  # before a file is written
     done: Row = {"sentences": total, "tokens": 0, "cpus": set()}
-    with _alone(job.folder):
+    with exclusive(job.folder):
         _begin(job.folder, settings, shards, force)
         if started is not None:
             started(total, len(shards))
@@ -142,40 +137,6 @@ def write_shards(
         done["cpus"] = sorted(done["cpus"])
         write_text(job.folder / SUCCESS, json.dumps(done))
     return done
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """
-    Locks a folder, which is made if need be, while a call writes to it; waits for
-    another call.
-    """
-    from filelock import FileLock, Timeout  # PyTorch needs it, too
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot write: {error.strerror or error}", file=folder
-        ) from error
-    lock = FileLock(folder / LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        logger.warning(
-            "%s: waiting for another process that writes to this folder", folder
-        )
-        lock.acquire()
-    except (NotImplementedError, OSError) as error:  # a file system without locks
-        logger.warning(
-            "%s cannot be locked (%s): make sure that only one process writes to it",
-            folder,
-            error,
-        )
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _require_own(folder: Path, settings: dict[str, Any], force: bool) -> None:

@@ -1,6 +1,6 @@
 """
-The folder of a run: who may train in it, how a run begins and is resumed there, and its
-vocabulary and checkpoints. `run_names.py` has the names of its files.
+The folder of a run: how a run begins and is resumed there, and its vocabulary and
+checkpoints. `run_names.py` has the names of its files.
 
 A folder belongs to one run. It is made for it, or was empty; `--force` renames a folder
 that is not.
@@ -8,11 +8,9 @@ that is not.
 
 import glob
 import json
-import logging
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +18,13 @@ from allennlp.common import Params
 from allennlp.common.meta import Meta
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
-from filelock import FileLock, Timeout
 
 from elmo_tasks.errors import InputError, without_secrets
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import LOCK, atomic_write, exclusive
 from elmo_tasks.run_names import (
     BEST,
     CHECKPOINT,
     CONFIG,
-    LOCK,
     META,
     VOCABULARY,
 )
@@ -37,35 +33,8 @@ from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
 from elmo_tasks.training.nested import mapped
 
-logger = logging.getLogger(__name__)
-
 RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
 _MOST_NAMES = 10  # in a message
-
-
-@contextmanager
-def exclusive(folder: Path) -> Iterator[None]:
-    """
-    Locks a folder, which is created if it does not exist. Raises `InputError` if
-    another process is training in it.
-    """
-    lock = FileLock(folder / LOCK)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout:
-        problem = "another process is training in this folder"
-        hint = "wait for it, or give -s another folder"
-        raise InputError(problem, file=folder, hint=hint) from None
-    except (NotImplementedError, OSError) as error:
-        if not folder.is_dir():
-            raise
-        risk = "make sure that only one process trains in it"
-        logger.warning("%s cannot be locked (%s): %s", folder, error, risk)
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -73,7 +42,7 @@ def set_aside(folder: Path) -> Path | None:
     Renames a folder that has files to `NAME.1`, or the next number for which nothing is
     there. Returns the new path; `None` if there is no such folder, or it is empty.
 
-    Raises `InputError` if another process is training in it, if it cannot be renamed,
+    Raises `InputError` if another process writes to it, if it cannot be renamed,
     or if it is the current folder or has it inside.
     """
     if not _names(folder):

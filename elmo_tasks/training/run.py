@@ -20,14 +20,13 @@ from allennlp.training import GradientDescentTrainer, Trainer
 from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError, Interrupted, without_secrets
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import LOCK, atomic_write, exclusive
 from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.processes import keep_freed_memory
 from elmo_tasks.run_names import (
     ARCHIVE,
     BEST,
     CONFIG,
-    LOCK,
     META,
     MODEL_COPIES,
     MODEL_RECORD,
@@ -38,7 +37,6 @@ from elmo_tasks.training.archive_contents import archived_config
 from elmo_tasks.training.checks.training import VERIFIED, check_config, describe
 from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.folder import (
-    exclusive,
     make_vocabulary,
     prepare,
     read_saved_vocabulary,

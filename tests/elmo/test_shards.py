@@ -5,7 +5,6 @@ same bytes.
 
 import gzip
 import json
-import logging
 import multiprocessing
 import pickle
 import time
@@ -20,7 +19,6 @@ import pytest
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.shard_plan import plan
 from elmo_tasks.elmo.shards import (
-    LOCK,
     Row,
     ShardJob,
     _opened,
@@ -28,6 +26,7 @@ from elmo_tasks.elmo.shards import (
     write_shards,
 )
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import LOCK
 from elmo_tasks.formats.text_files import list_files
 from elmo_tasks.workers import WorkerLost, processes
 from tests.elmo.samples import write_bilm
@@ -386,23 +385,26 @@ def test_the_input_is_never_removed(
     assert parts(tmp_path / "out") == before
 
 
-def test_two_calls_on_one_folder(
-    elmo: Elmo, corpus: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The second waits, also one that would remove the shards of the first."""
+def test_two_calls_on_one_folder(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
+    """The second is an error, also one that would remove the shards of the first."""
     out, begun = tmp_path / "out", tmp_path / "begun"
-    write(elmo, corpus, tmp_path / "whole", count=2)
+    ended = tmp_path / "ended"
+    write(elmo, corpus, tmp_path / "whole", count=4)
 
     def slow(tokens: int) -> None:
         begun.touch()
-        time.sleep(1)
+        while not ended.exists():
+            time.sleep(0.01)
 
     first = fork(lambda: write(elmo, corpus, out, count=4, progress=slow))
     while not begun.exists():
         time.sleep(0.01)
-    with caplog.at_level(logging.WARNING):
-        write(elmo, corpus, out, count=2, force=True)
-    assert caplog.text.count("out: waiting for another process that writes") == 1
+    for options in ({}, {"count": 2, "force": True}):
+        with pytest.raises(
+            InputError, match=r"^\S+out: expected a folder that no other"
+        ):
+            write(elmo, corpus, out, **{"count": 4, **options})
+    ended.touch()
     assert status_of(first) == 0 and parts(out) == parts(tmp_path / "whole")
     assert (out / "_SUCCESS").exists()
 

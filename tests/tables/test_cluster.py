@@ -24,6 +24,7 @@ from elmo_tasks.experiments.tables.schedule import (
     peak_memory,
 )
 from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.files import exclusive, is_held
 from elmo_tasks.ray_cluster import connected
 from tests.tables.tables import LAST, finish, row, write_table
 from tests.tiny import ROOT
@@ -40,7 +41,8 @@ from elmo_tasks import processes
 processes.POLL_SECONDS = 0.05
 processes.exit_with_parent(int(sys.argv[3]))
 folder = pathlib.Path(sys.argv[1])
-plan, lock, steps = json.loads((folder / "plan.json").read_text()), (folder / ".lock").open("w"), folder / "steps"
+plan, steps = json.loads((folder / "plan.json").read_text()), folder / "steps"
+lock = (folder / ".elmo_tasks.lock").open("w")
 fcntl.flock(lock, fcntl.LOCK_EX)
 for step in range(len(steps.read_text().split()) if steps.exists() else 0, 3):
     while step == 2 and (folder.parent.parent / "wait").exists():
@@ -115,7 +117,7 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
         assert next(changes).run is second
         until(lambda: at_last_step(second))
         changes.close()
-        until(lambda: not run_dir.is_held(second.folder))
+        until(lambda: not is_held(second.folder))
     assert run_dir.read_result(first.folder) and not run_dir.read_result(second.folder)
 
 
@@ -131,7 +133,7 @@ def test_failures(nodes: Any, tmp_path: Path) -> None:
     first.prepare()
     found = []
     with connected(nodes.address) as ray, ExitStack() as other:
-        other.enter_context(run_dir.lock(first.folder))
+        other.enter_context(exclusive(first.folder))
         for one in execute(ray, [first, last], "raise SystemExit(3)"):
             if one.state is State.HELD:
                 other.close()
@@ -220,7 +222,7 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
         worker = next(iter(nodes.worker_nodes))
         (lost,) = [run for run in runs if worker.node_id[:6] in node_of(run)]
         nodes.remove_node(worker, allow_graceful=False)
-        until(lambda: not run_dir.is_held(lost.folder))
+        until(lambda: not is_held(lost.folder))
         (folder / "wait").unlink()
         thread.join(SECONDS)
     assert not session.left and not session.failed, lines

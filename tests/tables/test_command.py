@@ -20,6 +20,7 @@ from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import RunCommand
 from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.files import exclusive
 from elmo_tasks.run_names import MODEL
 from tests.tables.tables import LAST, finish, row, write_result, write_table
 from tests.test_flow import elmo_tasks
@@ -349,11 +350,11 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
     held = Session(table, tmp_path / "out", rows=["last"])
     (run,) = held.left
     run.prepare()
-    with run_dir.lock(run.folder):
+    with exclusive(run.folder):
         shown = ablate("--join")
     assert Untrained.started == ["baseline, seed 1"]
     assert "other processes execute the runs that are left: 1\n" in shown
-    with run_dir.lock_to_write(tmp_path / "out"):
+    with exclusive(tmp_path / "out"):
         writing = Thread(target=held.write)
         writing.start()
         writing.join(0.2)
@@ -364,7 +365,7 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
 
 def test_a_locked_run_has_not_failed(tmp_path: Path) -> None:
     (tmp_path / run_dir.PLAN).write_text("{}")
-    with run_dir.lock(tmp_path), pytest.raises(SystemExit) as stopped:
+    with exclusive(tmp_path), pytest.raises(SystemExit) as stopped:
         elmo_tasks("ablate-run", tmp_path)
     assert stopped.value.code == process.HELD
     assert not (tmp_path / run_dir.FAILURE).exists()

@@ -22,6 +22,7 @@ from elmo_tasks.experiments.tables.schedule import (
     State,
 )
 from elmo_tasks.experiments.tables.table import Row
+from elmo_tasks.files import exclusive
 from tests.system import is_alive
 from tests.tables.tables import finish
 
@@ -137,8 +138,8 @@ def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
     for one in runs[:2]:
         one.prepare()
     with ExitStack() as first, ExitStack() as second:
-        first.enter_context(run_dir.lock(runs[0].folder))
-        second.enter_context(run_dir.lock(runs[1].folder))
+        first.enter_context(exclusive(runs[0].folder))
+        second.enter_context(exclusive(runs[1].folder))
         found = []
         for event in run_all(runs, workers=1):
             found.append(f"{event.run.row.name} {event.state.name}")
@@ -172,9 +173,9 @@ def test_join(tmp_path: Path) -> None:
     for one in runs[:3]:
         one.prepare()
     with ExitStack() as others, ExitStack() as other:
-        others.enter_context(run_dir.lock(held.folder))
+        others.enter_context(exclusive(held.folder))
         for one in (needed, failing):
-            other.enter_context(run_dir.lock(one.folder))
+            other.enter_context(exclusive(one.folder))
         found = []
         for event in run_all(runs, workers=1, join=True):
             if event.run.row.name == "a" and event.state is State.RUNNING:

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import INPUTS, LOCK
+from elmo_tasks.files import LOCK, exclusive
+from elmo_tasks.run_names import INPUTS
 from elmo_tasks.training.folder import (
-    exclusive,
     prepare,
     require_plain_name,
     set_aside,
@@ -252,7 +252,7 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
     worker, before = here.recv(), sorted(tmp_path.rglob("*"))
     for options in ({}, {"recover": True}, {"force": True}):
         with pytest.raises(
-            InputError, match="run: another process is training in this folder"
+            InputError, match="run: expected a folder that no other process writes to"
         ):
             start(run, **options)
     assert sorted(tmp_path.rglob("*")) == before

@@ -13,6 +13,7 @@ import elmo_tasks
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.process import RunCommand, stop, thread_variables
+from elmo_tasks.files import write_text
 from elmo_tasks.ray_cluster import (
     RayExecutor,
     first_line,
@@ -110,9 +111,8 @@ def _token(home: Path) -> Iterator[Path]:
     """
     A file in the folder of the runs, by which a node sees whether it shares the folder.
     """
-    with run_dir.lock_to_write(home):
-        token = home / f".ray-{secrets.token_hex(8)}"
-        token.touch()
+    token = home / f".ray-{secrets.token_hex(8)}"
+    write_text(token, "")
     try:
         yield token
     finally:

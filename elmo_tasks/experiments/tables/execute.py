@@ -24,6 +24,7 @@ from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
 from elmo_tasks.experiments.tables.table import ASIDE
+from elmo_tasks.files import exclusive
 from elmo_tasks.processes import exit_with_parent
 from elmo_tasks.run_names import (
     ARCHIVE,
@@ -72,17 +73,15 @@ def execute(
         )
     if parent is not None:
         exit_with_parent(parent)
-    try:
-        with run_dir.lock(path):
+    with exclusive(path):
+        try:
             if run_dir.read_result(path) is None:
                 _execute(plan, path, allow_changed, report)
-    except run_dir.Held:
-        raise
-    except Exception as error:
-        reason = one_line(error) or f"{type(error).__name__}: {error}"
-        lines = [line.strip() for line in reason.splitlines()]
-        run_dir.write_failure(path, "; ".join(lines))
-        raise
+        except Exception as error:
+            reason = one_line(error) or f"{type(error).__name__}: {error}"
+            lines = [line.strip() for line in reason.splitlines()]
+            run_dir.write_failure(path, "; ".join(lines))
+            raise
 
 
 def _execute(

@@ -6,14 +6,9 @@ at a time holds the lock.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
-from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
 from elmo_tasks.run_names import MODEL, epoch_metrics
 
@@ -21,11 +16,6 @@ PLAN = "plan.json"
 RESULT = "result.json"
 FAILURE = "failure.json"
 LOG = "log.txt"
-LOCK = ".lock"
-"""
-In the folder of a run, which the process that executes it holds; and in a folder of
-several, to write.
-"""
 
 RESULT_KEYS = {
     "row",
@@ -39,28 +29,11 @@ RESULT_KEYS = {
     "scores",
     "curve",
 }
-LOCK_TIMEOUT = 1.0
-"""Seconds to wait for a lock: `is_held` of another process takes it for a moment."""
-
-
-class Held(InputError):
-    """Another process executes the run."""
-
-
-@contextmanager
-def lock_to_write(folder: Path) -> Iterator[None]:
-    """
-    Lock a folder of several runs or tables, which is made if missing. Raises
-    `InputError` if it cannot write.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / LOCK):
-            yield
-    except OSError as error:
-        raise InputError(
-            f"cannot write: {error.strerror or error}", file=folder
-        ) from error
+SHARED = 60.0
+"""
+Seconds to wait for a folder of several runs or tables, to which another call writes a
+plan or a table.
+"""
 
 
 def read_json(file: Path) -> dict[str, Any] | None:
@@ -122,34 +95,6 @@ def failure_of(folder: Path, code: int) -> str | None:
     reason = f"{ended}, see {folder / LOG}"
     write_failure(folder, reason)
     return reason
-
-
-@contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """
-    Lock a run. Raises `Held` if another process holds it. The system releases the lock
-    of a killed process.
-    """
-    try:
-        with FileLock(folder / LOCK, timeout=LOCK_TIMEOUT):
-            yield
-    except Timeout:
-        raise Held(
-            "another process executes this run",
-            file=folder,
-            hint="wait for it, or stop it",
-        ) from None
-
-
-def is_held(folder: Path) -> bool:
-    """Whether another process executes the run."""
-    if not (folder / LOCK).is_file():
-        return False
-    try:
-        with FileLock(folder / LOCK, blocking=False):
-            return False
-    except Timeout:
-        return True
 
 
 def curve(folder: Path) -> list[dict[str, float]]:

@@ -20,6 +20,7 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
+from elmo_tasks.files import exclusive
 from elmo_tasks.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.construct import (
@@ -83,7 +84,7 @@ class Run:
             "packages": self.packages,
             "scale": self.scale,
         }
-        with run_dir.lock_to_write(self.home):
+        with exclusive(self.home, wait=run_dir.SHARED):
             folder = self.folder
             run_dir.write_json(folder / run_dir.PLAN, about | self.plan)
             (folder / run_dir.FAILURE).unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.experiments.tables.process import RunCommand, Workers
 from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.files import is_held
 
 POLL_SECONDS = 0.5
 
@@ -126,7 +127,7 @@ class Scheduler:
             if _ended_elsewhere(one):
                 _end(one, code=1)
                 yield one
-            elif not run_dir.is_held(one.run.folder):
+            elif not is_held(one.run.folder):
                 self._submit(one)
             elif one.state is not State.HELD:
                 one.state = State.HELD
@@ -149,7 +150,7 @@ class Scheduler:
         if self._executed():
             return False
         left = self._in(State.WAITING, State.HELD)
-        return all(run_dir.is_held(one.run.folder) for one in left)
+        return all(is_held(one.run.folder) for one in left)
 
     def _wait(self) -> list[tuple[ScheduledRun, Future[int]]]:
         """

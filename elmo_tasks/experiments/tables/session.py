@@ -19,7 +19,7 @@ from elmo_tasks.experiments.tables.runs import Planner
 from elmo_tasks.experiments.tables.schedule import ScheduledRun, Scheduler, State
 from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import atomic_write, exclusive
 from elmo_tasks.settings import Size, checked
 
 
@@ -152,7 +152,7 @@ class Session:
         cannot be written.
         """
         # The last of several calls has read all results.
-        with run_dir.lock_to_write(self.folder):
+        with exclusive(self.folder, wait=run_dir.SHARED):
             summary = Summary(self.planner, seeds=self.seeds)
             texts = {
                 "results.jsonl": _json_lines(summary.all_records()),
