@@ -1,15 +1,19 @@
-"""The position of a training run in its data."""
+"""
+The position of a training run in its data, and the state of the random number
+generators, on which the order of the data depends.
+"""
 
+import random
 from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
+import numpy
 import torch
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader, MultiProcessDataLoader
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.runtime_state import order_state, set_random_state
 
 
 @runtime_checkable
@@ -160,3 +164,35 @@ def make_resumable(loader: DataLoader) -> Resumable:
     problem = f"trainer elmo_tasks: {wanted}, got {type(loader).__name__}"
     hint = 'set trainer.type to "gradient_descent", which does not resume exactly'
     raise InputError(problem, hint=hint)
+
+
+def random_state() -> dict[str, Any]:
+    """
+    The state of the global generators of Python, NumPy and PyTorch, and of the GPUs in
+    use.
+    """
+    of_gpus = []
+    if torch.cuda.is_initialized():
+        of_gpus = torch.cuda.get_rng_state_all()
+    return order_state() | {"torch": torch.get_rng_state(), "cuda": of_gpus}
+
+
+def order_state() -> dict[str, Any]:
+    """
+    Of Python and NumPy only, which data loaders and readers use for the order of the
+    data.
+    """
+    of_numpy: Any = numpy.random.get_state()
+    name, keys, *rest = of_numpy
+    return {"python": random.getstate(), "numpy": (name, keys.tolist(), *rest)}
+
+
+def set_random_state(state: dict[str, Any]) -> None:
+    """Restore a `random_state()` or `order_state()` of this or another process."""
+    random.setstate(state["python"])
+    numpy.random.set_state(state["numpy"])
+    if "torch" in state:
+        torch.set_rng_state(state["torch"])
+        of_gpus = state["cuda"][: torch.cuda.device_count()]
+        for device, of_gpu in enumerate(of_gpus):
+            torch.cuda.set_rng_state(of_gpu, device)

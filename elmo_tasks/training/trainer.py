@@ -27,12 +27,8 @@ from elmo_tasks.training.distributed import (
 from elmo_tasks.training.folder import has_checkpoint
 from elmo_tasks.training.logs import EpochLines, Events
 from elmo_tasks.training.pass_loss import loss_of_pass
-from elmo_tasks.training.resumable import make_resumable
-from elmo_tasks.training.run_state import RunState
-from elmo_tasks.training.runtime_state import (
-    load_runtime_state,
-    set_random_state,
-)
+from elmo_tasks.training.resumable import make_resumable, set_random_state
+from elmo_tasks.training.run_state import RunState, load_runtime_state
 
 
 def _is_metric(name: str) -> str | None:

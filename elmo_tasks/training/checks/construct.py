@@ -39,7 +39,7 @@ from elmo_tasks.training.checks.sample import NotJudged, Sample
 from elmo_tasks.training.checks.top_level import of_training, top_level_problems
 from elmo_tasks.training.nested import get
 from elmo_tasks.training.registered_names import unsafe_keys
-from elmo_tasks.training.runtime_state import random_state, set_random_state
+from elmo_tasks.training.resumable import random_state, set_random_state
 
 SAMPLES = (20, 1000)
 """
