@@ -72,7 +72,8 @@ class Range:
         above it.
         """
         most = self.at_most
-        is_beyond = isinstance(value, int | float) and value > most
+        is_number = isinstance(value, int | float)
+        is_beyond = is_number and value > most and self.below == inf
         if most in (WIDEST, LARGEST, LARGEST_FLOAT) and not is_beyond:
             most = inf
         if self.at_least != -inf and most != inf:
