@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
-from elmo_tasks.settings import Count, Settings, Size, Wrong
+from elmo_tasks.settings import Count, Range, Settings, Size, Wrong
 
 Precision = Literal["float32", "bfloat16", "emulated_bfloat16"]
 """
@@ -23,6 +23,9 @@ InferencePrecision = Literal["float32", "bfloat16", "emulated_bfloat16", "int8"]
 
 FLOAT32_MANTISSA = 23
 """Bits of the mantissa of a float32 after the leading one."""
+
+MantissaBits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
+"""To how many of them weights are rounded."""
 
 MODEL_FORMS = "NAME, FOLDER, ZIP, URL, hf://OWNER/NAME or OPTIONS.json+WEIGHTS.hdf5"
 """What the name of a model can be."""

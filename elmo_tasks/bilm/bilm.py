@@ -6,7 +6,7 @@ and 3.4).
 import copy
 import logging
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Optional, Self
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +39,7 @@ from elmo_tasks.bilm.weights import (
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import named_format, weight_format
+from elmo_tasks.option_values import MantissaBits
 from elmo_tasks.settings import PathLike, checked
 
 logger = logging.getLogger(__name__)
@@ -149,7 +150,7 @@ class BiLM(nn.Module):
         options_file: PathLike,
         weight_file: PathLike,
         *,
-        mantissa_bits: int | None = None,
+        mantissa_bits: Optional[MantissaBits] = None,
         compress: bool = True,
     ) -> None:
         """

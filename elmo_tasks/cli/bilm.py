@@ -6,7 +6,7 @@ measure it.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import add_actions, location
@@ -15,20 +15,18 @@ from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
     BLANK,
     CARRY,
-    FLOAT32_MANTISSA,
     LINE,
     PERPLEXITY_ROWS,
     RESET,
     HeldOut,
     InferencePrecision,
+    MantissaBits,
 )
 from elmo_tasks.run_names import CARD_FILE
-from elmo_tasks.settings import Range, Size, choices, number
+from elmo_tasks.settings import Size, choices, number
 
 if TYPE_CHECKING:
     from elmo_tasks.pretraining.splits import Written
-
-_Bits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
 
 
 _PREPARE = (
@@ -209,7 +207,9 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     add("--text", metavar="WORDS", help="what the biLM was trained on")
     bits = "round weights to N bits after the leading one (0 to 23), so that compressed files are smaller"
-    parser.add_argument("--mantissa-bits", type=number(_Bits), metavar="N", help=bits)
+    parser.add_argument(
+        "--mantissa-bits", type=number(MantissaBits), metavar="N", help=bits
+    )
 
 
 def _export(args: argparse.Namespace) -> None:

@@ -47,7 +47,7 @@ from elmo_tasks.formats.fetch import (
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.models import published
 from elmo_tasks.formats.tensor_files import load_tensors
-from elmo_tasks.option_values import InferencePrecision
+from elmo_tasks.option_values import InferencePrecision, MantissaBits
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
@@ -101,7 +101,7 @@ def export_run(
     out_dir: PathLike,
     *,
     chosen: Format = "hdf5",
-    mantissa_bits: int | None = None,
+    mantissa_bits: Optional[MantissaBits] = None,
     about: CardSettings = NO_CARD,
 ) -> Path:
     """

@@ -32,7 +32,7 @@ from elmo_tasks.pretraining.paragraphs import (
 from elmo_tasks.pretraining.raw_files import input_files, read_lines
 from elmo_tasks.pretraining.splits import BLOCK, write_splits
 from elmo_tasks.pretraining.text_folder import Prepared, TextFolder, sha256_of
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import PathLike, Size, checked
 from elmo_tasks.workers import processes
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class _Job:
 @checked
 def prepare(
     inputs: Iterable[str],
-    out: str | Path,
+    out: PathLike,
     *,
     language: str | None = None,
     paragraphs: Paragraphs | None = None,
