@@ -1,6 +1,6 @@
 """
 Each option of each command, as `--help` lists it, runs on a trained model: with the
-archive and with the run's folder, alone and in pairs.
+archive and with the run's folder, and in all pairs.
 """
 
 import json
@@ -461,18 +461,35 @@ PREDICT = (
     "--predictor elmo_tasks_ner",
     "--include-package collections",
 )
-"""The options of a trained model, of which each pair runs."""
+"""The options of a trained model, of which each pair is tried."""
 
 SOURCES = ("{archive}", "{run}")
 
 
 def pairs(options: tuple[str, ...]) -> list[str]:
-    """No option, each option, and each pair of them."""
-    found = [""]
-    found += options
-    for first, second in combinations(options, 2):
-        found.append(f"{first} {second}")
+    """
+    Texts of some of the options: none of them, and so many that of each two, both, one
+    and none are in as many. This is the orthogonal array of Rao (1947) for 2^k rows.
+    """
+    rows = 1
+    while rows <= len(options):
+        rows *= 2
+    found = []
+    for row in range(rows):
+        chosen = []
+        for column, option in enumerate(options, 1):
+            if (row & column).bit_count() % 2:
+                chosen.append(option)
+        found.append(" ".join(chosen))
     return found
+
+
+def test_each_pair_of_options_is_tried_in_all_ways() -> None:
+    for options in (EVALUATE, PREDICT):
+        texts = pairs(options)
+        for first, second in combinations(options, 2):
+            ways = {(first in text, second in text) for text in texts}
+            assert len(ways) == 4
 
 
 @pytest.fixture(scope="module")

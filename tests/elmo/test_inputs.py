@@ -1,0 +1,131 @@
+"""
+What `Elmo` takes and refuses beyond the types of its arguments, which
+tests/test_arguments.py tries.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.model_card import Card, CardSettings
+from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import BatchSizes, Sizes
+from elmo_tasks.pretraining.export import load_start
+from elmo_tasks.settings import annotations
+from tests.elmo.samples import write_bilm
+
+TEXT = ["a b", ["c"]]
+IDS = batch_to_ids([["a", "b"], ["c"]])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    return write_bilm(tmp_path_factory.mktemp("bilm"))
+
+
+@pytest.fixture(scope="module")
+def elmo(files: tuple[str, str]) -> Elmo:
+    return Elmo.from_files(*files)
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The current folder, in which nothing may be written."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", [torch.tensor(1), IDS], ids=["number", "ids"])
+def test_a_tensor_is_no_sentences(elmo: Elmo, value: torch.Tensor) -> None:
+    for method in (elmo.embed, elmo.iter_embed, elmo.embed_sentences, elmo.words):
+        with pytest.raises(InputError, match="expected a list of sentences, got "):
+            list(method(value))  # type: ignore[arg-type]
+
+
+def test_a_tokenizer_that_returns_no_words(elmo: Elmo) -> None:
+    with pytest.raises(InputError, match="expected"):
+        elmo.embed(TEXT, tokenizer=lambda text: 1)  # type: ignore[arg-type,return-value]
+
+
+def test_a_mean_of_all_layers(elmo: Elmo) -> None:
+    with pytest.raises(InputError, match="layers: expected"):
+        elmo.mean_vectors(TEXT, ["a"], layers="all")
+
+
+def test_windows_that_overlap_by_more_than_half(files: tuple[str, str]) -> None:
+    for sizes in ({"max_length": 10}, {"overlap": 300}):
+        with pytest.raises(InputError, match="overlap: expected at most half"):
+            Elmo.from_files(*files, **sizes)
+
+
+def test_no_model(elmo: Elmo) -> None:
+    for model in ("no such", "a\0b", ""):
+        with pytest.raises(InputError, match="no such|expected a path") as error:
+            Elmo.from_pretrained(model)
+        assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match="expected a path that is not empty"):
+        load_start("")
+
+
+def test_keywords_are_the_fields_of_settings() -> None:
+    for keywords, settings in ((Sizes, BatchSizes), (Card, CardSettings)):
+        assert annotations(keywords) == annotations(settings)
+
+
+def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
+    problem = r"^Elmo\.embed\(\) got an unexpected keyword argument 'foo'$"
+    with pytest.raises(TypeError, match=problem):
+        elmo.embed(TEXT, foo=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^Elmo\.from_files\(\) got .* 'foo'$"):
+        Elmo.from_files(foo=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("ids", "problem"),
+    [
+        (
+            IDS.float(),
+            r"or character ids \[B, T, C\] from batch_to_ids, got a torch.float32 tensor",
+        ),
+        (IDS.to(torch.complex64), "got a torch.complex64 tensor"),
+        (IDS.to(torch.uint8), "got a torch.uint8 tensor"),
+        (IDS.bool(), "got a torch.bool tensor"),
+        (IDS[0], r"tensor of \(2, 50\)"),
+        (IDS[:, :, :49], r"expected shape \[B, T, 50\], got \[2, 2, 49\]"),
+        (IDS + 300, "expected 0 to 261, got 300 to"),
+        (IDS - 1, "expected 0 to 261, got -1 to"),
+        (IDS.flip(1), "padding .* after the tokens, got padding before"),
+    ],
+)
+def test_what_are_no_character_ids(elmo: Elmo, ids: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as error:
+        elmo(ids)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("dtype", [torch.int16, torch.int32, torch.uint16])
+def test_integers_of_any_size_are_character_ids(elmo: Elmo, dtype: torch.dtype) -> None:
+    assert torch.equal(elmo(IDS.to(dtype)).vectors, elmo(IDS).vectors)
+
+
+def test_a_word_that_is_named_twice_has_two_equal_rows(elmo: Elmo) -> None:
+    once = elmo.mean_vectors(["a b a"], ["a", "b"])
+    twice = elmo.mean_vectors(["a b a"], ["a", "b", "a"])
+    assert np.array_equal(twice, once[[0, 1, 0]])
+    assert elmo.mean_vectors(["a"], []).shape == (0, 12)
+
+
+def test_words_of_texts_and_of_lists_of_words(elmo: Elmo) -> None:
+    assert elmo.words(iter(TEXT)) == [["a", "b"], ["c"]]
+
+
+def test_devices_that_are_there(files: tuple[str, str]) -> None:
+    for device in ("cpu", torch.device("cpu")):
+        assert Elmo.from_files(*files, device=device).device.type == "cpu"
