@@ -41,6 +41,7 @@ exclude_patterns = [
     "conf.py",
     "publish.py",
     "generate_reference.py",
+    "generate_tables.py",
     "extensions",
     "images/*.py",
     "browser/export.py",

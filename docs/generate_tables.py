@@ -1,0 +1,335 @@
+"""
+Fill the tables of docs/RESULTS.md, of the pages in docs/results/ and of README with the
+scores of the runs in docs/results/*.jsonl. `make reference` runs this script.
+
+docs/results/tables.txt has each table with expressions in place of numbers. On a page,
+it follows the line `<!--table:NAME-->`.
+
+A run is written `FILE:RUN`: all its seeds; `FILE:RUN#12`: seeds 1 and 2; `FILE:RUN%em`: another
+metric than F1 or accuracy. `b` is the run in column b of the same row. The expressions:
+
+- `{RUN}`: the mean and the deviation of its seeds, or the score of one;
+- `{scores RUN}`, `{exact RUN}`: the score of each seed, to one or two digits;
+- `{epochs RUN}`: the score of each seed and its best epoch;
+- `{best RUN}`: the best seed;
+- `{gain RUN BASELINE}`: the difference of the means, and its standard error if both
+  have several seeds; `{increase ...}` and `{error ...}` give one of the two;
+- `{by RUN BASELINE}`: the difference without a plus;
+- `{agrees RUN BASELINE PAPER}`: whether it has the sign of the paper's;
+- `{gains RUN BASELINE}`: the difference in each seed;
+- `{relative RUN BASELINE}`: the difference as a share of the baseline's error;
+- `{data RUN BASELINE}`: its standard error over the sentences, see
+  benchmarks/score_blocks.py; `{data RUN BASELINE aside}`: of the part put aside;
+- `{value RUN NAME FORMAT}`: another number among its scores;
+- `{curve RUN EPOCH ...}`: the scores after these epochs, a cell each;
+- `{weights RUN input}`: the weights of the layers there, and gamma, a cell each;
+- `{passes RUN OTHER}`: its first epoch that is better than the other's best;
+- `{shortest FILE PATTERN}`, `{longest ...}`: minutes of the runs whose names begin so.
+"""
+
+import json
+import re
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "results"
+SOURCE = FOLDER / "tables.txt"
+
+JACKKNIFE = runpy.run_path(str(ROOT / "benchmarks" / "score_blocks.py"))
+jackknife_error = JACKKNIFE["jackknife_error"]
+
+CELLS = " | "
+OPEN_BELOW = 1.5
+EXPRESSION = re.compile(r"\{([^{}]+)\}")
+RUN = re.compile(
+    r"(?P<file>\w+):(?P<run>[\w.-]+)(?:#(?P<seeds>\d+))?(?:%(?P<metric>\w+))?"
+)
+PLACE = re.compile(r"(<!--table:([\w-]+)-->\n)(?:\|.*\n)+")
+
+
+@cache
+def raw_rows(file: str) -> list[dict[str, Any]]:
+    """The rows of a file in docs/results/."""
+    lines = (FOLDER / f"{file}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The rows of a run, one for each seed, and the name of the score."""
+
+    records: list[dict[str, Any]]
+    metric: str | None
+
+    @property
+    def scores(self) -> list[float]:
+        """In percent."""
+        found = []
+        for record in self.records:
+            scores = record["scores"]
+            found.append(100 * scores[self.metric or main_metric(scores)])
+        return found
+
+    @property
+    def mean(self) -> float:
+        return mean(self.scores)
+
+    @property
+    def deviation(self) -> float:
+        return stdev(self.scores)
+
+    @property
+    def has_seeds(self) -> bool:
+        return len(self.records) > 1
+
+
+def runs(text: str) -> Runs:
+    """The rows that `FILE:RUN#SEED%METRIC` means."""
+    match = RUN.fullmatch(text)
+    if match is None:
+        raise ValueError(f"no run: {text}")
+    file, run, seeds, metric = match.group("file", "run", "seeds", "metric")
+    records = []
+    for record in raw_rows(file):
+        if record["row"] == run and str(record["seed"]) in (seeds or "123"):
+            records.append(record)
+    if not records:
+        raise ValueError(f"no rows of {text}")
+    records.sort(key=lambda record: int(record["seed"]))
+    return Runs(records, metric)
+
+
+def main_metric(scores: dict[str, float]) -> str:
+    """F1 or accuracy, whichever the task has."""
+    return "f1" if "f1" in scores else "accuracy"
+
+
+def score(one: Runs) -> str:
+    if one.has_seeds:
+        return f"{one.mean:.1f} ± {one.deviation:.1f}"
+    return f"{one.mean:.1f}"
+
+
+def each(one: Runs) -> str:
+    return ", ".join([f"{score:.1f}" for score in one.scores])
+
+
+def exact(one: Runs) -> str:
+    return ", ".join([f"{score:.2f}" for score in one.scores])
+
+
+def epochs(one: Runs) -> str:
+    best = [record["scores"]["best_epoch"] for record in one.records]
+    if len(set(best)) == 1 and one.has_seeds:
+        return f"{exact(one)} ({best[0]} each)"
+    cells = []
+    for value, epoch in zip(one.scores, best, strict=True):
+        cells.append(f"{value:.2f} ({epoch})")
+    return ", ".join(cells)
+
+
+def best(one: Runs) -> str:
+    return f"{max(one.scores):.1f}"
+
+
+def standard_error(high: Runs, low: Runs) -> float | None:
+    """Of the difference of two means; `None` if one of them has one seed."""
+    if not (high.has_seeds and low.has_seeds):
+        return None
+    squares = high.deviation**2 / len(high.scores) + low.deviation**2 / len(low.scores)
+    return float(squares**0.5)
+
+
+def increase(high: Runs, low: Runs) -> str:
+    return signed(high.mean - low.mean)
+
+
+def signed(number: float) -> str:
+    text = f"{number:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
+
+
+def error(high: Runs, low: Runs) -> str:
+    return f"{standard_error(high, low):.1f}"
+
+
+def gain(high: Runs, low: Runs) -> str:
+    found = standard_error(high, low)
+    if found is None:
+        return increase(high, low)
+    return f"{increase(high, low)} ({found:.1f})"
+
+
+def by(high: Runs, low: Runs) -> str:
+    return f"{high.mean - low.mean:.1f}"
+
+
+def agrees(high: Runs, low: Runs, paper: str) -> str:
+    """
+    Whether the difference has the paper's sign. One seed of either does not say it for
+    a small one; a difference with a standard error is of at least two of them.
+    """
+    found = high.mean - low.mean
+    error = standard_error(high, low)
+    if error is None and abs(found) < OPEN_BELOW:
+        return "open"
+    if error is not None and abs(found) <= 2 * error:
+        raise ValueError(f"{found:.1f} is within two standard errors")
+    return "yes" if found * float(paper) > 0 else "no"
+
+
+def gains(high: Runs, low: Runs) -> str:
+    pairs = zip(high.scores, low.scores, strict=True)
+    return ", ".join([signed(above - below) for above, below in pairs])
+
+
+def relative(high: Runs, low: Runs, digits: str = "0") -> str:
+    share = 100 * (high.mean - low.mean) / (100 - low.mean)
+    return f"{share:.{digits}f} %"
+
+
+def data(high: Runs, low: Runs, part: str = "dev") -> str:
+    """The jackknife over blocks of the data of the means over seeds."""
+    means = []
+    for one in (high, low):
+        without = []
+        for record in one.records:
+            for block in raw_rows("blocks"):
+                if (block["hash"], block["data"]) == (record.get("hash"), part):
+                    without.append(block["without"])
+        if len(without) < len(one.records):
+            return "–"
+        means.append([mean(scores) for scores in zip(*without, strict=True)])
+    differences = [above - below for above, below in zip(*means, strict=True)]
+    return f"{100 * jackknife_error(differences):.1f}"
+
+
+def value(one: Runs, name: str, form: str = ".1f") -> str:
+    return format(one.records[0]["scores"][name], form)
+
+
+def curve(one: Runs, *epochs: str) -> str:
+    scores = {}
+    for point in one.records[0]["curve"]:
+        scores[str(point["epoch"])] = f"{100 * point[main_metric(point)]:.1f}"
+    return CELLS.join([scores[epoch] for epoch in epochs])
+
+
+def weights(one: Runs, place: str) -> str:
+    names = [f"elmo_{place}_{part}" for part in ("s0", "s1", "s2", "gamma")]
+    return CELLS.join([value(one, name, ".2f") for name in names])
+
+
+def passes(one: Runs, other: Runs) -> str:
+    """The first epoch with a better score than any of the other run."""
+    scores = [point["f1"] for point in other.records[0]["curve"]]
+    for point in one.records[0]["curve"]:
+        if point["f1"] > max(scores):
+            return str(point["epoch"])
+    raise ValueError("no epoch is better")
+
+
+def minutes(file: str, pattern: str) -> list[float]:
+    """The times of the runs of a file whose names begin so."""
+    found = []
+    for record in raw_rows(file):
+        if re.match(pattern, record["row"]):
+            found.append(record["seconds"] / 60)
+    return found
+
+
+def shortest(file: str, pattern: str = "") -> str:
+    return f"{min(minutes(file, pattern)):.0f}"
+
+
+def longest(file: str, pattern: str = "") -> str:
+    return f"{max(minutes(file, pattern)):.0f}"
+
+
+OPERATIONS: dict[str, Callable[..., str]] = {
+    "scores": each,
+    "exact": exact,
+    "epochs": epochs,
+    "best": best,
+    "gain": gain,
+    "increase": increase,
+    "error": error,
+    "by": by,
+    "agrees": agrees,
+    "gains": gains,
+    "relative": relative,
+    "data": data,
+    "value": value,
+    "curve": curve,
+    "weights": weights,
+    "passes": passes,
+    "shortest": shortest,
+    "longest": longest,
+}
+
+
+def filled(text: str) -> str:
+    """A line with the values of its expressions."""
+    cells = text.strip("|").split("|")
+
+    def argument(word: str) -> Any:
+        """The run, or the run in a column; other words as they are."""
+        if len(word) == 1 and word.islower():
+            expressions = EXPRESSION.findall(cells["abcdefghij".index(word)])
+            word = expressions[0].split()[-1]
+        return runs(word) if ":" in word else word
+
+    def evaluated(match: re.Match[str]) -> str:
+        name, *words = match[1].split()
+        if name in OPERATIONS:
+            return OPERATIONS[name](*[argument(word) for word in words])
+        return score(runs(name))
+
+    return EXPRESSION.sub(evaluated, text)
+
+
+def tables() -> dict[str, str]:
+    """The Markdown of each table, by name."""
+    found: dict[str, str] = {}
+    for block in SOURCE.read_text("utf-8").split("\n\n"):
+        name, *lines = block.strip().splitlines()
+        found[name.strip("[]")] = "".join([filled(line) + "\n" for line in lines])
+    return found
+
+
+def pages() -> dict[Path, str]:
+    """The text of each page that has tables, with their present values."""
+    known = tables()
+    found = {}
+    used = []
+    for path in [
+        ROOT / "README.md",
+        ROOT / "docs" / "RESULTS.md",
+        *FOLDER.glob("*.md"),
+    ]:
+
+        def table(match: re.Match[str]) -> str:
+            used.append(match[2])
+            return match[1] + known[match[2]]
+
+        text = path.read_text("utf-8")
+        if PLACE.search(text):
+            found[path] = PLACE.sub(table, text)
+    if sorted(used) != sorted(known):
+        raise ValueError(f"tables {set(known) ^ set(used)} are in one place only")
+    return found
+
+
+def main() -> None:
+    for path, text in pages().items():
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
