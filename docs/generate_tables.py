@@ -1,6 +1,6 @@
 """
-Fill the tables of docs/RESULTS.md, of the pages in docs/results/ and of README with the
-scores of the runs in docs/results/*.jsonl. `make reference` runs this script.
+Fill the tables of results in docs/ and README with the scores of the runs in
+docs/results/*.jsonl. `make reference` runs this script.
 
 docs/results/tables.txt has each table with expressions in place of numbers. On a page,
 it follows the line `<!--table:NAME-->`.
@@ -17,7 +17,7 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 - `{by RUN BASELINE}`: the difference without a plus;
 - `{agrees RUN BASELINE PAPER}`: whether it has the sign of the paper's;
 - `{gains RUN BASELINE}`: the difference in each seed;
-- `{relative RUN BASELINE}`: the difference as a share of the baseline's error;
+- `{relative RUN BASELINE}`: the difference in percent of the baseline's error;
 - `{data RUN BASELINE}`: its standard error over the sentences, see
   benchmarks/score_blocks.py; `{data RUN BASELINE aside}`: of the part put aside;
 - `{value RUN NAME FORMAT}`: another number among its scores;
@@ -39,6 +39,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "results"
+PAGES = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *FOLDER.glob("*.md")]
 SOURCE = FOLDER / "tables.txt"
 
 JACKKNIFE = runpy.run_path(str(ROOT / "benchmarks" / "score_blocks.py"))
@@ -191,7 +192,7 @@ def gains(high: Runs, low: Runs) -> str:
 
 def relative(high: Runs, low: Runs, digits: str = "0") -> str:
     share = 100 * (high.mean - low.mean) / (100 - low.mean)
-    return f"{share:.{digits}f} %"
+    return f"{share:.{digits}f}"
 
 
 def data(high: Runs, low: Runs, part: str = "dev") -> str:
@@ -308,11 +309,7 @@ def pages() -> dict[Path, str]:
     known = tables()
     found = {}
     used = []
-    for path in [
-        ROOT / "README.md",
-        ROOT / "docs" / "RESULTS.md",
-        *FOLDER.glob("*.md"),
-    ]:
+    for path in PAGES:
 
         def table(match: re.Match[str]) -> str:
             used.append(match[2])

@@ -1,5 +1,5 @@
 """
-The numbers of docs/RESULTS.md, of the pages below docs/results/ and of README's table:
+The numbers of docs/RESULTS.md, of the pages below docs/results/ and of README:
 docs/generate_tables.py computes the tables from the raw rows in docs/results/*.jsonl,
 and the tests what the text says of them.
 """
@@ -104,36 +104,6 @@ STATED = [
         "results/table-7.md",
         "SNLI loses {by ensembles:snli-elmo finetuning:snli-tuned} (SE {error "
         "finetuning:snli-tuned ensembles:snli-elmo})",
-    ),
-    (
-        "PAPER.md",
-        "| {value finetuning:snli-lm perplexity_before} | {value "
-        "finetuning:snli-lm perplexity} |",
-    ),
-    (
-        "PAPER.md",
-        "| {value finetuning:coref-lm perplexity_before} | {value "
-        "finetuning:coref-lm perplexity} |",
-    ),
-    (
-        "PAPER.md",
-        "| {value finetuning:ner-lm perplexity_before} | {value finetuning:ner-lm "
-        "perplexity} |",
-    ),
-    (
-        "PAPER.md",
-        "| {value finetuning:contexts-lm perplexity_before} | {value "
-        "finetuning:contexts-lm perplexity} |",
-    ),
-    (
-        "PAPER.md",
-        "| {value finetuning:questions-lm perplexity_before} | {value "
-        "finetuning:questions-lm perplexity} |",
-    ),
-    (
-        "PAPER.md",
-        "| {value finetuning:sst-lm perplexity_before} | {value finetuning:sst-lm "
-        "perplexity} |",
     ),
     # How long runs took.
     (
