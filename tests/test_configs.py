@@ -5,11 +5,13 @@ overrides work.
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import _jsonnet
 import pytest
 import torch
 from allennlp.commands.train import TrainModel
@@ -37,6 +39,56 @@ TINY: dict[str, dict[str, Any]] = {
     "bilm.jsonnet": {"model.options": toy.OPTIONS, "model.negatives": None}
 }
 """Overrides for what takes minutes to build at scale `paper`."""
+
+
+def jsonnet(text: str) -> dict[str, Any]:
+    return json.loads(_jsonnet.evaluate_snippet("", text, ext_vars=dict(os.environ)))
+
+
+def changes(paper: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """
+    All keys of the paper's config, with another value; objects are changed within if
+    the other config has them, too.
+    """
+    found = {}
+    for key, value in paper.items():
+        found[key] = "changed"
+        if isinstance(value, dict) and isinstance(other.get(key), dict):
+            found[key] = changes(value, other[key])
+    return found
+
+
+def within(value: Any) -> str:
+    """The same in Jsonnet, added to the keys of an imported config."""
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    fields = []
+    for key, part in value.items():
+        sign = "+:" if isinstance(part, dict) else ":"
+        fields.append(f"{json.dumps(key)}{sign} {within(part)}")
+    return "{" + ", ".join(fields) + "}"
+
+
+def agrees(found: Any, expected: Any) -> bool:
+    """Whether a config has all values of another."""
+    if not isinstance(expected, dict):
+        return bool(found == expected)
+    return all(agrees(found.get(key), part) for key, part in expected.items())
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_each_key_of_the_paper_can_be_changed(
+    config: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a user's config does that imports ours; also a key that ours leaves out."""
+    monkeypatch.setenv("ELMO_TASKS_DATA", "/data")
+    file = FOLDER / config
+    paper = FOLDER / "paper" / file.name
+    if not paper.exists():
+        paper = file
+    ours = f"(import '{file}')"
+    expected = changes(jsonnet(f"(import '{paper}')"), jsonnet(ours))
+    assert agrees(jsonnet(f"{ours} + {within(expected)}"), expected)
 
 
 def build(folder: Path, config: Path, **overrides: Any) -> TrainModel:

@@ -20,7 +20,7 @@ local corpus = (import '../fixtures.libsonnet') + '/miniworld';
         },
       },
     },
-    encoder+: { hidden_size: 60, orthonormal_input:: null },  // `key:: null` leaves a key out
+    encoder+: { hidden_size: 60, orthonormal_input: true },
     input_dropout: 0.3,
     hidden_size: 50,
     max_span_width: 4,
@@ -28,7 +28,7 @@ local corpus = (import '../fixtures.libsonnet') + '/miniworld';
   },
   trainer+: {
     num_epochs: 20,
-    patience:: null,
+    patience: null,
     optimizer+: { lr: 2e-3 },
     learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 50 },
   },

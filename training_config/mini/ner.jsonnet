@@ -23,7 +23,7 @@ local corpus = (import '../fixtures.libsonnet') + '/miniworld';
   data_loader+: { batch_sampler+: { batch_size: 16 } },
   trainer+: {
     num_epochs: 30,
-    patience:: null,  // `key:: null` leaves a key out
+    patience: null,
     optimizer+: { lr: 2e-3 },
     learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 50 },
   },

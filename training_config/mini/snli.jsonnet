@@ -27,8 +27,8 @@ local corpus = (import '../fixtures.libsonnet') + '/miniworld';
   },
   trainer+: {
     num_epochs: 20,
-    patience:: null,  // `key:: null` leaves a key out
+    patience: null,
     optimizer+: { lr: 2e-3 },
-    learning_rate_scheduler:: null,
+    learning_rate_scheduler: null,
   },
 }

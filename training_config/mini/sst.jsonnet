@@ -22,12 +22,12 @@ local corpus = (import '../fixtures.libsonnet') + '/miniworld';
     integrator+: { hidden_sizes: [100] },
     head+: { hidden_sizes: [200, 100], dropout: [0.1, 0.1] },
     input_dropout: 0.0,
-    variational_dropout:: null,  // `key:: null` leaves a key out
+    variational_dropout: true,
   },
   data_loader+: { batch_sampler+: { batch_size: 32 } },
   trainer+: {
     num_epochs: 18,
-    patience:: null,
+    patience: null,
     optimizer+: { lr: 1e-3 },
     learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 20 },
   },

@@ -14,5 +14,5 @@ local data = std.extVar('ELMO_TASKS_DATA');
     },
   },
   data_loader+: { batch_sampler+: { batch_size: 32 } },
-  trainer+: { num_epochs: 30, patience:: null, validation_metric: '+accuracy' },  // `key:: null` leaves a key out
+  trainer+: { num_epochs: 30, patience: null, validation_metric: '+accuracy' },
 }

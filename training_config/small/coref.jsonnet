@@ -18,12 +18,12 @@ local data = std.extVar('ELMO_TASKS_DATA');
         },
       },
     },
-    encoder+: { orthonormal_input:: null },  // `key:: null` leaves a key out
+    encoder+: { orthonormal_input: true },
     max_training_sentences: 20,
   },
   trainer+: {
     num_epochs: 10,
-    patience:: null,
+    patience: null,
     learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 50 },
   },
 }

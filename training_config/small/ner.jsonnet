@@ -17,5 +17,5 @@ local data = std.extVar('ELMO_TASKS_DATA');
     },
   },
   data_loader+: { batch_sampler+: { batch_size: 32 } },
-  trainer+: { num_epochs: 15, patience:: null },  // `key:: null` leaves a key out
+  trainer+: { num_epochs: 15, patience: null },
 }

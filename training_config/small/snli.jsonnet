@@ -24,7 +24,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
   },
   trainer+: {
     num_epochs: 3,
-    patience:: null,  // `key:: null` leaves a key out
+    patience: null,
     optimizer+: { lr: 1e-3 },
     learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 50 },
   },

@@ -20,9 +20,9 @@ local data = std.extVar('ELMO_TASKS_DATA');
   data_loader+: { batches_per_epoch: 65 },
   trainer+: {
     num_epochs: 20,
-    patience:: null,  // `key:: null` leaves a key out
+    patience: null,
     optimizer: { type: 'adam', lr: 0.001 },
-    grad_clipping:: null,
+    grad_clipping: null,
     grad_norm: 1.0,
   },
 }

@@ -19,12 +19,12 @@ local data = std.extVar('ELMO_TASKS_DATA');
     integrator+: { hidden_sizes: [150] },
     head+: { hidden_sizes: [600, 300] },
     input_dropout: 0.1,
-    variational_dropout:: null,  // `key:: null` leaves a key out
+    variational_dropout: true,
   },
   data_loader+: { batch_sampler+: { batch_size: 50 }, batches_per_epoch: 250 },
   trainer+: {
     num_epochs: 8,
-    patience:: null,
+    patience: null,
     optimizer+: { lr: 1e-3 },
     learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 20 },
   },
