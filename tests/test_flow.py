@@ -170,7 +170,7 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
         unknown = scores(folder, text, tmp_path / "unknown.json")
     assert known["loss"] != unknown["loss"]
     assert "words of the text count as unknown" in caplog.text
-    key = "model.text_field_embedder.token_embedders.tokens.lookup_file"
+    key = "dataset_reader.lookup_files"
     elmo_tasks(
         "evaluate",
         folder / "model.tar.gz",
@@ -178,7 +178,7 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
         "--output-file",
         tmp_path / "o",
         "-o",
-        json.dumps({key: str(moved)}),
+        json.dumps({key: [str(moved)]}),
     )
     shutil.move(moved, file)
     assert json.loads((tmp_path / "o").read_text())["loss"] == known["loss"]

@@ -27,7 +27,8 @@ def predictor(task: str, folder: Path) -> tuple[Predictor, list[Instance]]:
     file = write_vectors(
         folder / "vectors", sorted(words)[::2], width=SIZES["embedding_dim"]
     )
-    reader = DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}"}))
+    keys = {"type": f"elmo_tasks_{task}", "lookup_files": [str(file)]}
+    reader = DatasetReader.from_params(Params(keys))
     instances = list(reader.read(SAMPLES[task]))[:5]
     parts = tiny_model(task)["text_field_embedder"]
     parts["token_embedders"]["tokens"]["lookup_file"] = str(file)

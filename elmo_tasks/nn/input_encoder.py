@@ -17,8 +17,6 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from elmo_tasks.nn.word_lookup import without_lookups
-from elmo_tasks.nn.word_vectors import WordVectors
 from elmo_tasks.settings import Probability, checked
 
 WORDS = "tokens"
@@ -105,7 +103,6 @@ class InputEncoder(nn.Module):
             width = elmo.get_output_dim()
             self.elmo_output_encoder = construct(elmo_output_encoder, width)
         self._ignored = ignored_keys(embedder)
-        self._looked_up = looked_up_keys(embedder)
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
         self.input_dropout = dropout(input_dropout)
         self.output_dropout = dropout(output_dropout)
@@ -178,18 +175,11 @@ class InputEncoder(nn.Module):
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
 
     def _embedded(self, tokens: TextFieldTensors) -> TextFieldTensors:
-        """
-        The keys and tensors that the embedder reads; AllenNLP's take no looked-up
-        vectors.
-        """
+        """The keys that the embedder reads."""
         kept: TextFieldTensors = {}
         for key, tensors in tokens.items():
-            if key in self._ignored:
-                continue
-            if self._looked_up is None or key in self._looked_up:
+            if key not in self._ignored:
                 kept[key] = tensors
-            else:
-                kept[key] = without_lookups(tensors)
         return kept
 
 
@@ -199,23 +189,6 @@ def ignored_keys(embedder: TextFieldEmbedder | None) -> set[str]:
     if isinstance(embedder, BasicTextFieldEmbedder):
         ignored |= {WORDS} - embedder._token_embedders.keys()
     return ignored
-
-
-def looked_up_keys(embedder: TextFieldEmbedder | None) -> set[str] | None:
-    """
-    The keys of a text field whose word vectors may be looked up in a file; `None`
-    stands for all keys, of an embedder that is no `BasicTextFieldEmbedder`.
-    """
-    if isinstance(embedder, BasicTextFieldEmbedder):
-        parts = embedder._token_embedders.items()
-        return {key for key, part in parts if _has_word_vectors(part)}
-    if embedder is not None and _has_word_vectors(embedder):
-        return None
-    return set()
-
-
-def _has_word_vectors(module: nn.Module) -> bool:
-    return any(isinstance(part, WordVectors) for part in module.modules())
 
 
 def without_words(embedder: TextFieldEmbedder | None) -> TextFieldEmbedder | None:

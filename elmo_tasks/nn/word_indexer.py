@@ -1,15 +1,16 @@
 """Tokens -> word ids and looked-up vectors, for the word vectors of `word_vectors`."""
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Optional
 
 import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from overrides import overrides
 
-from elmo_tasks.nn.word_lookup import PREFIX, WordLookup, WordVocabulary
-from elmo_tasks.settings import Padding, checked
+from elmo_tasks.nn.word_lookup import WordLookup
+from elmo_tasks.settings import Padding, PathLike, checked
 
 IDS = "tokens"
 
@@ -20,33 +21,36 @@ half the memory.
 """
 
 
-class LookedUp(NamedTuple):
-    """What a look-up found for T tokens: spellings, or `None`."""
-
-    lookup: WordLookup
-    spellings: list[bytes | None]
-
-
 @TokenIndexer.register("elmo_tasks_word_ids")
 class WordIndexer(TokenIndexer):
     """
     Word ids. A word that is not in the vocabulary gets the id of the lower-cased word,
     else that of unknown words, as `WordVectors` does.
 
-    With a `WordVocabulary`, also the vectors of words that it lacks.
+    With `lookup_files`, also the vectors that these have of words that are not in the
+    vocabulary.
 
     # Parameters
 
     - `namespace`: the vocabulary namespace of the words.
+    - `lookup_files`: the `lookup_file` of the word vectors; of
+      `elmo_tasks_concatenated_vectors`, that of each of the `parts`.
     - `token_min_padding_length`: pad every text to at least this many tokens.
     """
 
     @checked
     def __init__(
-        self, *, namespace: str = "tokens", token_min_padding_length: Padding = 0
+        self,
+        *,
+        namespace: str = "tokens",
+        lookup_files: Optional[list[PathLike]] = None,
+        token_min_padding_length: Padding = 0,
     ) -> None:
         super().__init__(token_min_padding_length)
         self._namespace = namespace
+        self._lookups = []
+        for file in lookup_files or []:
+            self._lookups.append(WordLookup(Path(file)))
 
     @overrides
     def count_vocab_items(
@@ -59,40 +63,47 @@ class WordIndexer(TokenIndexer):
         self, tokens: list[Token], vocabulary: Vocabulary
     ) -> IndexedTokenList:
         """
-        `tokens`: an id for each of T tokens, never that of the padding. For each
-        look-up of the vocabulary, under its name: what it found.
+        `tokens`: an id for each of T tokens, never that of the padding. For the look-up
+        n from 0: `vectors_n`, the spellings of the words that it found, each once, and
+        `rows_n`, for each token the place of its word among them from 1, else 0.
         """
         known = vocabulary.get_token_to_index_vocabulary(self._namespace)
         unknown = vocabulary.get_token_index(vocabulary._oov_token, self._namespace)
         words = [token.ensure_text() for token in tokens]
         # A text may contain the padding token; its id would be masked.
         ids = [known.get(word) or known.get(word.lower()) or unknown for word in words]
-        indexed: dict[str, Any] = {IDS: ids}
-        if isinstance(vocabulary, WordVocabulary):
-            for lookup in vocabulary.lookups:
-                if lookup.namespace != self._namespace:
-                    continue
-                spellings: list[bytes | None] = []
-                for word, word_id in zip(words, ids, strict=True):
-                    spelling = None
-                    if word not in known:
-                        spelling = lookup.find(word, is_unknown=word_id == unknown)
-                    spellings.append(spelling)
-                indexed[lookup.name] = LookedUp(lookup, spellings)
+        indexed: IndexedTokenList = {IDS: ids}
+        for number, lookup in enumerate(self._lookups):
+            rows = []
+            found: dict[bytes, int] = {}
+            for word, word_id in zip(words, ids, strict=True):
+                spelling = None
+                if word not in known:
+                    spelling = lookup.find(word, is_unknown=word_id == unknown)
+                row = 0
+                if spelling is not None:
+                    row = found.setdefault(spelling, len(found) + 1)
+                rows.append(row)
+            indexed[rows_of(number)] = rows
+            indexed[vectors_of(number)] = list(found)
         return indexed
 
     @overrides
     def get_empty_token_list(self) -> IndexedTokenList:
-        return {IDS: []}
+        indexed: IndexedTokenList = {IDS: []}
+        for number in range(len(self._lookups)):
+            indexed[rows_of(number)] = []
+            indexed[vectors_of(number)] = []
+        return indexed
 
     @overrides
     def get_padding_lengths(self, indexed_tokens: IndexedTokenList) -> dict[str, int]:
-        """The number of tokens T, and for each look-up that of the numbers, T * D."""
+        """The number of tokens T, and for each look-up that of its rows, K."""
         length = max(len(indexed_tokens[IDS]), self._token_min_padding_length)
         lengths = {IDS: length}
-        for name, found in indexed_tokens.items():
-            if name != IDS:
-                lengths[name] = length * found.lookup.width
+        for number in range(len(self._lookups)):
+            lengths[rows_of(number)] = length
+            lengths[vectors_of(number)] = 1 + len(indexed_tokens[vectors_of(number)])
         return lengths
 
     @overrides
@@ -100,18 +111,24 @@ class WordIndexer(TokenIndexer):
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
         """
-        `tokens`, int64, [T]; for each look-up the vectors, float32, [T * D]: NaN for a
-        token that it did not find, and for padding. One row of numbers, since AllenNLP
-        pads one axis.
+        `tokens`, int64, [T]; and for the look-up n `rows_n`, int64, [T], and
+        `vectors_n`, float32, [K, D], whose row 0 is for words that it did not find.
         """
+        numbers = dict(tokens)
+        vectors = {}
+        for number, lookup in enumerate(self._lookups):
+            name = vectors_of(number)
+            vectors[name] = lookup.vectors(numbers.pop(name), padding_lengths[name])
         padded: dict[str, torch.Tensor]
-        padded = super().as_padded_tensor_dict({IDS: tokens[IDS]}, padding_lengths)
-        for name, length in padding_lengths.items():
-            if not name.startswith(PREFIX):
-                continue
-            if name in tokens:
-                found = tokens[name]
-                padded[name] = found.lookup.vectors(found.spellings, length)
-            else:  # an empty text, which pads a list of texts
-                padded[name] = torch.full([length], torch.nan)
-        return padded
+        padded = super().as_padded_tensor_dict(numbers, padding_lengths)
+        return padded | vectors
+
+
+def rows_of(number: int) -> str:
+    """The tensor that says which row of a look-up's vectors is a token's."""
+    return f"rows_{number}"
+
+
+def vectors_of(number: int) -> str:
+    """The tensor with a look-up's vectors."""
+    return f"vectors_{number}"

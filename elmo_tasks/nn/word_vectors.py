@@ -4,7 +4,7 @@ word2vec.
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, Optional
 
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import read_vectors
-from elmo_tasks.nn.word_lookup import WordLookup, unit
+from elmo_tasks.nn.word_indexer import rows_of, vectors_of
 from elmo_tasks.settings import PathLike, Width, checked
 
 logger = logging.getLogger(__name__)
@@ -31,10 +31,10 @@ fixed vectors.
 UNKNOWN = 1
 """The id of unknown words, after that of the padding."""
 
-NOT_LOOKED_UP = "lookup_file: expected looked-up vectors in the batch, got none"
+NOT_LOOKED_UP = "lookup_file: expected vectors of unknown words in the batch, got none"
 HOW_TO_LOOK_UP = (
-    "index the texts with the task model's own vocabulary, `model.vocab`; models of"
-    " other packages use keep_all_pretrained instead of lookup_file"
+    "set lookup_files of the dataset reader, or of the token indexer"
+    " elmo_tasks_word_ids, to a list of the same files"
 )
 
 
@@ -52,9 +52,9 @@ class WordVectors(TokenEmbedder):
     - `pretrained_file`: file with the initial vectors, plain or gzip, with or without
       word2vec's header; null: random vectors. Ignored when an archive is loaded, which
       contains the vectors.
-    - `lookup_file`: the same file, not compressed. `evaluate` and `predict` read the
-      vectors of words outside the vocabulary from it (see `word_lookup`); if it is
-      missing, a warning says so and these words count as unknown.
+    - `lookup_file`: the same file. Its vectors stand for words that the vocabulary lacks:
+      the batch contains them, since the reader's `lookup_files` name it, too. A word
+      that is added to the vocabulary later begins with its vector.
     - `trainable`: if true, the vectors of words in the data are trained.
     - `keep_all_pretrained`: instead of `lookup_file`: add all other words of the file to
       the vocabulary, with fixed vectors. Each adds 4 D bytes to every checkpoint.
@@ -107,14 +107,7 @@ class WordVectors(TokenEmbedder):
         self._namespace = vocab_namespace
         self._normalize = normalize
         self._file = pretrained_file or lookup_file
-        self.lookup: WordLookup | None = None
-        if lookup_file is not None and pretrained_file is None:
-            self.lookup = WordLookup(
-                Path(lookup_file),
-                embedding_dim,
-                normalize=normalize,
-                namespace=vocab_namespace,
-            )
+        self._looks_up = lookup_file is not None
 
     @overrides
     def get_output_dim(self) -> int:
@@ -124,11 +117,41 @@ class WordVectors(TokenEmbedder):
         """
         Word ids [B, T], 0 for padding -> vectors [B, T, D], zero for padding.
 
-        `looked_up` has the vectors that `WordIndexer` found for words that the
-        vocabulary lacks, [B, T * D], under the name of this module's look-up; NaN
-        elsewhere. Others are ignored. Raises `InputError` if there are none for this
-        module's look-up.
+        `looked_up` is what `WordIndexer` found with its first look-up; it is ignored
+        without a `lookup_file`. Raises `InputError` as `embedded` does.
         """
+        return self.embedded(tokens, looked_up, 0)
+
+    def embedded(
+        self, tokens: Tensor, looked_up: Mapping[str, Tensor], number: int
+    ) -> Tensor:
+        """
+        As `forward`, with what the look-up `number` found, from 0: `vectors_n`
+        [B, K, D], and `rows_n` [B, T], which has the row of a token's vector in them,
+        or 0. Raises `InputError` if there are none, or they have another width.
+        """
+        vectors = self._in_table(tokens)
+        if not self._looks_up:
+            return vectors
+        if vectors_of(number) not in looked_up:
+            raise InputError(NOT_LOOKED_UP, hint=HOW_TO_LOOK_UP)
+        found = looked_up[vectors_of(number)].to(vectors.dtype)  # [B, K, D]
+        if found.shape[-2] == 1:  # no word of the batch was looked up
+            return vectors
+        if found.shape[-1] != vectors.shape[-1]:
+            problem = f"expected vectors of width {vectors.shape[-1]}"
+            got = found.shape[-1]
+            raise InputError(
+                f"the reader's lookup_files.{number}: {problem}, got {got}"
+            )
+        if self._normalize:
+            found = unit(found)
+        rows = looked_up[rows_of(number)][..., None]  # [B, T, 1]
+        own = found.gather(-2, rows.expand_as(vectors))  # [B, T, D]
+        return torch.where(rows > 0, own, vectors)
+
+    def _in_table(self, tokens: Tensor) -> Tensor:
+        """Word ids [B, T] -> vectors [B, T, D]."""
         place = tokens - self._first_fixed  # among fixed words, and new ones after them
         is_fixed = (place >= 0) & (place < len(self.fixed))  # [B, T]
         fixed_ids = place.clamp(0, len(self.fixed) - 1)
@@ -136,13 +159,7 @@ class WordVectors(TokenEmbedder):
         ids = torch.where(place < 0, tokens, tokens - len(self.fixed))
         ids = torch.where(is_fixed, self._first_fixed - 1, ids)
         vectors = nn.functional.embedding(ids, self.weight, padding_idx=0)
-        vectors = torch.where(is_fixed[..., None], fixed, vectors)  # [B, T, D]
-        if self.lookup is None:
-            return vectors
-        if self.lookup.name not in looked_up:
-            raise InputError(NOT_LOOKED_UP, hint=HOW_TO_LOOK_UP)
-        found = looked_up[self.lookup.name].view_as(vectors).to(vectors.dtype)
-        return torch.where(found.isnan(), vectors, found)
+        return torch.where(is_fixed[..., None], fixed, vectors)
 
     def extend_vocab(
         self,
@@ -230,7 +247,8 @@ class ConcatenatedVectors(TokenEmbedder):
 
     # Parameters
 
-    - `parts`: embedders of type `elmo_tasks_word_vectors`, each with its own keys.
+    - `parts`: embedders of type `elmo_tasks_word_vectors`, each with its own keys. The
+      reader's `lookup_files` have the same order.
 
     Raises `InputError` if `keep_all_pretrained` of a part adds words that a part before
     it does not have.
@@ -254,7 +272,19 @@ class ConcatenatedVectors(TokenEmbedder):
 
     def forward(self, tokens: Tensor, **looked_up: Tensor) -> Tensor:
         """As `WordVectors.forward`, with D the sum of the parts' dimensions."""
-        return torch.cat([part(tokens, **looked_up) for part in self.parts], -1)
+        vectors = []
+        for number, part in enumerate(self.parts):
+            if isinstance(part, WordVectors):
+                vectors.append(part.embedded(tokens, looked_up, number))
+            else:
+                vectors.append(part(tokens))
+        return torch.cat(vectors, -1)
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Vectors [..., D], scaled to length 1 unless they are zero."""
+    lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)  # [..., 1]
+    return torch.where(lengths == 0, vectors, vectors / lengths)
 
 
 def _read(
@@ -278,7 +308,9 @@ def _read(
     vectors: dict[str, np.ndarray] = {}
     for word, vector in read_vectors(file, width=width, words=requested):
         if word not in vectors:
-            vectors[word] = unit(vector) if normalize else vector
+            if normalize:
+                vector = unit(torch.from_numpy(vector)).numpy()
+            vectors[word] = vector
     return vectors
 
 

@@ -22,7 +22,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
 from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import PathLike, Size, checked
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 LABEL_NAMESPACE = "labels"
@@ -30,6 +30,10 @@ LABEL_NAMESPACE = "labels"
 
 UNKNOWN_LABEL = -1
 """The index of a label that is not in the vocabulary."""
+
+TWO_INDEXERS = (
+    "lookup_files: expected none next to token_indexers, which have their own"
+)
 
 
 def complete_labels(vocab: Vocabulary, expected: Iterable[str] = ()) -> list[str]:
@@ -73,6 +77,9 @@ class TaskReader(DatasetReader):
 
     - `token_indexers`: replaces the default token indexers: `tokens` (word ids), `elmo`
       (the biLM's characters) and, for a model with a character CNN, `token_characters`.
+    - `lookup_files`: the `lookup_file` of the word vectors, in a list: the vectors of words
+      outside the vocabulary are read from it. One for each of the `parts` of
+      `elmo_tasks_concatenated_vectors`.
     - `max_instances`: largest number of instances to read, from the start of the data.
     - `kwargs`: see `DatasetReader`.
     """
@@ -90,6 +97,7 @@ class TaskReader(DatasetReader):
         self,
         *,
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        lookup_files: Optional[list[PathLike]] = None,
         max_instances: Optional[Size] = None,
         **kwargs: Any,
     ) -> None:
@@ -99,12 +107,15 @@ class TaskReader(DatasetReader):
             manual_multiprocess_sharding=True,
             **kwargs,
         )
+        if token_indexers and lookup_files:
+            raise InputError(TWO_INDEXERS)
+        self._lookup_files = lookup_files
         self._token_indexers = token_indexers or self.default_indexers()
 
     def default_indexers(self) -> dict[str, TokenIndexer]:
         """By the keys of a text field."""
         found: dict[str, TokenIndexer] = {
-            WORDS: WordIndexer(),
+            WORDS: WordIndexer(lookup_files=self._lookup_files),
             CHARACTERS: CharacterIndexer(),
         }
         if self.characters is not None:

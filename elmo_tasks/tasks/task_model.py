@@ -15,7 +15,6 @@ from torch import Tensor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.nn.word_lookup import with_lookups
 from elmo_tasks.settings import checked
 from elmo_tasks.training.inlined import Inlined, Inlining, construct_inlined
 from elmo_tasks.training.labels import label_counts, require_no_new_labels
@@ -47,7 +46,7 @@ class TaskModel(Inlining, Model):
         initializer: Optional[InitializerApplicator] = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(with_lookups(vocab, input_encoder), **kwargs)
+        super().__init__(vocab, **kwargs)
         self.input_encoder = input_encoder
         self._label_counts = label_counts(vocab)
         self._initializer = initializer

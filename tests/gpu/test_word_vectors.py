@@ -15,7 +15,7 @@ def test_looked_up_words(tmp_path: Path, gpu: torch.device) -> None:
     file.write_text(TEXT)
     vocab = vocabulary("the")
     built = embedder(None, vocab, lookup_file=str(file))
-    sent = batch(built, vocab, *SENTENCES)
+    sent = batch(vocab, [file], *SENTENCES)
     expected = built(**sent)
     assert torch.equal(expected[0, 0], torch.tensor([4.0, 4, 4]))
     built.to(gpu)
@@ -31,7 +31,7 @@ def test_forward_sends_nothing(tmp_path: Path, pretended: torch.device) -> None:
     vocab = vocabulary("the")
     built = embedder(None, vocab, lookup_file=str(file))
     sent = {}
-    for key, value in batch(built, vocab, *SENTENCES).items():
+    for key, value in batch(vocab, [file], *SENTENCES).items():
         sent[key] = value.to(pretended)
     built.to(pretended)
     work = work_of(lambda: built(**sent))

@@ -11,11 +11,12 @@ import torch
 from allennlp.common import Params
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import ListField, TextField
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import TokenEmbedder
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.nn.word_lookup import WordLookup, with_lookups
+from elmo_tasks.nn.word_lookup import WordLookup
 from elmo_tasks.nn.word_vectors import FIXED, ConcatenatedVectors, WordVectors
 
 TEXT = "the 1 2 3\nmay -1 -2 -3\nHarrow 0.5 0.5 1e-1\nferry 4 4 4\nthe 9 9 9\n"
@@ -98,25 +99,32 @@ def as_archived(
 
 
 def batch(
-    built: torch.nn.Module, vocab: Vocabulary, *sentences: Sequence[str]
+    vocab: Vocabulary, files: Sequence[Path], *sentences: Sequence[str]
 ) -> dict[str, torch.Tensor]:
-    """The words of sentences, as the evaluation of a model with this part gets them."""
-    indexer = {"words": WordIndexer()}
+    """
+    The words of sentences, as a reader with these `lookup_files` makes a batch of them.
+    """
+    return batched(WordIndexer(lookup_files=list(files)), vocab, *sentences)
+
+
+def batched(
+    indexer: WordIndexer, vocab: Vocabulary, *sentences: Sequence[str]
+) -> dict[str, torch.Tensor]:
     fields = []
     for words in sentences:
-        text = TextField([Token(word) for word in words], indexer)
+        text = TextField([Token(word) for word in words], {"words": indexer})
         fields.append(Instance({"text": text}))
     made = Batch(fields)
-    made.index_instances(with_lookups(vocab, built))
+    made.index_instances(vocab)
     tensors: dict[str, torch.Tensor] = made.as_tensor_dict()["text"]["words"]
     return tensors
 
 
 def look_up(
-    built: torch.nn.Module, vocab: Vocabulary, *words: str
+    built: torch.nn.Module, vocab: Vocabulary, *words: str, files: Sequence[Path] = ()
 ) -> list[list[float]]:
     """The vectors of words as evaluation embeds them."""
-    found: list[list[float]] = built(**batch(built, vocab, words))[0].tolist()
+    found: list[list[float]] = built(**batch(vocab, files, words))[0].tolist()
     return found
 
 
@@ -126,8 +134,10 @@ def test_a_lost_file_of_vectors_is_reported_once(
     vocab = vocabulary("the", "dock")
     lean, saved = as_archived(embedder(file, vocab, unknown="zero"), file, vocab)
     file.unlink()
+    indexer = WordIndexer(lookup_files=[file])
     for words in (["the", "sloop"], ["Harrow"], ["sloop", "Ferry"]):
-        for word, vector in zip(words, look_up(lean, saved, *words), strict=True):
+        found = lean(**batched(indexer, saved, words))[0].tolist()
+        for word, vector in zip(words, found, strict=True):
             assert any(vector) == (word == "the")
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert (
@@ -155,28 +165,30 @@ def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(
     lean, saved = as_archived(built, file, vocab, **keys)
     everything = vocabulary("the", "dock")
     whole = embedder(file, everything, keep_all_pretrained=True, unknown="zero", **keys)
-    assert look_up(lean, saved, *words) == look_up(whole, everything, *words)
+    found = look_up(lean, saved, *words, files=[file])
+    assert found == look_up(whole, everything, *words)
     assert len(lean.weight) + len(lean.fixed) == saved.get_vocab_size() == 5, (
         "no other word of the file"
     )
 
 
 def test_a_file_that_changes_while_it_is_read(file: Path) -> None:
-    lookup = WordLookup(file, 3, normalize=False, namespace="tokens")
+    lookup = WordLookup(file)
     spelling = lookup.find("Ferry", is_unknown=True)
     assert spelling == b"ferry"
-    expected = torch.tensor([4.0, 4, 4, torch.nan])
-    found = lookup.vectors([spelling], 4)
-    assert torch.equal(found.nan_to_num(-1), expected.nan_to_num(-1))
+    expected = torch.tensor([[0.0, 0, 0], [4, 4, 4], [0, 0, 0]])
+    assert torch.equal(lookup.vectors([spelling], 3), expected)
     with pytest.raises(InputError, match="vectors.txt: expected the same vectors as"):
-        lookup.vectors([b"sloop"], 3)
+        lookup.vectors([b"sloop"], 2)
 
 
 def test_a_vector_of_zeros_stays_one(file: Path) -> None:
     file.write_text("nothing 0 0 0\nferry 3 0 4\n")
-    lookup = WordLookup(file, 3, normalize=True, namespace="tokens")
-    found = lookup.vectors([b"nothing", b"ferry"], 6)
-    assert found == pytest.approx([0, 0, 0, 0.6, 0, 0.8])
+    vocab = vocabulary("other")
+    built = embedder(None, vocab, lookup_file=str(file), normalize=True)
+    nothing, ferry = look_up(built, vocab, "nothing", "ferry", files=[file])
+    assert nothing == [0, 0, 0]
+    assert ferry == pytest.approx([0.6, 0, 0.8])
 
 
 SENTENCES = [["ferry"], ["the", "dock"], ["sloop", "the", "Harrow", "Ferry"]]
@@ -190,10 +202,10 @@ def archived(file: Path) -> tuple[WordVectors, Vocabulary]:
 
 
 def test_each_word_of_a_batch_gets_its_own_vector(
-    archived: tuple[WordVectors, Vocabulary],
+    archived: tuple[WordVectors, Vocabulary], file: Path
 ) -> None:
     lean, saved = archived
-    found = lean(**batch(lean, saved, *SENTENCES))
+    found = lean(**batch(saved, [file], *SENTENCES))
     ferry, the, harrow, none = [4, 4, 4], [1, 2, 3], [0.5, 0.5, 0.1], [0, 0, 0]
     expected = [
         [ferry, none, none, none],
@@ -207,16 +219,16 @@ def test_forward_reads_no_file(
     archived: tuple[WordVectors, Vocabulary], file: Path
 ) -> None:
     lean, saved = archived
-    read = batch(lean, saved, *SENTENCES)
+    read = batch(saved, [file], *SENTENCES)
     file.unlink()
     assert lean(**read)[0, 0].tolist() == [4, 4, 4]
 
 
 def test_words_in_a_list_of_texts_of_which_one_is_padding(
-    archived: tuple[WordVectors, Vocabulary],
+    archived: tuple[WordVectors, Vocabulary], file: Path
 ) -> None:
     lean, saved = archived
-    indexer = {"words": WordIndexer()}
+    indexer = {"words": WordIndexer(lookup_files=[file])}
     documents = []
     for sentences in (SENTENCES, SENTENCES[:1]):
         texts = []
@@ -224,43 +236,79 @@ def test_words_in_a_list_of_texts_of_which_one_is_padding(
             texts.append(TextField([Token(word) for word in words], indexer))
         documents.append(Instance({"text": ListField(texts)}))
     made = Batch(documents)
-    made.index_instances(with_lookups(saved, lean))
+    made.index_instances(saved)
     read = made.as_tensor_dict()["text"]["words"]  # two documents, three sentences
     flat = {name: tensor.flatten(0, 1) for name, tensor in read.items()}
     found = lean(**flat)
-    assert torch.equal(found[:3], lean(**batch(lean, saved, *SENTENCES)))
+    assert torch.equal(found[:3], lean(**batch(saved, [file], *SENTENCES)))
     assert torch.equal(found[3], found[0]) and not found[4:].any()
 
 
+def test_embedders_of_other_models_get_looked_up_vectors(
+    archived: tuple[WordVectors, Vocabulary], file: Path
+) -> None:
+    """As in a model of AllenNLP, whose vocabulary and embedder are AllenNLP's own."""
+    lean, saved = archived
+    read = batch(saved, [file], *SENTENCES)
+    expected = lean(**read)
+    embed = BasicTextFieldEmbedder({"words": lean})
+    assert torch.equal(embed({"words": read}), expected)
+    nested = {name: tensor[None] for name, tensor in read.items()}
+    found = embed({"words": nested}, num_wrapping_dims=1)
+    assert torch.equal(found, expected[None])
+
+
 def test_another_process_looks_the_same_vectors_up(
-    archived: tuple[WordVectors, Vocabulary],
+    archived: tuple[WordVectors, Vocabulary], file: Path
 ) -> None:
     lean, saved = archived
-    vocab = with_lookups(saved, lean)
-    expected = look_up(lean, vocab, "ferry", "may")
-    sent = pickle.loads(pickle.dumps(vocab))
-    assert look_up(lean, sent, "ferry", "may") == expected
+    indexer = WordIndexer(lookup_files=[file])
+    expected = lean(**batched(indexer, saved, ["ferry", "may"]))
+    sent = pickle.loads(pickle.dumps(indexer))
+    assert torch.equal(lean(**batched(sent, saved, ["ferry", "may"])), expected)
 
 
 def test_new_words_leave_the_vocabulary_as_it_is(
-    archived: tuple[WordVectors, Vocabulary],
+    archived: tuple[WordVectors, Vocabulary], file: Path
 ) -> None:
     lean, saved = archived
-    vocab = with_lookups(saved, lean)
     before = dict(saved.get_token_to_index_vocabulary())
-    look_up(lean, vocab, "ferry", "sloop")
+    look_up(lean, saved, "ferry", "sloop", files=[file])
     assert saved.get_token_to_index_vocabulary() == before
-    assert vocab.get_token_to_index_vocabulary() == before
-    with_new = vocab.add_token_to_namespace("ferry")
-    assert saved.get_token_index("ferry") == with_new
+
+
+def test_a_known_word_is_read_from_the_table(file: Path) -> None:
+    """In training, all words are known: their vectors may have changed."""
+    vocab = vocabulary("the", "dock")
+    built = embedder(file, vocab, lookup_file=str(file))
+    with torch.no_grad():
+        built.weight += 1
+    the, ferry = look_up(built, vocab, "the", "ferry", files=[file])
+    assert (the, ferry) == ([2, 3, 4], [4, 4, 4])
+
+
+def test_vectors_that_the_model_does_not_look_up_are_ignored(file: Path) -> None:
+    vocab = vocabulary("the")
+    built = embedder(file, vocab, unknown="zero")
+    assert look_up(built, vocab, "ferry", files=[file]) == [[0, 0, 0]]
 
 
 def test_a_batch_without_looked_up_vectors_is_an_error(
     archived: tuple[WordVectors, Vocabulary],
 ) -> None:
     lean, _ = archived
-    with pytest.raises(InputError, match="lookup_file: expected .*model.vocab"):
+    with pytest.raises(InputError, match="lookup_file: expected .*set lookup_files of"):
         lean(torch.tensor([[1]]))
+
+
+def test_a_file_of_another_width_is_an_error(
+    archived: tuple[WordVectors, Vocabulary], file: Path
+) -> None:
+    lean, saved = archived
+    other = file.with_name("other.txt")
+    other.write_text("ferry 3 4\n")
+    with pytest.raises(InputError, match="lookup_files.0: expected .* 3, got 2"):
+        look_up(lean, saved, "ferry", files=[other])
 
 
 def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:
@@ -286,7 +334,7 @@ def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:
         ]
     )
     lean.load_state_dict(built.state_dict())
-    ferry, dock = look_up(lean, vocab, "ferry", "dock")
+    ferry, dock = look_up(lean, vocab, "ferry", "dock", files=[file, other])
     assert ferry == pytest.approx([4, 4, 4, 0.6, 0.8])
     assert dock == pytest.approx([0, 0, 0, 0.6, 0.8])
     whole["parts"][1]["keep_all_pretrained"] = True

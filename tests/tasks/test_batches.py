@@ -32,6 +32,8 @@ from tests.comparison import assert_same
 from tests.models import corpus, metadata
 from tests.tiny import ROOT, SAMPLES, SIZES, bilm_files, tiny_model, write_vectors
 
+VECTORS = "vectors.txt"
+
 IN_FILE = ["xebec", "Xebec", "felucca", "море", "é" * 150, "q"]
 """Words that only the file of vectors has."""
 
@@ -54,13 +56,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("files")
     bilm_files(folder, max_characters_per_token=100)
     words = IN_FILE + known_words("sst")[:3] + known_words("snli")[:3]
-    write_vectors(folder / "vectors.txt", words, width=SIZES["embedding_dim"])
+    write_vectors(folder / VECTORS, words, width=SIZES["embedding_dim"])
     return folder
 
 
 @cache
-def reader(task: str) -> DatasetReader:
-    return DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}"}))
+def reader(task: str, file: Path | None = None) -> DatasetReader:
+    """A task's reader, perhaps with a file of vectors."""
+    keys: dict[str, Any] = {"type": f"elmo_tasks_{task}"}
+    if file is not None:
+        keys["lookup_files"] = [str(file)]
+    return DatasetReader.from_params(Params(keys))
 
 
 @cache
@@ -92,7 +98,7 @@ def model(
         "keep_all_pretrained": keep,
         "unknown": unknown,
     }
-    file = str(folder / "vectors.txt")
+    file = str(folder / VECTORS)
     vocab = Vocabulary.from_instances(corpus(task))
 
     def made(**changes: Any) -> Model:
@@ -227,8 +233,8 @@ def metrics_of(built: Model) -> dict[str, float]:
 
 
 @cache
-def predictor(built: Model, task: str) -> Predictor:
-    return Predictor.by_name(built.default_predictor)(built, reader(task))
+def predictor(built: Model, task: str, file: Path) -> Predictor:
+    return Predictor.by_name(built.default_predictor)(built, reader(task, file))
 
 
 @pytest.mark.parametrize("elmo", [False, True], ids=["", "elmo"])
@@ -251,11 +257,11 @@ def test_an_instance_alone_equals_itself_in_a_batch(
         drawn = data.draw(st.lists(pair, min_size=1, max_size=6))
         instances = [instance for _, instance in drawn]
         for instance in instances:
-            reader(task).apply_token_indexers(instance)
+            reader(task, files / VECTORS).apply_token_indexers(instance)
         alone = scored(built, [[instance] for instance in instances])
         same(scored(built, [instances]), alone)
         inputs = [one for one, _ in drawn]
-        predicts = predictor(built, task)
+        predicts = predictor(built, task, files / VECTORS)
         words = set(words_in(inputs))
         if words & set(INVALID):
             with pytest.raises(InputError, match="expected a word|without NUL"):
@@ -288,7 +294,7 @@ def test_looked_up_words_have_the_vectors_of_the_whole_file(
     def compare(drawn: list[tuple[dict[str, Any], Instance]]) -> None:
         instances = [instance for _, instance in drawn]
         for instance in instances:
-            reader(task).apply_token_indexers(instance)
+            reader(task, files / VECTORS).apply_token_indexers(instance)
         copies = deepcopy(instances)
         same(scored(looks_up, [instances]), scored(keeps_all, [copies]))
 
@@ -343,7 +349,7 @@ def partly_known(task: str, folder: Path) -> Model:
                 labels = Vocabulary.from_instances([Instance({name: field})])
                 vocab.extend_from_vocab(labels)
     words = config["text_field_embedder"]["token_embedders"]["tokens"]
-    words["lookup_file"] = str(folder / "vectors.txt")
+    words["lookup_file"] = str(folder / VECTORS)
     torch.manual_seed(5)
     return Model.from_params(Params(config), vocab=vocab).eval()
 
@@ -354,16 +360,19 @@ def test_scores_do_not_depend_on_the_batch_size(
 ) -> None:
     built = partly_known(task, files)
     loader = {"data_loader": {"batch_size": 5, "drop_last": True}}
-    archive = Archive(built, Params(loader), reader(task), reader(task), None)
+    reads = reader(task, files / VECTORS)
+    archive = Archive(built, Params(loader), reads, reads, None)
     file = scored_file(task, tmp_path)
     expected = score(archive, file, batch_size=1)
     assert expected["loss"] > 0
     for size in (None, 2, 100):
         same(score(archive, file, batch_size=size), expected)
-    same(validated(built, task, file, tmp_path / "run"), expected)
+    same(validated(built, reads, file, tmp_path / "run"), expected)
 
 
-def validated(built: Model, task: str, file: Path, folder: Path) -> dict[str, float]:
+def validated(
+    built: Model, reads: DatasetReader, file: Path, folder: Path
+) -> dict[str, float]:
     """
     The scores of the validation in a training that changes nothing, with batches of
     three.
@@ -371,7 +380,7 @@ def validated(built: Model, task: str, file: Path, folder: Path) -> dict[str, fl
 
     def loader(batch_size: int) -> DataLoader:
         params = Params({"batch_size": batch_size})
-        made = DataLoader.from_params(params, reader=reader(task), data_path=str(file))
+        made = DataLoader.from_params(params, reader=reads, data_path=str(file))
         made.index_with(built.vocab)
         return made
 

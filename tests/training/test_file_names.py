@@ -58,6 +58,7 @@ def test_a_config_with_a_name(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         stated["model"]["elmo"]["archive"] = False
         words = stated["model"]["text_field_embedder"]["token_embedders"]["tokens"]
         words |= {"pretrained_file": made["vectors"], "lookup_file": made["vectors"]}
+        stated["dataset_reader"]["lookup_files"] = [made["vectors"]]
         train(Params(stated), here / "run")
         scores = json.loads((here / "run" / "metrics.json").read_text())
         found = score(load_archive(here / "run" / "model.tar.gz"), f"{name}.data")

@@ -36,8 +36,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run on `FIRST`."""
     folder = tmp_path_factory.mktemp("first")
     (folder / "data.txt").write_text(FIRST)
-    vectors = str(write_vectors(folder / "vectors.txt", WORDS, width=3))
     given = ner_config(folder / "data.txt", folder / "bilm")
+    (vectors,) = given["dataset_reader"]["lookup_files"]
     words = given["model"]["text_field_embedder"]["token_embedders"]["tokens"]
     words |= {"pretrained_file": vectors, "lookup_file": vectors}
     train(Params(given), folder / "run")
@@ -47,7 +47,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ner_config(data: Path, bilm: Path) -> dict[str, Any]:
     given = config("ner", bilm)
     given["train_data_path"] = given["validation_data_path"] = str(data)
-    given["dataset_reader"] |= {"tag": 1}
+    vectors = write_vectors(data.parent / "vectors.txt", WORDS, width=3)
+    given["dataset_reader"] |= {"tag": 1, "lookup_files": [str(vectors)]}
     given["trainer"]["num_epochs"] = 2
     return given
 

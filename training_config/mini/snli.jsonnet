@@ -3,7 +3,7 @@ local corpus = (import '../fixtures.libsonnet') + '/miniworld';
 
 (import '../paper/snli.jsonnet') {
   scale:: 'mini',
-  dataset_reader+: { tokenization: 'sentence' },
+  dataset_reader+: { lookup_files: null, tokenization: 'sentence' },
   train_data_path: corpus + '/snli/snli_1.0_train.jsonl',
   validation_data_path: corpus + '/snli/snli_1.0_dev.jsonl',
   model+: {

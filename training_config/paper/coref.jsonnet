@@ -2,11 +2,13 @@
 // Expected average F1 of MUC, B-cubed and CEAF-e: 67.2 (test). Two days on a GPU.
 // Command: elmo-tasks train training_config/paper/coref.jsonnet -s out/coref
 local data = std.extVar('ELMO_TASKS_DATA');
+local glove = data + '/vectors/glove.840B.300d.txt';
+local turian = data + '/vectors/turian.50d.txt';
 
-local vectors(name, dim) = {
+local vectors(file, dim) = {
   type: 'elmo_tasks_word_vectors',
-  pretrained_file: data + '/vectors/' + name,
-  lookup_file: self.pretrained_file,
+  pretrained_file: file,
+  lookup_file: file,
   embedding_dim: dim,
   trainable: false,
   unknown: 'zero',
@@ -17,7 +19,7 @@ local vectors(name, dim) = {
   scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
-  dataset_reader: { type: 'elmo_tasks_coref' },
+  dataset_reader: { type: 'elmo_tasks_coref', lookup_files: [glove, turian] },
   train_data_path: data + '/coref/train.gold_conll',
   validation_data_path: data + '/coref/dev.gold_conll',
   model: {
@@ -26,7 +28,7 @@ local vectors(name, dim) = {
       token_embedders: {
         tokens: {
           type: 'elmo_tasks_concatenated_vectors',
-          parts: [vectors('glove.840B.300d.txt', 300), vectors('turian.50d.txt', 50)],
+          parts: [vectors(glove, 300), vectors(turian, 50)],
         },
         token_characters: {
           type: 'character_encoding',

@@ -2,12 +2,13 @@
 // Expected F1: 90.15 (test). An hour on a GPU.
 // Command: elmo-tasks train training_config/paper/ner.jsonnet -s out/ner
 local data = std.extVar('ELMO_TASKS_DATA');
+local vectors = data + '/vectors/glove.6B.50d.txt';
 
 {
   scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
-  dataset_reader: { type: 'elmo_tasks_ner' },
+  dataset_reader: { type: 'elmo_tasks_ner', lookup_files: [vectors] },
   train_data_path: data + '/ner/eng.train',
   validation_data_path: data + '/ner/eng.testa',
   model: {
@@ -16,8 +17,8 @@ local data = std.extVar('ELMO_TASKS_DATA');
       token_embedders: {
         tokens: {
           type: 'elmo_tasks_word_vectors',
-          pretrained_file: data + '/vectors/glove.6B.50d.txt',
-          lookup_file: self.pretrained_file,
+          pretrained_file: vectors,
+          lookup_file: vectors,
           embedding_dim: 50,
           trainable: true,
           unknown: 'random',

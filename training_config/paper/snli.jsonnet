@@ -2,13 +2,14 @@
 // Expected accuracy: 88.0 (test), 88.1 (dev). Some hours on a GPU.
 // Command: elmo-tasks train training_config/paper/snli.jsonnet -s out/snli
 local data = std.extVar('ELMO_TASKS_DATA');
+local vectors = data + '/vectors/glove.840B.300d.txt';
 
 {
   scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   // `parse`: the leaves of `sentence1_binary_parse`; `sentence`: words by spaCy's rules.
-  dataset_reader: { type: 'elmo_tasks_snli', tokenization: 'parse' },
+  dataset_reader: { type: 'elmo_tasks_snli', lookup_files: [vectors], tokenization: 'parse' },
   train_data_path: data + '/snli/snli_1.0_train.jsonl',
   validation_data_path: data + '/snli/snli_1.0_dev.jsonl',
   model: {
@@ -17,8 +18,8 @@ local data = std.extVar('ELMO_TASKS_DATA');
       token_embedders: {
         tokens: {
           type: 'elmo_tasks_word_vectors',
-          pretrained_file: data + '/vectors/glove.840B.300d.txt',
-          lookup_file: self.pretrained_file,
+          pretrained_file: vectors,
+          lookup_file: vectors,
           embedding_dim: 300,
           trainable: false,
           unknown: 'random',

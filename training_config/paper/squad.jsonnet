@@ -2,12 +2,13 @@
 // Expected F1: 81.1 (test), 80.8 (dev). A day on a GPU.
 // Command: elmo-tasks train training_config/paper/squad.jsonnet -s out/squad
 local data = std.extVar('ELMO_TASKS_DATA');
+local vectors = data + '/vectors/glove.840B.300d.txt';
 
 {
   scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
-  dataset_reader: { type: 'elmo_tasks_squad' },
+  dataset_reader: { type: 'elmo_tasks_squad', lookup_files: [vectors] },
   train_data_path: data + '/squad/train-v1.1.json',
   validation_data_path: data + '/squad/dev-v1.1.json',
   vocabulary: { min_count: { token_characters: 49 } },
@@ -17,8 +18,8 @@ local data = std.extVar('ELMO_TASKS_DATA');
       token_embedders: {
         tokens: {
           type: 'elmo_tasks_word_vectors',
-          pretrained_file: data + '/vectors/glove.840B.300d.txt',
-          lookup_file: self.pretrained_file,
+          pretrained_file: vectors,
+          lookup_file: vectors,
           embedding_dim: 300,
           trainable: false,
           unknown: 'zero',

@@ -2,12 +2,13 @@
 // Expected F1: 81.4 (test), 81.6 (dev). Some days on a GPU.
 // Command: elmo-tasks train training_config/paper/srl.jsonnet -s out/srl
 local data = std.extVar('ELMO_TASKS_DATA');
+local vectors = data + '/vectors/glove.6B.100d.txt';
 
 {
   scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
-  dataset_reader: { type: 'elmo_tasks_srl', verbs_only: false },
+  dataset_reader: { type: 'elmo_tasks_srl', lookup_files: [vectors], verbs_only: false },
   train_data_path: data + '/srl/train',
   validation_data_path: data + '/srl/development',
   model: {
@@ -16,8 +17,8 @@ local data = std.extVar('ELMO_TASKS_DATA');
       token_embedders: {
         tokens: {
           type: 'elmo_tasks_word_vectors',
-          pretrained_file: data + '/vectors/glove.6B.100d.txt',
-          lookup_file: self.pretrained_file,
+          pretrained_file: vectors,
+          lookup_file: vectors,
           embedding_dim: 100,
           trainable: true,
           unknown: 'random',

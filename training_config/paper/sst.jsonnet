@@ -2,13 +2,14 @@
 // Expected accuracy: 51.4 (test). An hour on a GPU.
 // Command: elmo-tasks train training_config/paper/sst.jsonnet -s out/sst
 local data = std.extVar('ELMO_TASKS_DATA');
+local vectors = data + '/vectors/glove.840B.300d.txt';
 
 {
   scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
-  dataset_reader: { type: 'elmo_tasks_sst', min_phrase_length: 4 },
-  validation_dataset_reader: { type: 'elmo_tasks_sst' },
+  dataset_reader: { type: 'elmo_tasks_sst', lookup_files: [vectors], min_phrase_length: 4 },
+  validation_dataset_reader: { type: 'elmo_tasks_sst', lookup_files: [vectors] },
   train_data_path: data + '/sst/train.txt',
   validation_data_path: data + '/sst/dev.txt',
   model: {
@@ -17,8 +18,8 @@ local data = std.extVar('ELMO_TASKS_DATA');
       token_embedders: {
         tokens: {
           type: 'elmo_tasks_word_vectors',
-          pretrained_file: data + '/vectors/glove.840B.300d.txt',
-          lookup_file: self.pretrained_file,
+          pretrained_file: vectors,
+          lookup_file: vectors,
           embedding_dim: 300,
           trainable: false,
           unknown: 'zero',
