@@ -163,15 +163,6 @@ def make_vocabulary(params: Params, folder: Path) -> None:
     made.save_to_files(str(folder / VOCABULARY))
 
 
-def read_saved_vocabulary(params: Params, folder: Path) -> None:
-    """
-    Has a run that is resumed read its vocabulary, which belongs to its weights, and not
-    make it again from the data.
-    """
-    if has_checkpoint(folder):
-        use_vocabulary(params, folder)
-
-
 def use_vocabulary(params: Params, folder: Path) -> None:
     """
     Has a training read the vocabulary in the folder of the run, in the class that the

@@ -9,15 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import torch
 import torch.multiprocessing as mp
-from allennlp.commands.train import _train_worker
 from allennlp.common import Params
-from allennlp.common.checks import check_for_gpu
 from allennlp.common.util import find_open_port
 from allennlp.models.archival import verify_include_in_archive
 from allennlp.training import GradientDescentTrainer, Trainer
-from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError, Interrupted, without_secrets
 from elmo_tasks.files import LOCK, atomic_write, exclusive
@@ -34,24 +30,22 @@ from elmo_tasks.run_names import (
     WEIGHTS,
 )
 from elmo_tasks.training.archive_contents import archived_config
-from elmo_tasks.training.checks.training import VERIFIED, check_config, describe
+from elmo_tasks.training.checks.training import check_config, describe
 from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.folder import (
     make_vocabulary,
     prepare,
-    read_saved_vocabulary,
     require_plain_name,
     require_usable,
     set_aside,
-    use_vocabulary,
     vocabulary_files,
 )
+from elmo_tasks.training.launch import Launch, Training, run, run_as
 from elmo_tasks.training.logs import EPOCH_LINES, logged
 from elmo_tasks.training.seeds import spread_seed
-from elmo_tasks.training.torchrun import Torchrun, begin
+from elmo_tasks.training.torchrun import Torchrun
 from elmo_tasks.training.trainer import ResumableTrainer
 from elmo_tasks.training.tuned_model import write_own_config
-from elmo_tasks.training.worker import WorkerJob, train_in_worker
 
 logger = logging.getLogger(__name__)
 
@@ -92,11 +86,12 @@ def train(
     config = copy.deepcopy(params.as_dict(quiet=True))
     check_config(config, resumed=recover)
     require_plain_name(folder)
+    training = Training(_of_training(config), folder, packages)
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:
-        store = group.follow(folder, config)
+        store = group.follow(folder, config)  # which waits for the first process
         with logged(folder):
-            _train_with(group, store, params, folder, packages=list(packages))
+            run(training, group.launch(store, config))
         return
     if group is not None and group.resumes(folder):
         recover = True
@@ -113,7 +108,7 @@ def train(
             report(without_secrets(describe(config, scale)))
         with _logged_here(folder, config, report):
             try:
-                _start(params, folder, group, packages=list(packages))
+                _launch(training, config, group)
             except KeyboardInterrupt:
                 advice = "--recover, without --force, resumes from its last checkpoint"
                 raise Interrupted(f"{advice}, if any") from None
@@ -137,100 +132,45 @@ def _logged_here(
     return logged(folder, report)
 
 
-def _start(
-    params: Params, folder: Path, group: Torchrun | None, *, packages: list[str]
+def _launch(
+    training: Training, config: Mapping[str, Any], group: Torchrun | None
 ) -> None:
     """
-    AllenNLP's training: in this process, as the first one of torchrun, or in those of
-    `distributed`.
+    AllenNLP's training: in this process, in those of `distributed`, or as the first of
+    torchrun. Where there are several, this one makes their vocabulary.
     """
     if group is not None:
-        with group.leading(folder, params.as_dict(quiet=True)) as store:
-            make_vocabulary(params, folder)
-            _train_with(group, store, params, folder, packages=packages)
-        return
-    distributed, included = _taken(params)
-    if distributed is None:
-        read_saved_vocabulary(params, folder)
-        _train_worker(0, params, folder, include_package=packages)
-        return
-    devices = distributed.pop("cuda_devices")
-    check_for_gpu(devices)
-    make_vocabulary(params, folder)
-    use_vocabulary(params, folder)
-    job = WorkerJob(
-        config=params.as_dict(quiet=True),
-        folder=str(folder),
-        packages=packages,
-        port=find_open_port(),
-        devices=devices,
-        included=included,
-        options=distributed,
-    )
-    mp.spawn(train_in_worker, (job,), nprocs=len(devices))
+        with group.leading(training.folder, config) as store:
+            make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
+            run(training, group.launch(store, config))
+    elif config.get("distributed"):
+        make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
+        devices = config["distributed"]["cuda_devices"]
+        launch = Launch(devices=devices, port=find_open_port())
+        mp.spawn(run_as, (training, launch), nprocs=len(devices))
+    else:
+        run(training, Launch())
 
 
-def _train_with(
-    group: Torchrun,
-    store: TCPStore,
-    params: Params,
-    folder: Path,
-    *,
-    packages: list[str],
-) -> None:
+def _of_training(config: Mapping[str, Any]) -> dict[str, Any]:
     """
-    This process's part of a training by torchrun. For AllenNLP all processes are on one
-    machine with one folder.
+    The config for AllenNLP's training, without the key of `evaluate`. AllenNLP's
+    trainer, too, logs a line for each epoch.
     """
-    devices = group.devices(params.as_dict(quiet=True))
-    check_for_gpu(devices[group.rank])
-    distributed, included = _taken(params)
-    use_vocabulary(params, folder)
-    options = dict(distributed or {})
-    options.pop("cuda_devices", None)
-    port = begin(store)
-    _train_worker(
-        group.rank,
-        params,
-        folder,
-        packages,
-        primary_addr=group.address,
-        primary_port=port,
-        world_size=group.processes,
-        distributed_device_ids=devices,
-        include_in_archive=included,
-        distributed_params=Params(options),
-    )
-    if torch.distributed.is_initialized():  # not with a single process
-        torch.distributed.destroy_process_group()
-
-
-def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
-    """
-    `distributed` and `include_in_archive`, taken from the config with what is not the
-    training's.
-    """
-    params.params.pop("evaluation", None)  # of `evaluate`
-    params.params["type"] = VERIFIED  # the config has been checked
-    _add_epoch_lines(params)
-    included = params.params.pop("include_in_archive", None)
-    verify_include_in_archive(included)
-    return params.params.pop("distributed", None), included
-
-
-def _add_epoch_lines(params: Params) -> None:
-    """Has AllenNLP's trainer, too, log a line for each epoch."""
-    given = params.params.get("trainer") or {}
+    verify_include_in_archive(config.get("include_in_archive"))
+    plain = dict(config)
+    plain.pop("evaluation", None)
+    given = plain.get("trainer") or {}
     if isinstance(given, str):
         given = {"type": given}
-    options = dict(given)
-    name = options.get("type", Trainer.default_implementation)
+    name = given.get("type", Trainer.default_implementation)
     trainer, _ = Trainer.resolve_class_name(name)
     is_theirs = issubclass(trainer, GradientDescentTrainer)
     if is_theirs and not issubclass(trainer, ResumableTrainer):
-        callbacks = options.get("callbacks") or []
-        options["callbacks"] = [*callbacks, {"type": EPOCH_LINES}]
-        params.params["trainer"] = options
+        callbacks = given.get("callbacks") or []
+        callbacks = [*callbacks, {"type": EPOCH_LINES}]
+        plain["trainer"] = {**given, "callbacks": callbacks}
+    return plain
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:

@@ -22,6 +22,7 @@ from torch.distributed import TCPStore
 from elmo_tasks import __version__
 from elmo_tasks.errors import InputError
 from elmo_tasks.run_names import MEETING, MEETING_TOKEN
+from elmo_tasks.training.launch import Launch
 
 SECONDS_UNTIL_SHARED = 30.0
 """How long the first process's files may take to appear on other machines."""
@@ -153,7 +154,7 @@ class Torchrun:
     ) -> TCPStore:
         """
         Of another process: waits until the first one has prepared the folder and calls
-        `begin`. Its files may take some `seconds` to appear.
+        `launch`. Its files may take some `seconds` to appear.
 
         Raises `InputError` if this process sees another folder, config or version of
         the package.
@@ -170,6 +171,17 @@ class Torchrun:
                 store.get("ready")
                 return store
             time.sleep(_SECONDS_BETWEEN_TRIES)
+
+    def launch(self, store: TCPStore, config: Mapping[str, Any]) -> Launch:
+        """
+        This process's part in the training, in which the others meet at the port of the
+        store. The first process lets the others begin. Raises `InputError` as
+        `devices` does.
+        """
+        devices = self.devices(config)
+        store.set("ready", "")
+        os.environ[_AGENT_STORE] = "False"
+        return Launch(self.rank, devices, self.address, store.port)
 
     def _store_of_first(self, port: int) -> TCPStore:
         """
@@ -225,13 +237,6 @@ class Torchrun:
                 return InputError(f"{where}: {problem}", file=folder, hint=hint)
             time.sleep(_SECONDS_BETWEEN_TRIES)
         return None
-
-
-def begin(store: TCPStore) -> int:
-    """Lets the others begin. The port where they meet, for `init_process_group`."""
-    store.set("ready", "")
-    os.environ[_AGENT_STORE] = "False"
-    return store.port
 
 
 def _digest(config: Mapping[str, Any]) -> str:

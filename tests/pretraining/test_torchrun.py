@@ -22,7 +22,7 @@ from allennlp.common.util import find_open_port
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretraining.sentences import read_sentences, share_of_files
-from elmo_tasks.training.torchrun import Torchrun, begin
+from elmo_tasks.training.torchrun import Torchrun
 from tests.distributed import in_processes
 from tests.killing import differences
 from tests.pretraining import toy
@@ -176,7 +176,7 @@ def test_nodes_that_differ(
 
     def lead() -> None:
         with first.leading(tmp_path / "here", {}) as store:
-            begin(store)
+            first.launch(store, {"trainer": {"cuda_device": -1}})
             assert begun.wait(SECONDS)
 
     def follow() -> None:
