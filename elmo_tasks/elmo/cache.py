@@ -21,7 +21,7 @@ from torch import Tensor
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.elmo.model_files import ModelFiles
-from elmo_tasks.elmo.source_types import LayerSource
+from elmo_tasks.elmo.source_types import LayerSource, PieceSource
 from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import write_text
@@ -179,9 +179,8 @@ class LayerCache:
             "format": FORMAT,
             "source": self._files.kind,
         }
-        pieces = getattr(source, "pieces", None)  # of a transformer
-        if pieces:
-            description["pieces"] = pieces
+        if isinstance(source, PieceSource):
+            description["pieces"] = source.pieces
         return description
 
     def _read(

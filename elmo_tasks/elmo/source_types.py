@@ -7,7 +7,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional, Protocol, Self, TypeVar
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Optional,
+    Protocol,
+    Self,
+    TypeVar,
+    runtime_checkable,
+)
 
 import torch
 from torch import Tensor, nn
@@ -73,6 +82,16 @@ class LayerSource(Protocol):
     def requires_grad_(self, requires_grad: bool, /) -> Self: ...
 
 
+@runtime_checkable
+class PieceSource(Protocol):
+    """
+    A layer source with the option `pieces`. The layer cache stores layers of different
+    `pieces` separately.
+    """
+
+    pieces: str
+
+
 @dataclass(frozen=True)
 class SourceType:
     """
@@ -83,7 +102,7 @@ class SourceType:
     - `load`: called with the local paths of the files, and with the values of
       `options`.
     - `options`: which of `state`, `precision` and `pieces` it has; others must have
-      their defaults.
+      their defaults. One with `pieces` is a `PieceSource`.
     """
 
     label: str

@@ -15,6 +15,7 @@ from overrides import overrides
 
 from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.tasks.inputs import Input, SentenceInput, read_input
+from elmo_tasks.tasks.reader import LanguageReader
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 
 _ID = "id"
@@ -152,7 +153,10 @@ class SentencePredictor(JsonLinesPredictor):
         self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
     ) -> None:
         super().__init__(model, dataset_reader, frozen)
-        self._tokenizer = BlankSpacyTokenizer(getattr(dataset_reader, "language", "en"))
+        language = "en"
+        if isinstance(dataset_reader, LanguageReader):
+            language = dataset_reader.language
+        self._tokenizer = BlankSpacyTokenizer(language)
 
     def predict(self, sentence: str) -> dict[str, Any]:
         """The output for one sentence of raw text."""

@@ -4,7 +4,7 @@ labels of the vocabulary.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar, Optional, Protocol, runtime_checkable
 
 from allennlp.data import (
     DatasetReader,
@@ -34,6 +34,21 @@ UNKNOWN_LABEL = -1
 TWO_INDEXERS = (
     "lookup_files: expected none next to token_indexers, which have their own"
 )
+
+
+@runtime_checkable
+class LanguageReader(Protocol):
+    """A dataset reader that says of which language raw text in predictions is."""
+
+    language: str
+    """The code of spaCy's rules."""
+
+
+@runtime_checkable
+class SpanReader(Protocol):
+    """A dataset reader that says whether the tags encode spans."""
+
+    spans: bool
 
 
 def complete_labels(vocab: Vocabulary, expected: Iterable[str] = ()) -> list[str]:

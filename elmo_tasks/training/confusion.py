@@ -17,6 +17,7 @@ from overrides import overrides
 from elmo_tasks.files import write_text
 from elmo_tasks.run_names import CONFUSION
 from elmo_tasks.training.distributed import all_gather_objects
+from elmo_tasks.training.labels import Labelled
 
 _SPAN_TAG = re.compile(r"[BIOUELS]-(.+)")
 
@@ -68,10 +69,11 @@ def label_pairs(
     model: Model, batch: dict[str, Any], outputs: dict[str, Any]
 ) -> Iterator[tuple[str, str]]:
     """
-    Gold and predicted label of each text (a `Classifier`) or token (a `Tagger`; of tags
-    that encode spans the types); nothing for other models.
+    Gold and predicted label of each text (a `Labelled` model) or token (a `Tagger`; of
+    tags that encode spans the types); nothing for other models.
     """
-    if "label" in batch and "probabilities" in outputs and hasattr(model, "labels"):
+    has_label = "label" in batch and "probabilities" in outputs
+    if has_label and isinstance(model, Labelled):
         golds = batch["label"].tolist()
         best = outputs["probabilities"].argmax(1).tolist()
         for gold, predicted in zip(golds, best, strict=True):

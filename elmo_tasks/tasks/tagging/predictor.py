@@ -10,6 +10,7 @@ from overrides import overrides
 
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
+from elmo_tasks.tasks.reader import SpanReader
 from elmo_tasks.tasks.tagging.io import TaggerInput
 
 
@@ -43,7 +44,8 @@ class TaggerPredictor(SentencePredictor):
         result: JsonDict = {"tokens": words, "tags": outputs["tags"][: len(words)]}
         if sentence.text is not None:
             result["offsets"] = [list(offsets) for offsets in sentence.offsets]
-        if getattr(self._dataset_reader, "spans", False):
+        reader = self._dataset_reader
+        if isinstance(reader, SpanReader) and reader.spans:
             entities = []
             for start, end, label in spans_from_tags(result["tags"]):
                 entities.append(sentence.located(start, end) | {"type": label})
