@@ -88,7 +88,7 @@ ENTRIES = [
     Entry(
         "untrained",
         "not in the paper",
-        "`small`: NER, SST",
+        "`small`: SNLI, NER, SST",
         of_results("A biLM without training", "untrained"),
     ),
 ]
