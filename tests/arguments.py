@@ -189,6 +189,9 @@ TYPES = {
         ["", "a\0b", "x" * 5000, 5, b"x", [], [""], [5], {}],
         ["a", ["a", "b"]],
     ),
+    "list of paths": Type(
+        "lookup_files", "", ["a", 5, [""], ["a\0b"], [5], {}], [["a", "b"]]
+    ),
     "path or files": Type(
         "BiLMModel.tuned.bilm",
         "",
@@ -236,8 +239,9 @@ TYPES = {
         " ResumableTrainer.model sentence_losses.model SentencePredictor.frozen"
         " SentencePredictor.model Session.workers ShardJob.elmo static.layers"
         " tasks tokenizer WeightsAndBiases.serialization_dir word"
-        " WordSurprisal.model WordVocabulary.count.files workers.model"
-        " write_shards.executor write_shards.files write_shards.progress",
+        " WordSurprisal.model WordSurprisal.one WordSurprisal.other"
+        " WordVocabulary.count.files workers.model write_shards.executor"
+        " write_shards.files write_shards.progress",
         "",
         [],
         [],
