@@ -20,6 +20,7 @@ from elmo_tasks.bilm.precision import PRECISIONS, announced_precision, precision
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.transformer_files import hidden_states, load, padding_id
 from elmo_tasks.elmo.windows import windows
+from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +77,8 @@ class Transformer(nn.Module):
     - `precision`: the data type of weights and states, `float32`, `bfloat16` or
       `emulated_bfloat16`, as that of `BiLM`. The layers are in float32.
 
-    Raises `InputError` if a file is missing or invalid.
+    Raises `InputError` if a file is missing or invalid, or the model's limit leaves no
+    room for two pieces.
     """
 
     state = "reset"
@@ -102,6 +104,13 @@ class Transformer(nn.Module):
         self._before, self._after = _special_tokens(self._tokenizer)
         special = len(self._before) + len(self._after)
         self._limit = loaded.most_pieces - special
+        if self._limit < 2:  # windows overlap by half
+            problem = f"expected a model that reads at least {special + 2} pieces"
+            raise InputError(
+                f"{problem} with its {special} special tokens, got"
+                f" {loaded.most_pieces} (model_max_length, or its positions)",
+                file=folder,
+            )
         self._ignores_padding = loaded.ignores_padding
 
     @property

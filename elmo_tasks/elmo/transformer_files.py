@@ -1,12 +1,14 @@
 """Loading a transformer and its tokenizer from a folder."""
 
 import re
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from elmo_tasks.elmo.model_folders import PICKLES, SAFETENSORS
 from elmo_tasks.errors import InputError
@@ -109,8 +111,7 @@ def _from_pretrained(folder: Path, dtype: torch.dtype) -> Loaded:
     kind: Any = AutoModel
     if type(config) in MODEL_FOR_TEXT_ENCODING_MAPPING:
         kind = AutoModelForTextEncoding  # the encoder of T5
-    with torch.device("meta"):
-        _require_held(kind.from_config(config, trust_remote_code=False), folder)
+    _require_held(lambda: kind.from_config(config, trust_remote_code=False), folder)
     model, found = kind.from_pretrained(
         folder,
         config=config,
@@ -137,16 +138,26 @@ def _from_pretrained(folder: Path, dtype: torch.dtype) -> Loaded:
     )
 
 
-def _require_held(model: Any, folder: Path) -> None:
+def _require_held(build: Callable[[], Any], folder: Path) -> None:
     """
-    Raises `InputError` if a model, which has no memory yet, has more parameters than
-    the files of its weights have bytes.
+    Build a model without memory. Raises `InputError` at the first parameter with which
+    it has more numbers than the files of its weights have bytes.
     """
-    needed = sum([parameter.numel() for parameter in model.parameters()])
     size = sum([file.stat().st_size for file in folder.glob(SAFETENSORS)])
-    if needed > size:
-        problem = f"config.json describes {needed:,} parameters"
-        raise InputError(f"{problem}, got weights of {size:,} bytes", file=folder)
+    left = size
+    thread = threading.get_ident()
+
+    def count(module: Any, name: str, parameter: Any) -> None:
+        nonlocal left
+        if parameter is None or threading.get_ident() != thread:
+            return
+        left -= parameter.numel()
+        if left < 0:
+            problem = "config.json describes more parameters than the weights have"
+            raise InputError(f"{problem} bytes, {size:,}", file=folder)
+
+    with register_module_parameter_registration_hook(count), torch.device("meta"):
+        build()
 
 
 def _require_whole(model: Any, missing: Iterable[str], folder: Path) -> None:
@@ -160,7 +171,10 @@ def _require_whole(model: Any, missing: Iterable[str], folder: Path) -> None:
 
 
 def _require_fitting(tokenizer: Any, model: Any, folder: Path) -> None:
-    """Raises `InputError` if a tokenizer is slow, or not that of the model."""
+    """
+    Raises `InputError` if a tokenizer is slow, or has a piece or a special token that
+    the model has not.
+    """
     if not tokenizer.is_fast:
         raise InputError(
             f"expected a fast tokenizer, got {type(tokenizer).__name__}",
@@ -168,10 +182,10 @@ def _require_fitting(tokenizer: Any, model: Any, folder: Path) -> None:
             hint="save the fast one as tokenizer.json, with tokenizer.save_pretrained",
         )
     known = len(model.get_input_embeddings().weight)
-    given = len(tokenizer)
-    if given > known:
+    ids = [*tokenizer.get_vocab().values(), *tokenizer("a")["input_ids"]]
+    if max(ids) >= known:
         raise InputError(
-            f"expected a tokenizer of at most the model's {known} pieces, got {given}",
+            f"expected a tokenizer of the model's {known} pieces, got the id {max(ids)}",
             file=folder,
         )
 

@@ -116,6 +116,7 @@ def test_a_zip_of_a_transformer(
         ("config.json", {"hidden_size": "x"}, "cannot load"),
         ("config.json", {"hidden_size": -16}, "cannot load"),
         ("config.json", {"num_hidden_layers": 5}, "weights of BertModel, got none for"),
+        ("config.json", {"num_hidden_layers": 10**6}, "describes .* parameters"),
         ("config.json", {"vocab_size": 10**7}, "describes .* parameters"),
         ("config.json", {"hidden_size": 10**6}, "describes .* parameters"),
         ("config.json", {"intermediate_size": 10**7}, "describes .* parameters"),
@@ -171,8 +172,44 @@ def test_a_tokenizer_of_another_model(folder: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     tokenizer.add_tokens([f"new{number}" for number in range(9)])
     tokenizer.save_pretrained(folder)
-    with pytest.raises(InputError, match="at most the model's 120 pieces, got 129"):
+    with pytest.raises(InputError, match="of the model's 120 pieces, got the id 128"):
         Transformer(folder)
+
+
+def test_a_list_of_words_with_a_repeated_one(folder: Path) -> None:
+    """Then the largest id is larger than the number of different words."""
+    pieces = transformers.AutoTokenizer.from_pretrained(folder).get_vocab()
+    words = sorted(pieces, key=lambda word: pieces[word])
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("\n".join([*words[:-1], words[0], words[-1]]))
+    with pytest.raises(InputError, match="of the model's 120 pieces, got the id 120"):
+        Transformer(folder)
+
+
+def test_a_special_token_that_the_model_has_not(folder: Path) -> None:
+    """The ids that are put around a text are not those of the list of words."""
+    file = folder / "tokenizer.json"
+    written = json.loads(file.read_text())
+    written["post_processor"]["special_tokens"]["[CLS]"]["ids"] = [500]
+    file.write_text(json.dumps(written))
+    change(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
+    with pytest.raises(InputError, match="of the model's 120 pieces, got the id 500"):
+        Transformer(folder)
+
+
+@pytest.mark.parametrize("limit", [-5, 0, 1, 2, 3])
+def test_a_limit_without_room_for_pieces(limit: int, folder: Path) -> None:
+    """Two of the pieces are special tokens, and windows overlap by half."""
+    change(folder / "tokenizer_config.json", model_max_length=limit)
+    with pytest.raises(InputError, match=f"at least 4 pieces .*, got {limit}"):
+        Transformer(folder)
+
+
+def test_the_smallest_limit(folder: Path) -> None:
+    change(folder / "tokenizer_config.json", model_max_length=4)
+    layers = Transformer(folder)(ids_of(SENTENCES)).layers
+    words = layers.abs().sum(-1) > 0
+    assert words[:, 0, : len(SENTENCES[0])].all()
 
 
 def test_a_slow_tokenizer(folder: Path) -> None:
