@@ -16,6 +16,8 @@ from elmo_tasks.web.metrics import Metrics
 MAX_BYTES = 20_000
 """Of a request's body; the limits of a task's page bound what it costs."""
 
+_TOO_LARGE = f"expected a body of at most {MAX_BYTES:,} bytes, got more"
+
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -82,10 +84,16 @@ class Guard:
         await self._app(scope, self._bounded(receive), answer)
 
     def _require_valid(self, scope: Any) -> None:
-        """Raises `Rejected` for a request that is for another host, or is not JSON."""
+        """
+        Raises `Rejected` for a request that is for another host, is too large by its
+        header, or is not JSON.
+        """
         host = re.sub(r":\d*$", "", _header(scope, b"host"))
         if not _LOCAL.fullmatch(host) and host != self._host:
             raise Rejected(400, f"unknown host {shown(host)}")
+        length = _header(scope, b"content-length")
+        if length.isdecimal() and int(length) > MAX_BYTES:
+            raise Rejected(413, _TOO_LARGE)
         if scope["method"] == "POST":
             kind = _header(scope, b"content-type").partition(";")[0].strip()
             if kind != "application/json":
@@ -110,8 +118,7 @@ class Guard:
                 raise Rejected(408, late) from None
             size += len(message.get("body", b""))
             if size > MAX_BYTES:
-                most = f"expected a body of at most {MAX_BYTES:,} bytes, got more"
-                raise Rejected(413, most)
+                raise Rejected(413, _TOO_LARGE)
             is_whole = not message.get("more_body", False)
             return message
 

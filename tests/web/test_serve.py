@@ -26,6 +26,8 @@ INPUTS: dict[str, list[Any]] = {
     "ner": [
         {"sentence": "Captain Oakes sold the ferry."},
         {"tokens": ["Mira", "left", "."], "id": 7},
+        {"tokens": ["a"], "id": "\ud800"},
+        {"tokens": ["a"], "id": {"\udfff": [1e-7, 10**30, -0.0, None]}},
     ],
     "snli": [{"premise": "A man leans on a fence.", "hypothesis": "A man rests."}],
     "squad": [
@@ -85,6 +87,10 @@ def test_models(server: Server) -> None:
     ("path", "body", "status", "fragment"),
     [
         ("/api/predict/ner", b"{", 422, "expected JSON"),
+        ("/api/predict/ner", b"", 422, "expected a JSON object"),
+        ("/api/predict/ner", b"null", 422, "expected an object"),
+        ("/api/predict/ner", {"tokens": ["\ud800"]}, 422, "valid Unicode"),
+        ("/api/predict/ner", {"\ud800": 1}, 422, "unicode string"),
         ("/api/predict/ner", b"[" * 19_000, 400, "parsing the body"),
         ("/api/predict/ner", None, 405, "method POST"),
         ("/api/predict/<b>", {}, 404, "/api/predict/ner"),
@@ -108,6 +114,14 @@ def test_errors(
     assert found.headers["Content-Security-Policy"].startswith(
         "default-src 'none'; script-src 'self'"
     )
+
+
+def test_a_length_that_is_too_large_is_refused_at_once(server: Server) -> None:
+    """The rest of the body is not waited for."""
+    length = {"Content-Length": str(10**12)}
+    began = time.monotonic()
+    assert server.send("/api/predict/ner", b"{", **length).status == 413
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize(
