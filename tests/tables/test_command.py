@@ -21,6 +21,7 @@ from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import RunCommand
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.files import exclusive
+from elmo_tasks.resources import fixtures_root
 from elmo_tasks.run_names import MODEL
 from tests.tables.tables import LAST, finish, row, write_result, write_table
 from tests.test_flow import elmo_tasks
@@ -169,6 +170,18 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
     reproduced = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</dd>"
     assert reproduced in (out / "report.html").read_text()
+
+
+def test_the_first_line_names_files_of_ones_own(
+    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"scale mini: data in {fixtures_root() / 'miniworld'};" in ablate()
+    own = tmp_path / "mine.conll"
+    own.write_bytes((fixtures_root() / "miniworld/ner/eng.train").read_bytes())
+    changes = {"train_data_path": str(own)}
+    table = write_table(tmp_path, [row("baseline", changes=changes)])
+    elmo_tasks("ablate", table, "-s", tmp_path / "out")
+    assert f"scale mini: training on {own};" in capsys.readouterr().out
 
 
 class Terminal(StringIO):

@@ -21,6 +21,7 @@ from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
 from elmo_tasks.files import atomic_write, exclusive
 from elmo_tasks.settings import Size, checked
+from elmo_tasks.training.nested import strings
 
 
 class Session:
@@ -80,8 +81,7 @@ class Session:
         the files after each run.
         """
         done = len(self._all) - len(self.left)
-        data = self._data_root or resources.fixtures_root() / "miniworld"
-        yield f"scale {self.table.scale}: data in {data}; the paper's configs: {resources.configs_root() / 'paper'}"
+        yield f"scale {self.table.scale}: {self._data()}; the paper's configs: {resources.configs_root() / 'paper'}"
         yield f"{self.table.title}: {len(self._all)} runs, {done} finished; estimated time left: {self.time_left()}"
         self.check()
         if self.left:
@@ -105,6 +105,19 @@ class Session:
         self.interrupted = False
         if self.left:
             yield f"other processes execute the runs that are left: {len(self.left)}"
+
+    def _data(self) -> str:
+        """The folder of the scale's data, or the files that the rows train on."""
+        root = self._data_root or resources.fixtures_root() / "miniworld"
+        files: dict[str, None] = {}
+        for row in self.rows:
+            config = self.planner.resolved.get(row.name, {})
+            for _, file in strings("", config.get("train_data_path")):
+                files[file] = None
+        for file in files:
+            if not Path(file).absolute().is_relative_to(root):
+                return f"training on {', '.join(files)}"
+        return f"data in {root}"
 
     def check(self) -> None:
         """Raises `InputError` if the config of a row that is left is invalid."""
