@@ -12,7 +12,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
-from elmo_tasks.training.nested import get
+from elmo_tasks.training.nested import get, write_out_types
 from elmo_tasks.training.registered_names import unsafe_keys
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
@@ -129,10 +129,14 @@ def archived_config(content: bytes, file: str | Path) -> str:
     is not a JSON object.
     """
     try:
-        config = dict(json.loads(content))
-    except (ValueError, TypeError, RecursionError) as error:
+        config = json.loads(content)
+    except (ValueError, RecursionError) as error:
         problem = f"the archive's {CONFIG} is no JSON object: {error}"
         raise InputError(problem, file=file, hint=HINT) from None
+    if not isinstance(config, dict):
+        problem = f"the archive's {CONFIG} is no JSON object"
+        raise InputError(problem, file=file, hint=HINT)
+    write_out_types(config)
     for name in DATA_LOADERS:
         loader = config.get(name)
         if isinstance(loader, dict):

@@ -20,7 +20,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetch import local_path
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
 from elmo_tasks.training.checks.problem import nearest
-from elmo_tasks.training.nested import below, mapped, strings
+from elmo_tasks.training.nested import below, mapped, strings, write_out_types
 
 
 def find_config(name: str, scale: str | None = None) -> str:
@@ -67,15 +67,18 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
         kind = "a folder" if path.is_dir() else "a pipe or a device"
         raise InputError(f"expected a configuration file, got {kind}", file=path)
     config = _require_object(evaluate(file), "", path)
+    write_out_types(config)
     if not overrides:
         return Params(config)
     evaluated = evaluate_snippet("-o", overrides, ext_vars=_variables())
     changes = _require_object(json.loads(evaluated), " in -o")
     try:
-        return Params(with_overrides(config, changes))
+        changed = with_overrides(config, changes)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         problem = f"the overrides (-o) do not fit the config: {error}"
         raise InputError(problem) from error
+    write_out_types(changed)
+    return Params(changed)
 
 
 def evaluate(

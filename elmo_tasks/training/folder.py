@@ -31,7 +31,7 @@ from elmo_tasks.run_names import (
 from elmo_tasks.temporary import leftovers, remove_leftovers
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
-from elmo_tasks.training.nested import mapped
+from elmo_tasks.training.nested import mapped, write_out_types
 
 RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
 _MOST_NAMES = 10  # in a message
@@ -200,6 +200,7 @@ def _stored(config: Path) -> dict[str, Any]:
         problem = "expected the config of a run, got no JSON object"
         hint = "give -s another folder; --force renames this one"
         raise InputError(problem, file=config, hint=hint)
+    write_out_types(found)
     return found
 
 

@@ -3,8 +3,31 @@ Values of a config: objects and lists in each other, and the dotted paths of the
 parts, as `-o` writes them (`model.encoder.hidden_sizes.0`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
+
+OBJECTS = (
+    "dataset_reader",
+    "validation_dataset_reader",
+    "model",
+    "data_loader",
+    "validation_data_loader",
+    "trainer",
+    "vocabulary",
+    "evaluation",
+)
+"""The keys of a config whose values are objects of registered classes."""
+
+
+def write_out_types(config: MutableMapping[str, Any]) -> None:
+    """
+    Puts `{"type": NAME}` where a config has only the name of a class, which AllenNLP
+    takes for the same: what reads the config finds objects.
+    """
+    for key in OBJECTS:
+        value = config.get(key)
+        if isinstance(value, str) and value not in ("", "None"):  # AllenNLP's null
+            config[key] = {"type": value}
 
 
 def below(path: str, key: object) -> str:

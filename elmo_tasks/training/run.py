@@ -42,6 +42,7 @@ from elmo_tasks.training.folder import (
 )
 from elmo_tasks.training.launch import Launch, Training, run, run_as
 from elmo_tasks.training.logs import EPOCH_LINES, logged
+from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun
 from elmo_tasks.training.trainer import ResumableTrainer
@@ -82,6 +83,7 @@ def train(
     """
     keep_freed_memory()
     spread_seed(params)
+    write_out_types(params.params)
     write_own_config(params)
     config = copy.deepcopy(params.as_dict(quiet=True))
     check_config(config, resumed=recover)
@@ -112,7 +114,7 @@ def train(
             except KeyboardInterrupt:
                 advice = "--recover, without --force, resumes from its last checkpoint"
                 raise Interrupted(f"{advice}, if any") from None
-            metric = config.get("trainer", {}).get("validation_metric", "-loss")
+            metric = config["trainer"].get("validation_metric", "-loss")
             draw_curves(folder, metric)
             logger.info("model: %s", write_archive(folder, config))
 
@@ -160,9 +162,7 @@ def _of_training(config: Mapping[str, Any]) -> dict[str, Any]:
     verify_include_in_archive(config.get("include_in_archive"))
     plain = dict(config)
     plain.pop("evaluation", None)
-    given = plain.get("trainer") or {}
-    if isinstance(given, str):
-        given = {"type": given}
+    given = plain["trainer"]
     name = given.get("type", Trainer.default_implementation)
     trainer, _ = Trainer.resolve_class_name(name)
     is_theirs = issubclass(trainer, GradientDescentTrainer)

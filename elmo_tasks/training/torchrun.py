@@ -75,7 +75,7 @@ class Torchrun:
         per_node = self.processes_per_node
         given = (config.get("distributed") or {}).get("cuda_devices")
         if given is None:
-            is_for_cpu = config.get("trainer", {}).get("cuda_device") == -1
+            is_for_cpu = config["trainer"].get("cuda_device") == -1
             if is_for_cpu or not torch.cuda.is_available():
                 given = [-1] * per_node
             else:

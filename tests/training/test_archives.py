@@ -286,3 +286,12 @@ def test_a_model_of_a_package_that_is_not_installed(tmp_path: Path) -> None:
     archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
     with pytest.raises(InputError, match="'no_tagger' is not registered .*--no-deps "):
         load_archive(archive)
+
+
+@pytest.mark.parametrize("text", ["[]", '[["model", {}]]', "null", "3", '"ner"', "{"])
+def test_a_config_that_is_no_json_object(text: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(text)
+    (tmp_path / "vocabulary").mkdir()
+    (tmp_path / "vocabulary" / "tokens.txt").touch()
+    with pytest.raises(InputError, match=r"config\.json is no JSON object"):
+        load_archive(tmp_path)

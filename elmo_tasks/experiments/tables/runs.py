@@ -28,6 +28,7 @@ from elmo_tasks.training.checks.construct import (
     missing_problems,
 )
 from elmo_tasks.training.config import differences
+from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
 from elmo_tasks.training.subsampling import SHARE_LOADER, kept_and_aside
 
@@ -285,11 +286,12 @@ def _seeded(config: dict[str, Any], row: Row, seed: int) -> dict[str, Any]:
 
 def _spread(config: dict[str, Any]) -> dict[str, Any]:
     """
-    The config with AllenNLP's three keys in place of `seed`, as `config.json` of a
-    training has them.
+    The config with AllenNLP's three keys in place of `seed`, and objects in place of
+    names of classes, as `config.json` of a training has them.
     """
     params = Params(copy.deepcopy(config))
     spread_seed(params)
+    write_out_types(params.params)
     return params.as_dict(quiet=True)
 
 

@@ -21,7 +21,7 @@ from elmo_tasks.training.checks.blame import (
 )
 from elmo_tasks.training.checks.files import DATA_PATHS, data_path_problems
 from elmo_tasks.training.checks.problem import Problem, shown
-from elmo_tasks.training.nested import below, get
+from elmo_tasks.training.nested import OBJECTS, below, get
 
 REQUIRED = ("dataset_reader", "train_data_path", "model", "data_loader", "trainer")
 """Keys without which AllenNLP trains nothing."""
@@ -116,6 +116,12 @@ def top_level_problems(config: Mapping[str, Any]) -> list[Problem]:
     for key in REQUIRED:
         if config.get(key) is None:
             problems.append(Problem(key, "a value: a training requires it", "none"))
+    for key in OBJECTS:
+        value = config.get(key)
+        is_part = isinstance(value, Mapping) or (isinstance(value, str) and value)
+        if key not in known and value is not None and not is_part:
+            expected = "an object, or the name of a class"
+            problems.append(Problem(key, expected, shown(value)))
     for key in DATA_PATHS:
         problems += _of_data_path(key, config.get(key))
     if config.get("distributed") is not None:

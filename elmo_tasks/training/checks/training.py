@@ -19,10 +19,11 @@ from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.construct import config_problems, missing_problems
 from elmo_tasks.training.checks.problem import Problem
 from elmo_tasks.training.checks.regexes import regex_problems
+from elmo_tasks.training.checks.top_level import top_level_problems
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
-from elmo_tasks.training.nested import get
+from elmo_tasks.training.nested import get, write_out_types
 from elmo_tasks.training.seeds import SEED, spread_seed
 
 logger = logging.getLogger(__name__)
@@ -102,6 +103,7 @@ class CheckedTrainModel(VerifiedTrainModel):
         has_seed = SEED in params
         if has_seed:
             spread_seed(params)
+        write_out_types(params.params)
         config = params.as_dict(quiet=True)
         check_config(config)
         logger.info(describe(config))
@@ -152,11 +154,13 @@ def is_ours(config: Mapping[str, Any]) -> bool:
 def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     """
     Raises `InputError`, which lists the problems: those of `config_problems`, missing
-    files only of our models. Of a run that is resumed, only what is missing.
+    files only of our models. Of a run that is resumed, only those of the keys of the
+    whole config, and what is missing.
     """
     plain = copy.deepcopy(dict(config))
     if resumed:
-        problems = missing_problems(plain, with_files=is_ours(plain))
+        problems = top_level_problems(plain)
+        problems += missing_problems(plain, with_files=is_ours(plain))
     else:
         problems = config_problems(plain, with_files=is_ours(plain))
     _require_none(problems, "nothing was read or written")
