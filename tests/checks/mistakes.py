@@ -157,6 +157,7 @@ MISTAKES = [
         {"model.initializer": {"regexes": [["^attention", "unifrom"]]}},
         "model.initializer.regexes",
     ),
+    Mistake("ner", {f"{TOKENS}.lookup_file": VECTORS}),
     Mistake("snli_elmo", {"dataset_reader.tokenization": "sentences"}),
     Mistake("snli_elmo", {"train_data_path": SQUAD}),
     Mistake("snli_elmo", {"model.composition.hidden_sizes": []}),

@@ -42,7 +42,7 @@ BATCH = 2
 MOST_BYTES, MOST_PARAMETERS = 2**30, 100_000
 """Of a model that is constructed; a larger one takes too long."""
 
-NOT_IN_MODEL = {"pretrained_file": str, "lookup_file": str, "keep_all_pretrained": bool}
+NOT_IN_MODEL = {"pretrained_file": str, "keep_all_pretrained": bool}
 """
 Keys that decide what parameters contain, and not their names; and the type of their
 values, since others are errors.
