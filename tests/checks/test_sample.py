@@ -34,13 +34,19 @@ VALUES = (None, "x", "", 0, -1, 10**9, [], [None], {}, True)
 EVERY = 1 if "FUZZ_COUNT" in os.environ else 40
 """Of the changed configs, one in so many is tried."""
 
+EMBEDDING = "model.text_field_embedder.token_embedders.token_characters.embedding"
+
 HOGS = {
+    (f"{EMBEDDING}.embedding_dim", 10**9),
     ("data_loader.batch_size", 10**9),
     ("data_loader.unroll", 10**9),
     ("validation_data_loader.batch_size", 10**9),
     ("validation_data_loader.unroll", 10**9),
 }
-"""A loader of text fills the memory with so many rows, or so long ones."""
+"""
+A loader of text fills the memory with so many rows, or so long ones; `check` does not
+judge a model that is too large.
+"""
 
 
 def changes(config: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
@@ -96,8 +102,6 @@ def test_what_is_accepted_makes_a_step(
             found.append((".".join(map(str, place)), value, repr(error)[:200]))
     assert found == []
 
-
-EMBEDDING = "model.text_field_embedder.token_embedders.token_characters.embedding"
 
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("ner_elmo", {f"{EMBEDDING}.vocab_namespace": "x"}, EMBEDDING, "IndexError: index"),
