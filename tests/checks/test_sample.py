@@ -21,6 +21,8 @@ from allennlp.models import Model, SimpleTagger
 
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.errors import InputError
+from elmo_tasks.training.checks.construct import config_problems
+from elmo_tasks.training.checks.files import files_named, input_names
 from elmo_tasks.training.config import read_config
 from tests.checks.places import Place, changed, places
 from tests.checks.test_training import run
@@ -77,6 +79,27 @@ def make_steps(config: dict[str, Any], folder: Path) -> None:
         with torch.no_grad():
             batch = next(iter(trainer._validation_data_loader))
             trainer.batch_outputs(batch, for_training=False)
+
+
+@pytest.mark.parametrize("name", ["a!b.txt", "(a)#b.txt", "a, b.txt", "[a].txt"])
+def test_a_path_that_exists_is_no_pattern_nor_member(
+    name: str, configs: Path, tmp_path: Path
+) -> None:
+    """Its content is read, and so are vectors with such a name."""
+    config = read_config(configs / "mini" / "sst.jsonnet")
+    words = config["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+    vectors = tmp_path / f"vectors {name}"
+    vectors.write_text("the 1.0 2.0\n")
+    words.update(pretrained_file=str(vectors), embedding_dim=2)
+    train = tmp_path / name
+    train.write_bytes(Path(config["train_data_path"]).read_bytes())
+    config["train_data_path"] = str(train)
+    assert config_problems(config) == []
+    assert str(train) in input_names(config)
+    assert files_named(str(train)) == [train]
+    train.write_text("no tree\n")
+    (problem,) = config_problems(config)
+    assert problem.path == "train_data_path"
 
 
 @pytest.mark.parametrize("name", NAMES)

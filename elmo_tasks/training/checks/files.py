@@ -199,8 +199,15 @@ def _missing(path: str, name: str) -> Iterator[Problem]:
 
 
 def _parts(name: str) -> list[str]:
-    """The paths in a name: without the member of an archive, split at commas."""
-    whole = located(name.partition("!")[0])
-    if Path(whole).exists():
-        return [whole]
-    return [located(part.strip()) for part in whole.split(",")]
+    """
+    The paths in a name, which are between commas. One that does not exist may be that
+    of a member, after that of its archive.
+    """
+    found = []
+    for part in [name] if os.path.exists(located(name)) else name.split(","):
+        path = located(part.strip())
+        archive, _, _ = path.partition("!")
+        if not _existing(path) and os.path.exists(archive):
+            path = archive
+        found.append(path)
+    return found

@@ -405,6 +405,6 @@ def _is_elsewhere(data: str) -> bool:
     Whether data would be fetched or unpacked, or can be read only once, from a pipe or
     a device.
     """
-    path = Path(data)
-    is_read_once = path.exists() and not path.is_file() and not path.is_dir()
-    return is_read_once or "!" in data or REMOTE.match(data) is not None
+    if os.path.exists(data):
+        return not os.path.isfile(data) and not os.path.isdir(data)
+    return "!" in data or REMOTE.match(data) is not None
