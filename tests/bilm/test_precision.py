@@ -3,6 +3,7 @@ A precision that is slower here than float32 says so and is not used: bfloat16 o
 without instructions for it, which is pretended.
 """
 
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
@@ -55,6 +56,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(write_transformer(tmp_path_factory.mktemp("bert")))
 
 
+def pretend(monkeypatch: pytest.MonkeyPatch, *, has_bfloat16: bool) -> None:
+    """A processor that is not x86, or one with AVX2 alone."""
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    if not has_bfloat16:
+        monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+        for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+            monkeypatch.setattr(torch.cpu, name, lambda: False)
+        monkeypatch.setattr(torch.cpu, "get_capabilities", dict, raising=False)
+
+
 @pytest.fixture(autouse=True)
 def new_warning() -> None:
     precision._warn.cache_clear()
@@ -71,10 +82,10 @@ def test_a_cpu_that_would_emulate_bfloat16(
 ) -> None:
     """It computes in float32, with weights that are not rounded, unless told not to."""
     exact = computed("float32", folder)
-    monkeypatch.setattr(precision, "has_bfloat16", lambda: True)
+    pretend(monkeypatch, has_bfloat16=True)
     rounded = computed("bfloat16", folder)
     assert not torch.equal(rounded, exact) and not caplog.records
-    monkeypatch.setattr(precision, "has_bfloat16", lambda: False)
+    pretend(monkeypatch, has_bfloat16=False)
     assert torch.equal(computed("emulated_bfloat16", folder), rounded)
     assert not caplog.records
     assert torch.equal(computed("bfloat16", folder), exact)
@@ -92,7 +103,7 @@ def test_what_files_call_the_precision(
         (True, names),
         (False, ["float32", "float32", "emulated_bfloat16"]),
     ):
-        monkeypatch.setattr(precision, "has_bfloat16", lambda has=has: has)
+        pretend(monkeypatch, has_bfloat16=has)
         bilms = [BiLM.from_files(*embedded_bilm(), precision=name) for name in names]
         assert [bilm.precision for bilm in bilms] == expected
         transformers = [Transformer(folder, precision=name) for name in names]
