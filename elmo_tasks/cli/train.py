@@ -7,6 +7,8 @@ import argparse
 from pathlib import Path
 
 from elmo_tasks.cli.arguments import location
+from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.resources import SCALES
 
 DESCRIPTION = (
@@ -70,6 +72,9 @@ def train(args: argparse.Namespace) -> None:
     from elmo_tasks.training import run as runs
     from elmo_tasks.training.config import find_config, read_config, scale_of
 
+    if args.allow_changed_files and not args.recover:
+        problem = f"{ALLOW_CHANGED}: expected --recover, too, got none"
+        raise InputError(problem, hint="without it, no run is resumed")
     file = find_config(args.config, args.scale)
     params = read_config(file, args.overrides)
     runs.train(

@@ -25,6 +25,7 @@ from elmo_tasks.run_names import (
     BEST,
     CHECKPOINT,
     CONFIG,
+    INPUTS,
     META,
     VOCABULARY,
 )
@@ -72,14 +73,10 @@ def prepare(
     checkpoint in it: removes what a killed run left half-written, and writes the config
     and what the files contain that the run reads.
 
-    Raises `InputError`, and changes nothing, as `require_usable` does, and with
-    `recover` if a file that the run reads has changed since it began. With
-    `allow_changed` that is a warning.
+    Raises `InputError`, and changes nothing, as `require_usable` does.
     """
-    require_usable(folder, params, recover=recover)
+    require_usable(folder, params, recover=recover, allow_changed=allow_changed)
     given = params.as_dict(quiet=True)
-    if recover:
-        require_unchanged(folder, given, allow_changed=allow_changed)
     remove_leftovers(folder)
     if not (folder / CONFIG).exists():
         with atomic_write(folder / CONFIG) as aside:
@@ -90,10 +87,12 @@ def prepare(
         record_inputs(folder, given)
 
 
-def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
+def require_usable(
+    folder: Path, params: Params, *, recover: bool, allow_changed: bool = False
+) -> None:
     """
     Raises `InputError` if a folder, which need not exist, has files; with `recover`, if
-    these are not of a run with this config.
+    these are not of a run with this config, or as `require_unchanged` does.
     """
     present = _names(folder)
     if not present:
@@ -108,7 +107,10 @@ def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
     if not config.is_file():
         problem = f"expected a run with {CONFIG}, got {_few(present)}"
         raise InputError(problem, file=folder)
-    require_same(_stored(config), params.as_dict(quiet=True), config)
+    given = params.as_dict(quiet=True)
+    require_same(_stored(config), given, config)
+    if has_checkpoint(folder) or (folder / INPUTS).exists():
+        require_unchanged(folder, given, allow_changed=allow_changed)
 
 
 def require_same(

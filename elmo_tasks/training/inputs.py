@@ -8,20 +8,23 @@ other data.
 """
 
 import hashlib
-import json
 import logging
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import file_sha256, write_text
 from elmo_tasks.formats.ontonotes import find_files
 from elmo_tasks.option_values import ALLOW_CHANGED
-from elmo_tasks.run_names import INPUTS
+from elmo_tasks.run_names import INPUTS, VOCABULARY
 from elmo_tasks.training.checks.files import files_named, input_names
+from elmo_tasks.training.nested import strings
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +38,22 @@ Inputs = dict[str, str]
 By name, see `files_named`: the SHA-256 of the one file, else that of a line for
 each file, with its SHA-256 and its path from the folder that has all.
 """
+
+
+OF_RUN = "<run>/"
+"""The folder of a run, in the names of files in it."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the record says of a name; `is_folder` is not in those of earlier runs."""
+
+    sha256: str
+    files: list[list[Any]]
+    is_folder: bool | None = None
+
+
+_RECORD = TypeAdapter(dict[str, _Known])
 
 
 class _File(NamedTuple):
@@ -54,42 +73,44 @@ def record_inputs(folder: Path, config: Mapping[str, Any]) -> None:
     for name in input_names(dict(config)):
         files = _files(name)
         if files:
-            found[name] = {"sha256": _sha256(files), "files": _dates(files)}
-    write_text(folder / INPUTS, json.dumps(found, indent=1) + "\n")
+            found[name] = _Known(_sha256(files), _dates(files), _is_folder(name))
+    _write(folder, found)
+
+
+def record_vocabulary(folder: Path) -> None:
+    """Adds the files of a run's vocabulary, which belong to its weights."""
+    found = _record(folder)
+    for file in _files(str(folder / VOCABULARY)):
+        name = f"{OF_RUN}{VOCABULARY}/{file.path.name}"
+        found[name] = _Known(_sha256_of_one(file.path), [])
+    _write(folder, found)
 
 
 def recorded_inputs(folder: Path) -> Inputs:
     """What a run has read, as its folder records it; nothing if it does not."""
-    return {name: known["sha256"] for name, known in _record(folder).items()}
-
-
-def changed_inputs(folder: Path, config: Mapping[str, Any]) -> list[str]:
-    """
-    The names in the config of a run whose files are missing, or have other contents
-    than when it began. Only files with another size or date are read.
-    """
-    record = _record(folder)
-    found = []
-    for name in input_names(dict(config)):
-        known = record.get(name)
-        if known is None:
-            continue
-        files = _files(name)
-        if _dates(files) == known["files"]:
-            continue
-        if not files or _sha256(files) != known["sha256"]:
-            found.append(name)
-    return found
+    try:
+        return {name: known.sha256 for name, known in _record(folder).items()}
+    except InputError:  # the run was resumed in spite of that
+        return {}
 
 
 def require_unchanged(
     folder: Path, config: Mapping[str, Any], *, allow_changed: bool = False
 ) -> None:
     """
-    Raises `InputError` if a run would be resumed with other files than it began with;
-    with `allow_changed` that is a warning.
+    Raises `InputError` if a run would be resumed with other files than it began with,
+    or without the record of them; with `allow_changed` that is a warning. Its own
+    vocabulary must be as it was.
     """
-    names = changed_inputs(folder, config)
+    try:
+        record = _record(folder)
+    except InputError as error:
+        if not allow_changed:
+            raise
+        logger.warning("%s", error)
+        return
+    _require_vocabulary(folder, record)
+    names = _changed(record, config)
     if not names:
         return
     verb = "has" if len(names) == 1 else "have"
@@ -97,6 +118,37 @@ def require_unchanged(
     if not allow_changed:
         raise InputError(problem, file=folder, hint=RESTORE)
     logger.warning("%s", problem)
+
+
+def _require_vocabulary(folder: Path, record: Mapping[str, _Known]) -> None:
+    for name, known in record.items():
+        if name.startswith(OF_RUN):
+            file = folder / name.removeprefix(OF_RUN)
+            if not file.is_file() or _sha256_of_one(file) != known.sha256:
+                problem = "expected the vocabulary that the run began with"
+                hint = "restore this file, or start another run"
+                raise InputError(problem, file=file, hint=hint)
+
+
+def _changed(record: Mapping[str, _Known], config: Mapping[str, Any]) -> list[str]:
+    """
+    The names in the config of a run whose files are missing, or have other contents
+    than when it began. Only files with another size or date are read.
+    """
+    names = input_names(dict(config))
+    names += [text for _, text in strings("", config)]  # some are no files any more
+    found = []
+    for name in dict.fromkeys(names):
+        known = record.get(name)
+        if known is None:
+            continue
+        files = _files(name)
+        is_other_kind = known.is_folder not in (None, _is_folder(name))
+        if _dates(files) == known.files and not is_other_kind:
+            continue
+        if is_other_kind or not files or _sha256(files) != known.sha256:
+            found.append(name)
+    return found
 
 
 def described(names: Iterable[str]) -> Inputs:
@@ -132,15 +184,26 @@ def inputs_in(value: Any) -> Inputs:
     return value
 
 
-def _record(folder: Path) -> dict[str, dict[str, Any]]:
+def _record(folder: Path) -> dict[str, _Known]:
+    """Raises `InputError` if there is none, or another file in its place."""
     try:
-        found: dict[str, dict[str, Any]] = json.loads((folder / INPUTS).read_bytes())
-    except FileNotFoundError:  # AllenNLP began the run, for a config of another type
-        return {}
-    except ValueError as error:
-        problem = f"expected the record of the files that the run reads: {error}"
-        raise InputError(problem, file=folder / INPUTS) from error
-    return found
+        return _RECORD.validate_json((folder / INPUTS).read_bytes())
+    except FileNotFoundError:
+        got = "none"
+    except (OSError, ValueError):
+        got = "another file"
+    problem = f"expected the record of the files that the run reads, got {got}"
+    raise InputError(problem, file=folder / INPUTS, hint=RESTORE)
+
+
+def _write(folder: Path, record: dict[str, _Known]) -> None:
+    text = _RECORD.dump_json(record, indent=1).decode()
+    write_text(folder / INPUTS, f"{text}\n")
+
+
+def _is_folder(name: str) -> bool:
+    """Whether a name, or a part of it, is that of a folder."""
+    return any(one.is_dir() for one in files_named(name))
 
 
 def _dates(files: tuple[_File, ...]) -> list[list[Any]]:

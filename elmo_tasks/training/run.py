@@ -103,7 +103,7 @@ def train(
     if force and not recover:
         _set_aside(folder, report)
     if not (folder / LOCK).exists():  # which would stay in somebody else's folder
-        require_usable(folder, params, recover=recover)
+        require_usable(folder, params, recover=recover, allow_changed=allow_changed)
     with exclusive(folder):
         prepare(folder, params, recover=recover, allow_changed=allow_changed)
         if report is not None:

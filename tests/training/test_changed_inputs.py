@@ -220,6 +220,36 @@ def test_words_that_changed_vectors_bring_along(ner: Killed, tmp_path: Path) -> 
     assert contents(folder / "vocabulary") == before
 
 
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("vocabulary/tokens.txt", ()),
+        ("vocabulary/labels.txt", (ALLOWED,)),
+        ("inputs.json", ()),
+    ],
+)
+def test_a_file_of_the_run_is_missing(
+    name: str, flags: tuple[str, ...], ner: Killed, tmp_path: Path
+) -> None:
+    """The error names it; a copy without hidden files gets no lock."""
+    hidden = shutil.ignore_patterns(".*")
+    folder = shutil.copytree(ner.folder, tmp_path / "run", ignore=hidden)
+    (folder / name).unlink()
+    before = contents(folder)
+    assert ner.training.run(folder, flags=flags) != 0
+    lines = (tmp_path / "run.log").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("error: ")]
+    assert f"{folder / name}: expected the " in line
+    assert contents(folder) == before
+
+
+def test_the_option_without_recover(ner: Killed, tmp_path: Path) -> None:
+    code = ner.training.run(tmp_path / "run", flags=(ALLOWED,))
+    assert code != 0
+    assert f"{ALLOWED}: expected --recover" in (tmp_path / "run.log").read_text()
+    assert not (tmp_path / "run").exists()
+
+
 OVERRIDES: dict[str, dict[str, Any]] = {
     "ner_elmo": NER,
     "tagger": NER,

@@ -1,9 +1,10 @@
 """The files and devices of a config: whether this machine has them."""
 
 import glob
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from elmo_tasks.formats.models import BUNDLED, published
 from elmo_tasks.formats.text_sets import INTERRUPTED, incomplete_folder
 from elmo_tasks.settings import Wrong
 from elmo_tasks.training.checks.problem import Problem, shown
-from elmo_tasks.training.nested import below, get, items, strings
+from elmo_tasks.training.nested import below, get, items, mapped, strings
 
 
 def expected_device(device: Any) -> str | None:
@@ -46,6 +47,11 @@ FILE_KEY = re.compile(
     r"(?!(log|out|output|save|write|result|prediction)s?_)\w+_files?|weights_file_path"
 )
 """Keys of files that are read, for all classes."""
+
+NOT_READ = re.compile(
+    r"type|(cache|serialization)_dir|(log|out|output|save|write|result|prediction)s?_\w+"
+)
+"""Keys of names of classes, and of what a run writes."""
 
 VOCABULARY_KEYS = ("directory", "file", "files")
 
@@ -85,7 +91,7 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     reader = get(config, "dataset_reader.type") or config.get("dataset_reader")
     is_ours = str(reader).startswith("elmo_tasks")
     for key in DATA_PATHS:
-        for path, name in strings(key, config.get(key)):
+        for path, name in _data(key, config):
             if is_ours or _looks_like_a_path(name):
                 yield from _missing(path, name)
     for path, name in _named_files("", config):
@@ -94,18 +100,48 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
 
 def input_names(config: dict[str, Any]) -> list[str]:
     """
-    What the files that a config reads are called: data, named files and models; see
-    `files_named`. Not the bundled biLM, if the config does not name it: it belongs to
-    the version of the package.
+    What the files that a config reads are called: data, named files and models, see
+    `files_named`; and each other string that is the path of a file, or of a folder with
+    JSON files, as those of models, unless its key is one of `NOT_READ`. Not the bundled
+    biLM, if the config does not name it: it belongs to the version of the package.
     """
     names = []
     for key in DATA_PATHS:
-        names += [name for _, name in strings(key, config.get(key))]
+        names += [name for _, name in _data(key, config)]
     names += [name for _, name in _named_files("", config)]
     for path, name in strings("", config):
-        if path.rpartition(".")[2] in MODEL_KEYS:
+        key = path.rpartition(".")[2]
+        if key in MODEL_KEYS:
             names += local_files(name)
-    return names
+        elif NOT_READ.fullmatch(key) is None and _is_file_or_model(name):
+            names.append(name)
+    return list(dict.fromkeys(names))
+
+
+def _data(key: str, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """
+    The names of data, with their paths in the config. For AllenNLP's reader
+    `interleaving` they are a JSON object in a string.
+    """
+    return strings(key, mapped(config.get(key), _from_json))
+
+
+def _from_json(value: Any) -> Any:
+    """The object in a string of JSON; any other value as it is."""
+    try:
+        found = json.loads(value)
+    except (TypeError, ValueError, RecursionError):
+        return value
+    if isinstance(found, dict):
+        return found
+    return value
+
+
+def _is_file_or_model(name: str) -> bool:
+    try:
+        return os.path.isfile(name) or any(Path(name).glob("*.json"))
+    except (OSError, ValueError):  # a folder that may not be entered
+        return False
 
 
 def files_named(name: str) -> list[Path]:

@@ -16,13 +16,18 @@ from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.model_record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
+from elmo_tasks.run_names import INPUTS
 from elmo_tasks.training.checks.construct import config_problems, missing_problems
 from elmo_tasks.training.checks.problem import Problem
 from elmo_tasks.training.checks.regexes import regex_problems
 from elmo_tasks.training.checks.top_level import top_level_problems
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
-from elmo_tasks.training.inputs import record_inputs, require_unchanged
+from elmo_tasks.training.inputs import (
+    record_inputs,
+    record_vocabulary,
+    require_unchanged,
+)
 from elmo_tasks.training.nested import get, write_out_types
 from elmo_tasks.training.seeds import SEED, spread_seed
 
@@ -51,6 +56,8 @@ class VerifiedTrainModel(TrainModel):
             folder = Path(training.serialization_dir)
             if not has_checkpoint(folder):
                 record_models(folder, opened_models(training.model))
+                if (folder / INPUTS).is_file():
+                    record_vocabulary(folder)
         return training
 
 
