@@ -3,6 +3,7 @@ Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and 
 them for each place.
 """
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, cast
@@ -260,11 +261,15 @@ class ElmoTokenEmbedder(TokenEmbedder):
 def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
     """All unknown keys and invalid values among the keys of `model.elmo`."""
     known = [key for cls in SETTINGS for key in annotations(cls)]
-    found = [
-        Wrong(key, f"one of the keys {', '.join(known)}", key)
-        for key in settings
-        if key not in known
-    ]
+    found = []
+    for key in settings:
+        if key in known:
+            continue
+        expected = f"one of the keys {', '.join(known)}"
+        near = difflib.get_close_matches(key, known, n=1)
+        if near:
+            expected = f"a key of ELMo (nearest: {near[0]})"
+        found.append(Wrong(key, expected, key))
     found += [wrong for cls in SETTINGS for wrong in wrong_in(cls, settings)]
     invalid = {wrong.key for wrong in found}
     for key, value in (("state", "carry"), ("layer_norm", "batch")):

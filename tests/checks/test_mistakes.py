@@ -30,6 +30,46 @@ def test_one_line_names_the_key(mistake: Mistake) -> None:
     assert "\n" not in line
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("data_loader.batch_sampler.batch_size", 0),
+        ("data_loader.batch_sampler.batch_size", -32),
+        ("data_loader.max_instances_in_memory", -1),
+        ("data_loader.num_workers", -1),
+        ("trainer.num_gradient_accumulation_steps", 0),
+        ("trainer.optimizer.lr", -0.1),
+        ("trainer.optimizer.eps", -1),
+        ("trainer.optimizer.weight_decay", -0.1),
+        ("trainer.validation_metric", "+f2-measure"),
+    ],
+)
+def test_a_number_that_the_part_does_not_take(key: str, value: object) -> None:
+    """Of AllenNLP or torch, whose error does not name the key."""
+    file = FOLDER / "mini" / "sst_elmo.jsonnet"
+    (problem,) = check_config(file, json.dumps({key: value}))
+    assert problem.path == key
+    assert str(value).lstrip("+") in problem.got
+
+
+def test_all_numbers_that_an_error_may_be_about() -> None:
+    file = FOLDER / "mini" / "sst_elmo.jsonnet"
+    changes = {"trainer.optimizer.lr": -0.1, "trainer.optimizer.eps": -1}
+    (problem,) = check_config(file, json.dumps(changes))
+    assert set(problem.path.split(", ")) == set(changes)
+
+
+def test_a_score_of_a_label_is_a_known_score() -> None:
+    file = FOLDER / "mini" / "ner.jsonnet"
+    assert check_config(file, json.dumps({"trainer.validation_metric": "+f1-X"})) == []
+
+
+def test_a_misspelt_key_of_elmo_has_the_nearest() -> None:
+    file = FOLDER / "mini" / "sst_elmo.jsonnet"
+    (problem,) = check_config(file, json.dumps({"model.elmo.dropuot": 0.5}))
+    assert "nearest: dropout" in str(problem)
+
+
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(
     "overrides", [{"model.elmo": None}, {"model.elmo.at": "input"}], ids=str

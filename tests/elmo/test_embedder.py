@@ -167,7 +167,7 @@ def test_a_token_embedder_rejects_what_nothing_would_use(
         ),
         (
             {"wieght_file": "x"},
-            "wieght_file: expected one of the keys .*, cache_limit_gb, ",
+            "wieght_file: expected a key of ELMo .nearest: weight_file., ",
         ),
         (
             {"weight_file": "absent"},

@@ -300,7 +300,40 @@ def said_by(error: BaseException, place: Place, expected: str = "") -> Problem:
         expected = f"what {place.cls.__name__} takes"
     if isinstance(error, InputError) or not expected:
         return Problem(path, "", said)
+    if path == place.path and not place.reads_data:
+        numbers = _doubtful(error, place)
+        if numbers:
+            got = ", ".join([shown(number) for number in numbers.values()])
+            return Problem(", ".join(numbers), expected, f"{got} ({said})")
     return Problem(path, expected, f"{shown(place.part)} ({said})")
+
+
+def _doubtful(error: BaseException, place: Place) -> dict[str, Any]:
+    """
+    The numbers that an error which names no key may be about, by their paths: zeros
+    after a division by zero, else negative ones; of the part that was constructed, or
+    if it has none, of the whole config. AllenNLP and torch check few of theirs.
+    """
+    if not isinstance(error, ValueError | ArithmeticError | RuntimeError):
+        return {}
+    for path, part in ((place.path, place.part), ("", place.config)):
+        found = {}
+        for key, number in _numbers(path, part):
+            is_zero = isinstance(error, ZeroDivisionError) and number == 0
+            if is_zero or number < 0:
+                found[key] = number
+        if found:
+            return found
+    return {}
+
+
+def _numbers(path: str, value: Any) -> Iterator[tuple[str, int | float]]:
+    """The numbers in a value, with their paths, without devices: -1 is the CPU."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield path, value
+    for key, part in items(value):
+        if key not in ("cuda_device", "cuda_devices"):
+            yield from _numbers(below(path, key), part)
 
 
 def first_line(error: BaseException) -> str:

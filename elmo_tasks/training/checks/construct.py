@@ -183,7 +183,11 @@ def _unknown_metrics(config: Mapping[str, Any], sample: Sample) -> list[Problem]
     problems = []
     for name in [given] if isinstance(given, str) else given:
         plain = name.lstrip("+-")
-        if plain not in known and "-" not in plain:  # else of a label
+        parts = {part for one in known for part in one.split("-")}
+        of_label = plain.split("-")  # such as f1-PER
+        if len(of_label) > 1 and parts.intersection((of_label[0], of_label[-1])):
+            continue
+        if plain not in known:
             shown_names = ", ".join(one for one in known if "-" not in one)
             path = "trainer.validation_metric"
             problems.append(Problem(path, f"one of {shown_names}", name))
