@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 
 from elmo_tasks.errors import InputError
+
+_SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class WorkerLost(InputError):
@@ -35,8 +37,11 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     context = multiprocessing.get_context("spawn")
     closing, open_end = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(count, context, _begin, (closing,))
+    stopped = threading.Event()
     try:
         _start(pool)
+        watching = threading.Thread(target=_watch, args=(pool, open_end, stopped))
+        watching.start()
         yield pool
     except BrokenProcessPool:
         open_end.close()
@@ -47,6 +52,7 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
         open_end.close()
         raise
     finally:
+        stopped.set()
         pool.shutdown(cancel_futures=True)
         open_end.close()
         closing.close()
@@ -66,6 +72,22 @@ def _start(pool: ProcessPoolExecutor) -> None:
         # This is a worker, which imports a script that starts workers when imported.
         # The process that started this one says so in one line.
         raise SystemExit(1) from None
+
+
+def _watch(
+    pool: ProcessPoolExecutor, open_end: Connection, stopped: threading.Event
+) -> None:
+    """
+    Has the pool notice a process that was killed while it sent a result: Python's pool
+    then waits for the rest of it, for ever, since it has the other end open itself.
+    """
+    while not stopped.wait(_SECONDS_BETWEEN_LOOKS):
+        started = list((pool._processes or {}).values())
+        ended = wait([process.sentinel for process in started], timeout=0)
+        if ended and not stopped.is_set():
+            open_end.close()  # which ends the other processes
+            pool._result_queue._writer.close()  # type: ignore[attr-defined]
+            return
 
 
 def _begin(closing: Connection) -> None:

@@ -1,11 +1,14 @@
 """Functions in other processes: whoever is killed, and whenever, the call ends."""
 
+import gc
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import pytest
@@ -143,6 +146,33 @@ def test_a_killed_process_is_an_error() -> None:
         slow.result()
 
 
+def killed_while_it_sends() -> None:
+    """Has sent the beginning of a result, as if it had been killed there."""
+    queues = [one for one in gc.get_objects() if isinstance(one, SimpleQueue)]
+    beginning = struct.pack("!i", 1000) + b"x"  # of 1,000 bytes
+    for queue in queues:
+        os.write(queue._writer.fileno(), beginning)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+CODE = """
+import time
+from elmo_tasks.workers import processes
+from tests.test_processes import killed_while_it_sends
+if __name__ == "__main__":
+    with processes(2) as pool:
+        other = pool.submit(time.sleep, 60)
+        pool.submit(killed_while_it_sends).result()
+"""
+
+
+def test_a_process_can_be_killed_while_it_sends() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, timeout=SECONDS
+    )
+    assert "WorkerLost: a worker process was killed" in done.stderr.splitlines()[-1]
+
+
 def echo(data: bytes) -> bytes:
     return data
 
@@ -174,7 +204,10 @@ def test_a_process_can_be_killed_at_any_moment(moment: float, which: int) -> Non
         until(lambda: workers_of(parent.pid))
         time.sleep(moment % 1)
         os.kill(workers_of(parent.pid)[which], signal.SIGKILL)
-        _, errors = parent.communicate(timeout=SECONDS)
+        try:
+            _, errors = parent.communicate(timeout=SECONDS)
+        finally:
+            parent.kill()  # else a parent that hangs is waited for
     assert parent.returncode == 1
     assert "WorkerLost: a worker process" in errors.splitlines()[-1]
     assert errors.count("Traceback") == 1
