@@ -207,7 +207,14 @@ def test_the_files_of_a_model(
     ]
     config = config_with(key, name.format(root=tmp_path))
     known = described(input_names(config))
-    assert {Path(path).expanduser() for path in known} == set(files)
+    named = {Path(path).expanduser() for path in known}
+    assert named == (set(files) if name.endswith(".hdf5") else {folder})
+    write_text(files[1], "other")
+    assert len(changed(known)) == 1
+    write_text(files[1], "weights.hdf5")
+    assert changed(known) == []
+    write_text(folder / "model.safetensors", "")  # a transformer reads it first
+    assert len(changed(known)) == (1 if named == {folder} else 0)
 
 
 def test_the_bundled_bilm_by_its_name() -> None:

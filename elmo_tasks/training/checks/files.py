@@ -111,7 +111,10 @@ def input_names(config: dict[str, Any]) -> list[str]:
     names += [name for _, name in _named_files("", config)]
     for path, name in strings("", config):
         key = path.rpartition(".")[2]
-        if key in MODEL_KEYS:
+        is_model = key in MODEL_KEYS
+        if is_model and Path(name).expanduser().is_dir():
+            names.append(name)
+        elif is_model:
             names += local_files(name)
         elif NOT_READ.fullmatch(key) is None and _is_file_or_model(name):
             names.append(name)
