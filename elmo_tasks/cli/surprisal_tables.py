@@ -174,10 +174,15 @@ def _sentences(
     """
 
     def with_words() -> Iterator[_Sentence]:
+        has_regions = args.regions is None
         for row in _rows(args, path_of(name), kept):
             sentence = _sentence(row, args.regions, split, name)
+            has_regions = has_regions or _has_mark(row.text, args.regions)
             if sentence.words:
                 yield sentence
+        if not has_regions:
+            problem = f"--regions: expected {args.regions!r} in a sentence, got none"
+            raise InputError(problem, file=name)
 
     return not_empty(with_words(), "no sentence in this file", name)
 
@@ -201,7 +206,17 @@ def _sentence(row: Row, mark: str | None, split: Split, name: str) -> _Sentence:
             raise InputError(str(error), file=name, line=row.line) from None
     else:
         words = words_of(row.text, split)
+        for word in words:
+            if " " in word:
+                problem = f"expected words without blanks, got {shown(word)}"
+                hint = "--regions '|' reads a list of regions"
+                raise InputError(problem, file=name, line=row.line, hint=hint)
     return _Sentence(row.line, words, row.kept, regions)
+
+
+def _has_mark(text: str | list[str], mark: str) -> bool:
+    """Whether a text may have several regions; a list of regions needs no mark."""
+    return not isinstance(text, str) or mark.isspace() or mark in text
 
 
 def _surprisals(

@@ -4,6 +4,7 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,6 +145,24 @@ def test_surprisal_of_raw_text(run: Path, text: Path, tmp_path: Path) -> None:
     bilm("surprisal", text, "--model", run, "-o", tmp_path / "out.tsv", *options)
     words = [row[3] for row in rows_of(tmp_path / "out.tsv")]
     assert words == ["word", "<S>", "the", "cook", "bakes", ".", "</S>"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "options", "problem"),
+    [
+        (["the cook", "bakes ."], [], "1: expected words without blanks.*--regions"),
+        ("the cook | bakes .", ["--regions", "/"], "--regions: expected '/' in a"),
+    ],
+)
+def test_regions_that_would_be_words(
+    sentence: Any, options: list[str], problem: str, run: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "stimuli.jsonl"
+    file.write_text(json.dumps({"text": sentence}) + "\n")
+    out = tmp_path / "out.tsv"
+    with pytest.raises(InputError, match=problem):
+        bilm("surprisal", file, "--column", "text", "--model", run, "-o", out, *options)
+    assert not out.exists()
 
 
 def test_surprisal_that_cannot_be_written(
