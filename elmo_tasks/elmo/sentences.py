@@ -51,6 +51,8 @@ def _each_checked(sentences: Sentences) -> Iterator[Any]:
     else.
     """
     for number, one in enumerate(_parts(sentences) or (), start=1):
+        if hasattr(one, "as_py"):  # a scalar of Arrow, of list(array)
+            one = one.as_py()
         words = one if isinstance(one, str) else word_list(one)
         if words is None:
             problem = "expected a string or a list of words"
@@ -96,8 +98,10 @@ def word_list(value: Any) -> list[str] | None:
     if parts is None:
         return None
     words = list(parts)
-    for word in words:
-        if not isinstance(word, str):
+    for place, word in enumerate(words):
+        if hasattr(word, "as_py"):  # a scalar of Arrow
+            words[place] = word.as_py()
+        if not isinstance(words[place], str):
             return None
     return words
 

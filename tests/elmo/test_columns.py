@@ -104,6 +104,7 @@ LISTS: dict[str, Any] = {
     "array": np.array(TEXTS),
     "column of Arrow": TABLES["Arrow"]["text"],
     "array of Arrow": pyarrow.array(TEXTS),
+    "list of Arrow's strings": list(pyarrow.array(TEXTS)),
     "column of records": np.array([(one, 1) for one in TEXTS], "O,i")["f0"],
     "tuple": tuple(TEXTS),
 }
