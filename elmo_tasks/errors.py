@@ -120,8 +120,8 @@ def shown(value: Any) -> str:
 
 
 ALLENNLP = (
-    "-c requirements.txt '.[tasks]' && pip install --no-deps allennlp==2.10.1, in the "
-    "source folder of elmo-tasks"
+    "-c requirements.txt '.[tasks]' && pip install --no-deps allennlp==2.10.1 "
+    "./elmo_tasks/torchvision_stub, in the source folder of elmo-tasks"
 )
 """What a command or an adapter that needs AllenNLP needs."""
 
