@@ -45,7 +45,6 @@ EMBEDDER = ("model", "text_field_embedder", "token_embedders", "tokens")
         replace("dataset_reader", "type", value="stranger.Reader"),
         replace("model", "encoder", "type", value="this.Poem"),
         replace("model", "encoder", value="this.Poem"),
-        replace("model", "initializer", value={"type": "this.Poem"}),
         replace("validation_dataset_reader", value={"type": "this.Poem"}),
     ],
 )
@@ -55,6 +54,13 @@ def test_code_in_the_config(
     archive = changed(trained("tagging").archive, change, tmp_path / "model.tar.gz")
     with pytest.raises(InputError, match="config.json names code to run"):
         load_archive(archive)
+
+
+def test_code_that_is_never_constructed(trained: Train, tmp_path: Path) -> None:
+    """A trained model has its weights: its initializer is left out."""
+    change = replace("model", "initializer", value={"type": "this.Poem"})
+    load_archive(changed(trained("tagging").archive, change, tmp_path / "model.tar.gz"))
+    assert "this" not in sys.modules
 
 
 class Bomb:
