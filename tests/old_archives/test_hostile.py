@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
