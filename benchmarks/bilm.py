@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.text.text_files import open_text
 from tests.gpu import pretend
 from tests.gpu.operators import operators_of_a_step
 

@@ -14,7 +14,7 @@ from allennlp.modules.stacked_alternating_lstm import StackedAlternatingLstm
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.nn.highway_lstm import HighwayLstm, HighwayLstmLayer
+from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm, HighwayLstmLayer
 from elmo_tasks.option_values import Precision
 
 TOLERANCE = 1e-4

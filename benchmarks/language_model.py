@@ -20,7 +20,7 @@ from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch
+from elmo_tasks.pretraining.text.stream import LmBatch
 
 SMALL = {
     "dim": 768,

@@ -212,14 +212,14 @@ CHANGES = [
     # SQuAD (A.4)
     Change(
         "GRUs' deviation of 0.05",
-        "nn/gru.py",
+        "nn/encoders/gru.py",
         "DEVIATION = 0.05",
         "DEVIATION = 0.06",
         ENCODERS,
     ),
     Change(
         "truncated at two deviations",
-        "nn/gru.py",
+        "nn/encoders/gru.py",
         "limit = 2 * INITIAL",
         "limit = 3 * INITIAL",
         ENCODERS,
@@ -305,21 +305,21 @@ CHANGES = [
     # SRL (A.5)
     Change(
         "orthogonal gates",
-        "nn/highway_lstm.py",
+        "nn/encoders/highway_lstm.py",
         "nn.init.orthogonal_(block)",
         "nn.init.xavier_uniform_(block)",
         HIGHWAY,
     ),
     Change(
         "forget biases of 1",
-        "nn/highway_lstm.py",
+        "nn/encoders/highway_lstm.py",
         "FORGET_BIAS = 1.0",
         "FORGET_BIAS = 0.0",
         HIGHWAY,
     ),
     Change(
         "variational dropout",
-        "nn/highway_lstm.py",
+        "nn/encoders/highway_lstm.py",
         "> self._dropout\n",
         "> 0.0\n",
         HIGHWAY,
@@ -390,14 +390,14 @@ CHANGES = [
     ),
     Change(
         "an orthogonal recurrence",
-        "nn/coupled_lstm.py",
+        "nn/encoders/coupled_lstm.py",
         "nn.init.orthogonal_(gate)",
         "glorot_uniform_(gate)",
         ENCODERS,
     ),
     Change(
         "dropout of the state",
-        "nn/coupled_lstm.py",
+        "nn/encoders/coupled_lstm.py",
         "self.dropout, self.training)",
         "0.0, self.training)",
         ENCODERS,
@@ -405,28 +405,28 @@ CHANGES = [
     # NER, SST, SNLI's LSTMs (A.7, A.8)
     Change(
         "forget biases of 1 in stacked LSTMs",
-        "nn/stacked_lstm.py",
+        "nn/encoders/stacked_lstm.py",
         "FORGET_BIAS = 1.0",
         "FORGET_BIAS = 0.0",
         ENCODERS,
     ),
     Change(
         "orthogonal recurrences",
-        "nn/stacked_lstm.py",
+        "nn/encoders/stacked_lstm.py",
         "nn.init.orthogonal_(gate)",
         "nn.init.xavier_uniform_(gate)",
         ENCODERS,
     ),
     Change(
         "Glorot-uniform inputs",
-        "nn/stacked_lstm.py",
+        "nn/encoders/stacked_lstm.py",
         "nn.init.xavier_uniform_(gate)",
         "nn.init.orthogonal_(gate)",
         ENCODERS,
     ),
     Change(
         "dropout before each layer",
-        "nn/stacked_lstm.py",
+        "nn/encoders/stacked_lstm.py",
         "self.dropout(hidden)",
         "(hidden)",
         ENCODERS,

@@ -27,9 +27,9 @@ from allennlp.training.metrics import Metric
 
 from elmo_tasks.experiments.tables.run_dir import MODEL, RESULT, read_json
 from elmo_tasks.host import register_classes
-from elmo_tasks.run_names import ARCHIVE
-from elmo_tasks.training.archives import load_archive, score
-from elmo_tasks.training.subsampling import WHOLE, Part, kept_and_aside
+from elmo_tasks.system.run_names import ARCHIVE
+from elmo_tasks.training.archives.loading import load_archive, score
+from elmo_tasks.training.data.subsampling import WHOLE, Part, kept_and_aside
 
 
 class Recorded(Metric):

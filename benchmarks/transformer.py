@@ -26,7 +26,7 @@ from tokenizers import (
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.elmo.transformer import Transformer
+from elmo_tasks.elmo.sources.transformer import Transformer
 
 TEXT = (
     Path(__file__).resolve().parents[1]

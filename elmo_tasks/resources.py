@@ -5,7 +5,7 @@ The one variable that configs read, the scales, and the files that the package e
 import os
 from pathlib import Path
 
-from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
+from elmo_tasks.system.run_names import OPTIONS_FILE, WEIGHT_FILE
 
 DATA_VARIABLE = "ELMO_TASKS_DATA"
 """Names the data root, which has the corpora of the scales `small` and `paper`."""

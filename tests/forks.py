@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from elmo_tasks.files import atomic_write
+from elmo_tasks.system.files import atomic_write
 
 
 def fork(action: Callable[[], object]) -> int:

@@ -24,7 +24,7 @@ import torch.multiprocessing
 
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
 from elmo_tasks.cli.main import main
-from elmo_tasks.run_names import CURVE
+from elmo_tasks.system.run_names import CURVE
 
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 """Names of values that may differ between two runs: times, memory, and paths."""

@@ -13,8 +13,8 @@ from allennlp.models import Model
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding
 
+from elmo_tasks.nn.encoders.stacked_lstm import StackedLstm
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.nn.stacked_lstm import StackedLstm
 from tests.tiny import SAMPLES, bilm_files, tiny_model
 
 WORDS = {"tokens": SingleIdTokenIndexer()}

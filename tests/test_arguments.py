@@ -17,7 +17,7 @@ from elmo_tasks.cli.main import COMMANDS, run
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import load_trained
-from elmo_tasks.pretraining.surprisal import WordSurprisal
+from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 from elmo_tasks.settings import annotations, expected, has_range, wrong_values
 from tests.arguments import OF_ELMO, TYPES, Type
 from tests.elmo.samples import write_bilm

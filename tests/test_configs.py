@@ -20,7 +20,7 @@ from elmo_tasks import resources
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import read_config
-from tests.elmo.transformer_samples import write_transformer
+from tests.elmo.sources.transformer_samples import write_transformer
 from tests.pretraining import toy
 
 FOLDER = Path(__file__).resolve().parents[1] / "training_config"

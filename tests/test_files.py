@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import (
+from elmo_tasks.system.files import (
     LOCK,
     Held,
     atomic_write,

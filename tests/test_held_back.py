@@ -108,7 +108,7 @@ def test_what_is_used_is_imported(name: str, tmp_path: Path) -> None:
 def test_rules_that_split_need_nothing_of_spacys_program(tmp_path: Path) -> None:
     split = """
 import sys
-from elmo_tasks.formats.raw_text import blank_pipeline
+from elmo_tasks.formats.text.raw_text import blank_pipeline
 print([str(word) for word in blank_pipeline("en")("It isn't.")])
 print([name for name in sys.modules if name.startswith("spacy.cli")])
 import spacy

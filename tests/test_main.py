@@ -19,7 +19,7 @@ from torch.multiprocessing.spawn import ProcessRaisedException
 
 from elmo_tasks.cli import main as __main__
 from elmo_tasks.errors import InputError, one_line
-from elmo_tasks.training.logs import logged
+from elmo_tasks.training.reports.logs import logged
 from tests.disk import file_size_limit
 
 

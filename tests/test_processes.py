@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks.workers import WorkerLost, processes
+from elmo_tasks.system.workers import WorkerLost, processes
 from tests.system import is_alive, require_path
 
 MAIN = """
 import os, time
-from elmo_tasks.workers import processes
+from elmo_tasks.system.workers import processes
 if __name__ == "__main__":
     with processes(2) as pool:
         first, second = pool.submit(os.getpid), pool.submit(os.getpid)
@@ -29,7 +29,7 @@ if __name__ == "__main__":
 WITHOUT_GUARD = """
 import sys
 from elmo_tasks.errors import InputError
-from elmo_tasks.workers import processes
+from elmo_tasks.system.workers import processes
 try:
     with processes(3) as pool:
         print(pool.submit(abs, -1).result())
@@ -157,7 +157,7 @@ def killed_while_it_sends() -> None:
 
 CODE = """
 import time
-from elmo_tasks.workers import processes
+from elmo_tasks.system.workers import processes
 from tests.test_processes import killed_while_it_sends
 if __name__ == "__main__":
     with processes(2) as pool:
@@ -187,7 +187,7 @@ LARGE = 3_000_000
 def test_a_process_can_be_killed_at_any_moment(moment: float, which: int) -> None:
     """While it starts, waits, computes, and while data are on their way."""
     code = (
-        "from elmo_tasks.workers import processes; from tests.test_processes import *\n"
+        "from elmo_tasks.system.workers import processes; from tests.test_processes import *\n"
         "with processes(2) as pool:\n"
         "    print('ready', flush=True)\n"
         "    for _ in range(10_000):\n"

@@ -12,8 +12,8 @@ from tests.tiny import ROOT
 
 CHANGING = {
     "elmo_tasks.experiments.tables.schedule.ScheduledRun",
-    "elmo_tasks.cli.line_predictions.Line",
-    "elmo_tasks.pretraining.stream.LmBatch",
+    "elmo_tasks.cli.running.line_predictions.Line",
+    "elmo_tasks.pretraining.text.stream.LmBatch",
 }
 """Those of which a field is set later."""
 

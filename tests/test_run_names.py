@@ -9,7 +9,7 @@ from allennlp.models import archival, model
 from allennlp.training import Checkpointer
 
 import elmo_tasks
-from elmo_tasks import run_names
+from elmo_tasks.system import run_names
 
 PACKAGE = Path(elmo_tasks.__file__).parent
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_tasks.files import atomic_write, atomic_write_folder, write_text
-from elmo_tasks.temporary import leftovers, temporary_path
+from elmo_tasks.system.files import atomic_write, atomic_write_folder, write_text
+from elmo_tasks.system.temporary import leftovers, temporary_path
 from tests.forks import killed_while_writing, temporary, writing
 
 

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM
 from elmo_tasks.bilm.characters import batch_to_ids
-from elmo_tasks.files import atomic_write
 from elmo_tasks.resources import embedded_bilm
+from elmo_tasks.system.files import atomic_write
 
 COMMON_WORDS = 2000
 

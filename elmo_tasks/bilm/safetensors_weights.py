@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm.packed_linear import PackableModule
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.hdf5 import round_mantissa
+from elmo_tasks.system.files import atomic_write
 
 _FLOATS = ("F32", "F16", "BF16", "F64")
 """

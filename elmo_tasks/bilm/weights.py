@@ -24,9 +24,9 @@ from elmo_tasks.bilm.token_encoder import (
     TokenEncoder,
 )
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import write_text
 from elmo_tasks.formats.bilm_files import MODEL_TYPE, Format, weight_format
 from elmo_tasks.formats.hdf5 import own_item, reading, unbounded, write_hdf5
+from elmo_tasks.system.files import write_text
 
 _FILE_GATES = "ijfo"
 _OUR_GATES = "iofj"

@@ -109,6 +109,6 @@ def ablate(args: argparse.Namespace) -> None:
     interrupted.
     """
     with needs(ALLENNLP):
-        from elmo_tasks.cli.table_runs import run_table
+        from elmo_tasks.cli.running.table_runs import run_table
 
     run_table(args)

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     with needs(ALLENNLP):
         from elmo_tasks.experiments.tables.execute import execute
         from elmo_tasks.experiments.tables.process import HELD
-        from elmo_tasks.files import Held
+        from elmo_tasks.system.files import Held
 
     try:
         execute(

@@ -22,11 +22,11 @@ from elmo_tasks.option_values import (
     InferencePrecision,
     MantissaBits,
 )
-from elmo_tasks.run_names import CARD_FILE
 from elmo_tasks.settings import Size, choices, number
+from elmo_tasks.system.run_names import CARD_FILE
 
 if TYPE_CHECKING:
-    from elmo_tasks.pretraining.splits import Written
+    from elmo_tasks.pretraining.text.splits import Written
 
 
 _PREPARE = (
@@ -136,8 +136,8 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
 def _prepare(args: argparse.Namespace) -> None:
     from tqdm import tqdm
 
-    from elmo_tasks.pretraining.prepare import prepare
-    from elmo_tasks.pretraining.splits import SPLITS
+    from elmo_tasks.pretraining.text.prepare import prepare
+    from elmo_tasks.pretraining.text.splits import SPLITS
 
     names = ("language", "paragraphs", "text_field", "heldout", "workers")
     options = {name: getattr(args, name) for name in names}
@@ -213,7 +213,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from elmo_tasks.elmo.model_card import CardSettings
+    from elmo_tasks.elmo.models.card import CardSettings
     from elmo_tasks.pretraining.export import export_run, exported_names
 
     about = CardSettings(language=args.language, license=args.license, text=args.text)
@@ -271,10 +271,14 @@ def _perplexity(args: argparse.Namespace) -> None:
     import torch
     from tqdm import tqdm
 
-    from elmo_tasks.cli.perplexities import HEADER, perplexity_line, weights_line
-    from elmo_tasks.pretraining.evaluation import perplexity
+    from elmo_tasks.cli.running.perplexities import (
+        HEADER,
+        perplexity_line,
+        weights_line,
+    )
     from elmo_tasks.pretraining.export import load_trained, packed
-    from elmo_tasks.pretraining.sentences import expand_files
+    from elmo_tasks.pretraining.scores.perplexity import perplexity
+    from elmo_tasks.pretraining.text.sentences import expand_files
 
     files = expand_files(args.files)
     trained = packed(load_trained(args.model), args.precision, torch.device("cpu"))

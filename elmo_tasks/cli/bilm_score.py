@@ -41,6 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Score the pairs with a progress bar, then print their accuracies."""
-    from elmo_tasks.cli.pair_accuracies import print_accuracies
+    from elmo_tasks.cli.running.pair_accuracies import print_accuracies
 
     print_accuracies(args)

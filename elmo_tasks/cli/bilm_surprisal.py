@@ -85,6 +85,6 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the tables, then print the perplexities."""
-    from elmo_tasks.cli.surprisal_tables import write_tables
+    from elmo_tasks.cli.running.surprisal_tables import write_tables
 
     write_tables(args)

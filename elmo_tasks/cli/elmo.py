@@ -187,7 +187,7 @@ def _add_shard_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the vectors with a progress bar."""
     with needs(ALLENNLP):
-        from elmo_tasks.cli.vector_files import write_file, write_folder
+        from elmo_tasks.cli.running.vector_files import write_file, write_folder
 
     if args.shards is None:
         return write_file(args)

@@ -9,13 +9,13 @@ from tempfile import TemporaryDirectory
 
 from elmo_tasks.cli.arguments import add_model, location, model_files
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import (
+from elmo_tasks.settings import Size, number
+from elmo_tasks.system.files import (
     atomic_write,
     check_output_path,
     require_distinct,
     write_text,
 )
-from elmo_tasks.settings import Size, number
 
 DESCRIPTION = "Print the scores of a trained model on a file, as JSON."
 
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def evaluate(args: argparse.Namespace) -> None:
     """Print the scores, after a check of the options."""
-    from elmo_tasks.training.archives import load_archive, score
+    from elmo_tasks.training.archives.loading import load_archive, score
     from elmo_tasks.training.checks.files import require_device
 
     require_device(args.cuda_device)

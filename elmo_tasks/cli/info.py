@@ -77,7 +77,7 @@ def _describe(file: str, local: dict[str, str]) -> None:
     from elmo_tasks.host import register_classes
 
     register_classes()
-    from elmo_tasks.training.archive_info import describe
+    from elmo_tasks.training.archives.info import describe
 
     for line in describe(file, local):
         print(line)

@@ -59,7 +59,7 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> "Lay
     if the options do not go together, a file is invalid, or there is no such device.
     """
     from elmo_tasks.elmo.layers import Layers
-    from elmo_tasks.elmo.source_types import SourceSettings
+    from elmo_tasks.elmo.sources.types import SourceSettings
 
     device = device_of(args)
     given: dict[str, Any] = {"precision": precision}
@@ -74,7 +74,7 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> "Lay
 
 def files_read(args: argparse.Namespace) -> list[str]:
     """The files of the model, which a command must not overwrite."""
-    from elmo_tasks.elmo.model_files import local_files
+    from elmo_tasks.elmo.models.files import local_files
 
     if args.model is None:
         return []

@@ -170,7 +170,7 @@ def run(arguments: list[str]) -> None:
         from elmo_tasks.host import register_classes
 
         register_classes(args.include_package)
-    from elmo_tasks.formats.fetch import set_download_limit
+    from elmo_tasks.formats.fetching.fetch import set_download_limit
 
     set_download_limit(args.download_limit)
     args.func(args)

@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """List the models, or do what the options say with one of them."""
-    from elmo_tasks.cli.model_list import download, print_list
-    from elmo_tasks.formats.model_cache import remove_model
+    from elmo_tasks.cli.running.model_list import download, print_list
+    from elmo_tasks.formats.fetching.model_cache import remove_model
 
     if args.text and (args.download or args.remove):
         raise InputError(

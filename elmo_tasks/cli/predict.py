@@ -4,8 +4,8 @@ import argparse
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT, add_model, location, model_files
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import check_output_path
 from elmo_tasks.settings import Size, number
+from elmo_tasks.system.files import check_output_path
 
 DESCRIPTION = (
     "Predict for each line of FILE, a JSON object. The output for an invalid line is an error message, and the exit"
@@ -45,11 +45,11 @@ def predict(args: argparse.Namespace) -> None:
     Predict line by line. Raises `InputError` for invalid options before the model is
     loaded.
     """
-    from elmo_tasks.cli.line_predictions import LinePredictions
-    from elmo_tasks.formats.text_files import open_binary
-    from elmo_tasks.training.archive_predictors import default_predictor, predictor_of
-    from elmo_tasks.training.archives import explained, load_archive
-    from elmo_tasks.training.blank_spacy import require_tags
+    from elmo_tasks.cli.running.line_predictions import LinePredictions
+    from elmo_tasks.formats.text.text_files import open_binary
+    from elmo_tasks.training.archives.loading import explained, load_archive
+    from elmo_tasks.training.archives.old.blank_spacy import require_tags
+    from elmo_tasks.training.archives.predictors import default_predictor, predictor_of
     from elmo_tasks.training.checks.files import require_device
 
     if args.silent and not args.output_file:

@@ -104,7 +104,7 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
 
 def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
-    from elmo_tasks.cli.probe_tables import wsd_table
+    from elmo_tasks.cli.running.probe_tables import wsd_table
     from elmo_tasks.experiments.probes.wsd import (
         evaluation_files_in,
         probe_senses,
@@ -121,7 +121,7 @@ def probe_wsd(args: argparse.Namespace) -> None:
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
-    from elmo_tasks.cli.probe_tables import pos_table
+    from elmo_tasks.cli.running.probe_tables import pos_table
     from elmo_tasks.experiments.probes.pos import probe_pos
 
     report = probe_pos(open_chosen(args), args.train, args.test)
@@ -130,7 +130,7 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
 
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
-    from elmo_tasks.cli.probe_tables import neighbors_table
+    from elmo_tasks.cli.running.probe_tables import neighbors_table
     from elmo_tasks.experiments.probes.neighbors import (
         index_corpus,
         nearest_occurrences,

@@ -80,6 +80,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
     with needs(ALLENNLP):
-        from elmo_tasks.cli.word_vectors import write
+        from elmo_tasks.cli.running.word_vectors import write
 
     write(args)

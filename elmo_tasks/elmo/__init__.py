@@ -4,6 +4,6 @@ cache, and files of vectors.
 """
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
-from elmo_tasks.elmo.vectors import ElmoVectors
+from elmo_tasks.elmo.vectors.reading import ElmoVectors
 
 __all__ = ["Elmo", "ElmoVectors"]

@@ -19,10 +19,10 @@ from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.raw_text import TEXT_IN_LIST, BlankWarning
+from elmo_tasks.formats.text.raw_text import TEXT_IN_LIST, BlankWarning
 from elmo_tasks.option_values import BatchSizes
 from elmo_tasks.settings import Size, checked
-from elmo_tasks.workers import processes
+from elmo_tasks.system.workers import processes
 
 _BLOCK_BATCHES = 4
 """Full batches of a block of sentences."""

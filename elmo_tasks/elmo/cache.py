@@ -20,12 +20,12 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
-from elmo_tasks.elmo.model_files import ModelFiles
-from elmo_tasks.elmo.source_types import LayerSource, PieceSource
+from elmo_tasks.elmo.models.files import ModelFiles
+from elmo_tasks.elmo.sources.types import LayerSource, PieceSource
 from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import write_text
 from elmo_tasks.settings import PathLike, Range, Settings
+from elmo_tasks.system.files import write_text
 
 logger = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from elmo_tasks.bilm.bilm import BiLM, LayerOutput, States
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.allocation import not_counted
 from elmo_tasks.elmo.cache import CacheSettings, LayerCache
-from elmo_tasks.elmo.model_files import ModelFiles, files_of
-from elmo_tasks.elmo.model_record import trained_files
-from elmo_tasks.elmo.source_types import SOURCES, LayerSource, SourceSettings
+from elmo_tasks.elmo.models.files import ModelFiles, files_of
+from elmo_tasks.elmo.models.record import trained_files
+from elmo_tasks.elmo.sources.types import SOURCES, LayerSource, SourceSettings
 from elmo_tasks.errors import InputError
 
 NO_CACHE = CacheSettings()

@@ -7,7 +7,7 @@ from typing import Any
 
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import NO_CACHE, Layers
-from elmo_tasks.elmo.source_types import BILM, SourceSettings
+from elmo_tasks.elmo.sources.types import BILM, SourceSettings
 from elmo_tasks.errors import InputError
 
 

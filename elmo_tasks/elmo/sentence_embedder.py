@@ -18,28 +18,28 @@ from elmo_tasks.bilm.characters import checked_ids
 from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.devices import opened_device
-from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
-from elmo_tasks.elmo.hub import push_model
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_card import Card, CardSettings
+from elmo_tasks.elmo.models.card import Card, CardSettings
+from elmo_tasks.elmo.models.hub import push_model
+from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
-from elmo_tasks.elmo.provenance import provenance
 from elmo_tasks.elmo.reopening import Reopening, reopening
-from elmo_tasks.elmo.saving import save_model
 from elmo_tasks.elmo.sentences import (
     Sentences,
     Splitter,
     until_the_end,
     word_list,
 )
-from elmo_tasks.elmo.source_types import SourceSettings
-from elmo_tasks.elmo.static import mean_vectors, no_progress
+from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors
+from elmo_tasks.elmo.vectors.provenance import provenance
+from elmo_tasks.elmo.vectors.static import mean_vectors, no_progress
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
-from elmo_tasks.formats.raw_text import WHITESPACE, Tokenizer
+from elmo_tasks.formats.text.raw_text import WHITESPACE, Tokenizer
 from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.settings import PathLike, Positive, Size, checked
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from elmo_tasks.elmo.batching import Line
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.raw_text import (
+from elmo_tasks.formats.text.raw_text import (
     BlankWarning,
     Split,
     Tokenizer,

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_files import ModelFiles
-from elmo_tasks.elmo.model_record import read_record, require_recorded
+from elmo_tasks.elmo.models.files import ModelFiles
+from elmo_tasks.elmo.models.record import read_record, require_recorded
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.unpacking import unpack
-from elmo_tasks.run_names import BEST, CONFIG, MODEL_RECORD, WEIGHTS
+from elmo_tasks.system.run_names import BEST, CONFIG, MODEL_RECORD, WEIGHTS
 
 PLACES = ("input", "output")
 

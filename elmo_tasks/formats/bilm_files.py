@@ -12,7 +12,12 @@ from typing import Any, Literal
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.magic import HDF5
-from elmo_tasks.run_names import CONFIG, OPTIONS_FILE, SAFETENSORS_FILE, WEIGHT_FILE
+from elmo_tasks.system.run_names import (
+    CONFIG,
+    OPTIONS_FILE,
+    SAFETENSORS_FILE,
+    WEIGHT_FILE,
+)
 
 Format = Literal["hdf5", "safetensors"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from elmo_tasks.run_names import OPTIONS_FILE, WEIGHT_FILE
+from elmo_tasks.system.run_names import OPTIONS_FILE, WEIGHT_FILE
 
 STANFORD = "https://nlp.stanford.edu"
 ELMO_MODELS = "https://allennlp.s3.amazonaws.com/models/elmo"

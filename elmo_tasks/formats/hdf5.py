@@ -15,9 +15,9 @@ import h5py
 import numpy as np
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.unpacking import MOST_RATIO
 from elmo_tasks.option_values import FLOAT32_MANTISSA
+from elmo_tasks.system.files import atomic_write
 
 _SMALL = 2**24  # bytes that may be allocated for any dataset
 

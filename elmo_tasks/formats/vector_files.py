@@ -16,8 +16,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.text_files import (
+from elmo_tasks.formats.text.text_files import (
     MARK,
     decode_line,
     open_binary,
@@ -27,6 +26,7 @@ from elmo_tasks.formats.text_files import (
 )
 from elmo_tasks.formats.unpacking import compression, unpacked
 from elmo_tasks.formats.word2vec_binary import FLOAT, Entry, is_binary, read_binary
+from elmo_tasks.system.files import atomic_write
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 

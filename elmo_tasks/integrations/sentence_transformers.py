@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from elmo_tasks.elmo.layer_choice import LayerChoice
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.raw_text import Tokenizer
+from elmo_tasks.formats.text.raw_text import Tokenizer
 
 
 class ElmoModule(InputModule):

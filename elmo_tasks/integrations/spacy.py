@@ -12,7 +12,7 @@ from typing import Any
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.host import load_allennlp
-from elmo_tasks.run_names import ARCHIVE
+from elmo_tasks.system.run_names import ARCHIVE
 from elmo_tasks.tasks import TASKS, task_of
 
 with needs("spacy"):
@@ -41,8 +41,8 @@ class TaskComponent:
     def predictor(self) -> Any:
         load_allennlp()
         import elmo_tasks.plugin  # noqa: F401
-        from elmo_tasks.training.archive_predictors import predictor_of
-        from elmo_tasks.training.archives import load_archive
+        from elmo_tasks.training.archives.loading import load_archive
+        from elmo_tasks.training.archives.predictors import predictor_of
 
         archive = load_archive(self.archive, cuda_device=self.cuda_device)
         return predictor_of(archive)

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import LayerOutput, States
 from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_files import ModelFiles
+from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
-from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
+from elmo_tasks.elmo.sources.types import LayerSource, SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
     Probability,

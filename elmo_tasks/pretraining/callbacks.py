@@ -15,11 +15,11 @@ from overrides import overrides
 from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
-from elmo_tasks.files import write_text
-from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import write_exported
-from elmo_tasks.run_names import CURVE, EXPORTED, OPTIONS_FILE, PERPLEXITIES
+from elmo_tasks.pretraining.scores.perplexity import perplexity
 from elmo_tasks.settings import Count, PathLike, Size, checked
+from elmo_tasks.system.files import write_text
+from elmo_tasks.system.run_names import CURVE, EXPORTED, OPTIONS_FILE, PERPLEXITIES
 
 logger = logging.getLogger(__name__)
 

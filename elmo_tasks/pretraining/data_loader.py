@@ -17,15 +17,14 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import write_text
-from elmo_tasks.pretraining.evaluation import first_sentences
-from elmo_tasks.pretraining.sentences import (
+from elmo_tasks.pretraining.scores.perplexity import first_sentences
+from elmo_tasks.pretraining.text.sentences import (
     check_text,
     count_predictions,
     expand_files,
     share_of_files,
 )
-from elmo_tasks.pretraining.stream import LmStream, TrainingStream
+from elmo_tasks.pretraining.text.stream import LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 from elmo_tasks.settings import (
     PathLike,
@@ -36,6 +35,8 @@ from elmo_tasks.settings import (
     not_empty,
     require_none,
 )
+from elmo_tasks.system.files import write_text
+from elmo_tasks.training.data.subsampling import every_instance
 from elmo_tasks.training.distributed import (
     all_gather_objects,
     node_count,
@@ -43,7 +44,6 @@ from elmo_tasks.training.distributed import (
     process_count,
     process_rank,
 )
-from elmo_tasks.training.subsampling import every_instance
 
 logger = logging.getLogger(__name__)
 

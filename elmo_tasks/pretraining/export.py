@@ -20,39 +20,40 @@ import torch
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_card import NO_CARD, CardSettings, card_text
-from elmo_tasks.elmo.model_files import (
+from elmo_tasks.elmo.models.card import NO_CARD, CardSettings, card_text
+from elmo_tasks.elmo.models.files import (
     ModelFiles,
     is_bundled,
     resolve,
     resolve_files,
 )
-from elmo_tasks.elmo.model_kinds import two_files
-from elmo_tasks.elmo.saving import LAST, require_free
-from elmo_tasks.elmo.source_types import BILM
+from elmo_tasks.elmo.models.kinds import two_files
+from elmo_tasks.elmo.models.saving import LAST, require_free
+from elmo_tasks.elmo.sources.types import BILM
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.bilm_files import (
     Format,
     has_bilm_config,
     weight_format,
     written_names,
 )
-from elmo_tasks.formats.fetch import (
+from elmo_tasks.formats.fetching.fetch import (
     is_hub_model,
     is_whole_model,
     local_path,
     model_path,
 )
+from elmo_tasks.formats.fetching.published import published
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
-from elmo_tasks.formats.models import published
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.option_values import InferencePrecision, MantissaBits
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.resources import embedded_bilm
-from elmo_tasks.run_names import (
+from elmo_tasks.settings import PathLike, checked
+from elmo_tasks.system.files import atomic_write_folder
+from elmo_tasks.system.run_names import (
     BEST,
     CARD_FILE,
     CONFIG,
@@ -63,7 +64,6 @@ from elmo_tasks.run_names import (
     VOCABULARY,
     VOCABULARY_FILE,
 )
-from elmo_tasks.settings import PathLike, checked
 
 logger = logging.getLogger(__name__)
 

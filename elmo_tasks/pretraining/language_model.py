@@ -20,7 +20,7 @@ from elmo_tasks.bilm.precision import (
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch
+from elmo_tasks.pretraining.text.stream import LmBatch
 from elmo_tasks.settings import Probability, checked
 
 

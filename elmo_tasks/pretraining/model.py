@@ -16,11 +16,11 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.data_loader import LmVocabulary
-from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
+from elmo_tasks.pretraining.scores.perplexity import Perplexity
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch
+from elmo_tasks.pretraining.text.stream import LmBatch
 from elmo_tasks.settings import PathLike, Positive, Probability, checked
 from elmo_tasks.training.distributed import process_count
 

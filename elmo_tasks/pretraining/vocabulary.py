@@ -14,9 +14,9 @@ from elmo_tasks.bilm.characters import (
     MAX_CHARACTERS,
 )
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import write_text
-from elmo_tasks.formats.text_files import MARK, open_text
+from elmo_tasks.formats.text.text_files import MARK, open_text
 from elmo_tasks.settings import Size, checked
+from elmo_tasks.system.files import write_text
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from elmo_tasks.formats.ontonotes import OntonotesDocument, read_documents
+from elmo_tasks.formats.annotation.ontonotes import OntonotesDocument, read_documents
 from elmo_tasks.tasks.reader import TaskReader
 
 

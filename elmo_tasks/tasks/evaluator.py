@@ -15,8 +15,8 @@ from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
 from overrides import overrides
 
-from elmo_tasks.files import write_text
 from elmo_tasks.settings import Device, checked
+from elmo_tasks.system.files import write_text
 
 Answers = list[tuple[dict[str, Any], Any]]
 """The metadata of each instance, and its predicted or gold answer."""

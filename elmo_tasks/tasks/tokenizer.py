@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 from overrides import overrides
 
-from elmo_tasks.formats.raw_text import blank_pipeline, expected_language
+from elmo_tasks.formats.text.raw_text import blank_pipeline, expected_language
 from elmo_tasks.settings import checked
 
 

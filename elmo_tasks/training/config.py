@@ -17,7 +17,7 @@ from allennlp.common.params import (
 )
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import local_path
+from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
 from elmo_tasks.training.checks.problem import nearest
 from elmo_tasks.training.nested import below, mapped, strings, write_out_types

@@ -20,8 +20,8 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 
 from elmo_tasks.errors import InputError, without_secrets
-from elmo_tasks.files import LOCK, atomic_write, exclusive
-from elmo_tasks.run_names import (
+from elmo_tasks.system.files import LOCK, atomic_write, exclusive
+from elmo_tasks.system.run_names import (
     BEST,
     CHECKPOINT,
     CONFIG,
@@ -29,7 +29,7 @@ from elmo_tasks.run_names import (
     META,
     VOCABULARY,
 )
-from elmo_tasks.temporary import leftovers, remove_leftovers
+from elmo_tasks.system.temporary import leftovers, remove_leftovers
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
 from elmo_tasks.training.nested import mapped, write_out_types

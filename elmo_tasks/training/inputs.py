@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import file_sha256, write_text
-from elmo_tasks.formats.ontonotes import find_files
+from elmo_tasks.formats.annotation.ontonotes import find_files
 from elmo_tasks.option_values import ALLOW_CHANGED
-from elmo_tasks.run_names import INPUTS, VOCABULARY
+from elmo_tasks.system.files import file_sha256, write_text
+from elmo_tasks.system.run_names import INPUTS, VOCABULARY
 from elmo_tasks.training.checks.files import files_named, input_names
 from elmo_tasks.training.nested import strings
 

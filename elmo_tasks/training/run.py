@@ -16,10 +16,10 @@ from allennlp.models.archival import verify_include_in_archive
 from allennlp.training import GradientDescentTrainer, Trainer
 
 from elmo_tasks.errors import InputError, Interrupted, without_secrets
-from elmo_tasks.files import LOCK, atomic_write, exclusive
 from elmo_tasks.formats.tar import without_owner
-from elmo_tasks.processes import keep_freed_memory
-from elmo_tasks.run_names import (
+from elmo_tasks.system.files import LOCK, atomic_write, exclusive
+from elmo_tasks.system.processes import keep_freed_memory
+from elmo_tasks.system.run_names import (
     ARCHIVE,
     BEST,
     CONFIG,
@@ -29,9 +29,9 @@ from elmo_tasks.run_names import (
     VOCABULARY,
     WEIGHTS,
 )
-from elmo_tasks.training.archive_contents import archived_config
+from elmo_tasks.training.archives.contents import archived_config
+from elmo_tasks.training.archives.tuned_model import write_own_config
 from elmo_tasks.training.checks.training import check_config, describe
-from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.folder import (
     make_vocabulary,
     prepare,
@@ -41,12 +41,12 @@ from elmo_tasks.training.folder import (
     vocabulary_files,
 )
 from elmo_tasks.training.launch import Launch, Training, run, run_as
-from elmo_tasks.training.logs import EPOCH_LINES, logged
 from elmo_tasks.training.nested import write_out_types
+from elmo_tasks.training.reports.curves import draw_curves
+from elmo_tasks.training.reports.logs import EPOCH_LINES, logged
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun
 from elmo_tasks.training.trainer import ResumableTrainer
-from elmo_tasks.training.tuned_model import write_own_config
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from torch.distributed import TCPStore
 
 from elmo_tasks import __version__
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import MEETING, MEETING_TOKEN
+from elmo_tasks.system.run_names import MEETING, MEETING_TOKEN
 from elmo_tasks.training.launch import Launch
 
 SECONDS_UNTIL_SHARED = 30.0

@@ -13,22 +13,22 @@ from allennlp.training.trainer import TrainerCheckpoint
 from overrides import overrides
 
 from elmo_tasks.elmo.layers import opened_models
-from elmo_tasks.elmo.model_record import record_models
+from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
-from elmo_tasks.run_names import BEST
 from elmo_tasks.settings import Positive, Size, checked, not_empty
-from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
-from elmo_tasks.training.confusion import Confusion
+from elmo_tasks.system.files import atomic_write
+from elmo_tasks.system.run_names import BEST
 from elmo_tasks.training.distributed import (
     all_gather_objects,
     process_rank,
 )
 from elmo_tasks.training.folder import has_checkpoint
-from elmo_tasks.training.logs import EpochLines, Events
 from elmo_tasks.training.pass_loss import loss_of_pass
-from elmo_tasks.training.resumable import make_resumable, set_random_state
-from elmo_tasks.training.run_state import RunState, load_runtime_state
+from elmo_tasks.training.reports.confusion import Confusion
+from elmo_tasks.training.reports.logs import EpochLines, Events
+from elmo_tasks.training.resume.checkpointer import AtomicCheckpointer, damage
+from elmo_tasks.training.resume.resumable import make_resumable, set_random_state
+from elmo_tasks.training.resume.run_state import RunState, load_runtime_state
 
 
 def _is_metric(name: str) -> str | None:

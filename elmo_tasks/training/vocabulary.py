@@ -17,7 +17,7 @@ from allennlp.data.vocabulary import (
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import CONFIG, VOCABULARY
+from elmo_tasks.system.run_names import CONFIG, VOCABULARY
 from elmo_tasks.training.folder import has_checkpoint
 
 

@@ -17,13 +17,13 @@ from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.tasks.task_model import TaskModel
-from elmo_tasks.training.archive_predictors import (
+from elmo_tasks.training.archives.loading import load_archive
+from elmo_tasks.training.archives.old.blank_spacy import require_tags
+from elmo_tasks.training.archives.predictors import (
     default_predictor,
     predicted,
     predictor_of,
 )
-from elmo_tasks.training.archives import load_archive
-from elmo_tasks.training.blank_spacy import require_tags
 from elmo_tasks.web.other_models import OTHERS
 
 MAX_ANSWER = 2_000_000

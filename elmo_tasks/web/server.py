@@ -13,7 +13,7 @@ from socket import AF_INET, AF_INET6
 import uvicorn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import ARCHIVE, MODEL
+from elmo_tasks.system.run_names import ARCHIVE, MODEL
 from elmo_tasks.web.app import make_app
 from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Opening

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 
 from elmo_tasks.errors import causes, is_out_of_memory, one_line
 from elmo_tasks.host import register_classes
-from elmo_tasks.processes import (
+from elmo_tasks.system.processes import (
     data_bytes,
     exit_with_starter,
     return_freed_memory,
@@ -113,7 +113,7 @@ def _load(archive: Path, opening: Opening) -> Any:
     missing.
     """
     register_classes(opening.packages)
-    from elmo_tasks.formats.fetch import set_download_limit
+    from elmo_tasks.formats.fetching.fetch import set_download_limit
     from elmo_tasks.web.loaded import LoadedModel
 
     set_download_limit(opening.download_limit)

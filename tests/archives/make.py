@@ -20,7 +20,7 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 import elmo_tasks.plugin  # noqa: F401 - registers what configs name
-from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.formats.annotation.ontonotes import read_documents
 from tests.tiny import ROOT, SAMPLES, bilm_files, tiny_model
 
 STORED = Path(__file__).parent

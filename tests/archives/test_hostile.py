@@ -19,7 +19,7 @@ import pytest
 import torch
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.training.archives import load_archive
+from elmo_tasks.training.archives.loading import load_archive
 from tests.fuzz.subjects import ARCHIVE, with_member
 from tests.hostile import header, member, negative, outcome
 

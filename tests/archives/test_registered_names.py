@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from allennlp.models import archival
 
-from elmo_tasks.training.archive_contents import unpacked
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.archives.contents import unpacked
+from elmo_tasks.training.archives.loading import load_archive, score
 from tests.archives.make import STORED
 from tests.tiny import SAMPLES
 

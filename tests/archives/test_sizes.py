@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.training.archives import load_archive
+from elmo_tasks.training.archives.loading import load_archive
 from tests.archives.make import INPUTS, STORED
 from tests.fuzz.subjects import with_member
 from tests.hostile import outcome

@@ -10,7 +10,7 @@ from torch.export import ExportedProgram
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.dense import export_bilm
-from elmo_tasks.elmo.manylangs import open_manylangs
+from elmo_tasks.elmo.sources.manylangs import open_manylangs
 from elmo_tasks.errors import InputError
 from tests.elmo.manylangs.make import HERE as MANYLANGS
 from tests.elmo.samples import BATCHES, SENTENCES, options, random_bilm

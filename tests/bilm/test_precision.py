@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids, precision
-from elmo_tasks.elmo.transformer import Transformer
-from elmo_tasks.nn.highway_lstm import HighwayLstm
+from elmo_tasks.elmo.sources.transformer import Transformer
+from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm
 from elmo_tasks.resources import embedded_bilm
-from tests.elmo.transformer_samples import write_transformer
+from tests.elmo.sources.transformer_samples import write_transformer
 from tests.pretraining.test_language_model import language_model, random_batch
 
 IDS = batch_to_ids([["A", "dog", "barks", "."], ["No"]])

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.model_files import resolve
+from elmo_tasks.elmo.models.files import resolve
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 from tests.system import require_path

@@ -10,7 +10,7 @@ import torch
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import file_sha256
+from elmo_tasks.system.files import file_sha256
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 from tests.hdf5_elsewhere import ELSEWHERE, move
 

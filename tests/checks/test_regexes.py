@@ -21,9 +21,9 @@ from torch import nn
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.checks.regexes import regex_problems
+from tests.archives.test_other_models import tagger
 from tests.checks.test_training import run
 from tests.test_configs import FOLDER
-from tests.training.test_other_models import tagger
 
 L2 = {"type": "l2", "alpha": 0.1}
 ONES = {"type": "constant", "val": 1.0}

@@ -24,10 +24,10 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.training.checks.construct import config_problems
 from elmo_tasks.training.checks.files import files_named, input_names
 from elmo_tasks.training.config import read_config
+from tests.archives.test_other_models import tagger
 from tests.checks.places import Place, changed, places
 from tests.checks.test_training import run
 from tests.tiny import SAMPLES
-from tests.training.test_other_models import tagger
 
 NAMES = ("ner_elmo", "snli_elmo", "squad_elmo", "coref", "bilm")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import LANGUAGE_MODEL
+from elmo_tasks.system.run_names import LANGUAGE_MODEL
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
 

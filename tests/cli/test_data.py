@@ -11,9 +11,9 @@ import pytest
 from elmo_tasks import resources
 from elmo_tasks.cli import data
 from elmo_tasks.cli.check import check_config
+from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.ontonotes import read_documents
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.text.text_files import open_text
 from tests.tiny import FIXTURES, SAMPLES
 
 ONTONOTES = "conll-formatted-ontonotes-5.0/data"

@@ -11,7 +11,7 @@ import pytest
 
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import file_sha256
+from elmo_tasks.system.files import file_sha256
 from tests.elmo.samples import write_bilm
 from tests.test_flow import elmo_tasks
 

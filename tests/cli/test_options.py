@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from elmo_tasks.cli.main import COMMANDS
-from elmo_tasks.formats.cache_folder import download_target
-from elmo_tasks.formats.models import MODELS
+from elmo_tasks.formats.fetching.cache_folder import download_target
+from elmo_tasks.formats.fetching.published import MODELS
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.elmo.manylangs import make as manylangs
-from tests.elmo.transformer_samples import write_transformer
+from tests.elmo.sources.transformer_samples import write_transformer
 from tests.pretraining import toy
 from tests.test_flow import SMALLER, elmo_tasks
 from tests.tiny import ELMO_DIM, FIXTURES

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from allennlp.common.util import JsonDict
 
-from elmo_tasks.cli.line_predictions import LinePredictions
+from elmo_tasks.cli.running.line_predictions import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.predictor import JsonLinesPredictor
 from tests.test_flow import elmo_tasks

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
+from tests.elmo.sources.cove_samples import write_cove
 from tests.probes.samples import SEMCOR, WSD
 from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, write_vectors

@@ -13,7 +13,7 @@ import pytest
 
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tables import TABLES
+from elmo_tasks.formats.text.tables import TABLES
 from tests.elmo.samples import write_bilm
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks

@@ -8,8 +8,8 @@ from allennlp.common import Params
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.formats.brackets import Cluster
-from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.formats.annotation.brackets import Cluster
+from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.tasks.coref.metric import METRICS
 from elmo_tasks.tasks.coref.model import CorefModel
 from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters

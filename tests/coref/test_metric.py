@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.formats.brackets import place_in_text
-from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.formats.annotation.brackets import place_in_text
+from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.tasks.coref.metric import METRICS, CorefScores, document_counts
 from elmo_tasks.tasks.coref.reader import document_clusters
 from elmo_tasks.training.distributed import process_rank

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.brackets import Cluster
+from elmo_tasks.formats.annotation.brackets import Cluster
 from elmo_tasks.tasks.coref.antecedents import TopSpans
 from elmo_tasks.tasks.coref.model import (
     CorefModel,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters, genre_of
 from tests.coref import scorer
 from tests.coref.samples import column, random_clusters

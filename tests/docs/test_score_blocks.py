@@ -7,8 +7,8 @@ from statistics import mean, stdev
 
 import pytest
 
-from elmo_tasks.training.archives import load_archive, score
-from elmo_tasks.training.subsampling import unit_indices
+from elmo_tasks.training.archives.loading import load_archive, score
+from elmo_tasks.training.data.subsampling import unit_indices
 from tests.models import SAMPLES
 from tests.tasks.test_task_models import STORED
 from tests.tiny import ROOT

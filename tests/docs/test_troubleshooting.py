@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from elmo_tasks.files import exclusive
+from elmo_tasks.system.files import exclusive
 from tests.docs.test_examples import FENCE
 from tests.tiny import FIXTURES, ROOT, bilm_files
 

@@ -18,7 +18,7 @@ import pytest
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import load_trained
-from elmo_tasks.pretraining.surprisal import WordSurprisal
+from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 from tests.elmo.samples import write_bilm
 from tests.pretraining import toy
 

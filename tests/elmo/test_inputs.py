@@ -13,7 +13,7 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.model_card import Card, CardSettings
+from elmo_tasks.elmo.models.card import Card, CardSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.pretraining.export import load_start

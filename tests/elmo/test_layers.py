@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import batch_to_ids
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.source_types import register_source
+from elmo_tasks.elmo.sources.types import register_source
 from elmo_tasks.errors import InputError
 
 IDS = batch_to_ids([["She", "left"], ["Why", "?", "!"]])

@@ -10,11 +10,11 @@ import torch
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.source_types import SourceSettings
+from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import export_run
 from tests.elmo.manylangs.make import HERE
-from tests.elmo.transformer_samples import write_transformer
+from tests.elmo.sources.transformer_samples import write_transformer
 from tests.pretraining import toy
 
 

@@ -13,7 +13,7 @@ import spacy
 
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.raw_text import Tokenizer
+from elmo_tasks.formats.text.raw_text import Tokenizer
 from tests.elmo.samples import write_bilm
 from tests.test_flow import elmo_tasks
 

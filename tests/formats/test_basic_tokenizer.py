@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from elmo_tasks.formats.basic_tokenizer import basic_spans, basic_tokens
+from elmo_tasks.formats.text.basic_tokenizer import basic_spans, basic_tokens
 
 PIECES = (
     "n't 's ’re ' ’ don U.S. e.g. Mr. etc. J. I. p. ... -- - _ __ http:// www. a@b.co x.org 3.14 1,0 12:3 / # @ & A b B"

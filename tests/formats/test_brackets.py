@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_tasks.formats.brackets import (
+from elmo_tasks.formats.annotation.brackets import (
     BracketError,
     brackets_from_spans,
     cluster_cells,
@@ -12,7 +12,7 @@ from elmo_tasks.formats.brackets import (
     place_in_text,
     spans_from_brackets,
 )
-from elmo_tasks.formats.spans import Span
+from elmo_tasks.formats.annotation.spans import Span
 
 COLUMNS = {
     "none": ("* * -", []),

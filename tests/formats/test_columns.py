@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.columns import ColumnSentence, read_columns, split_columns
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.annotation.columns import (
+    ColumnSentence,
+    read_columns,
+    split_columns,
+)
+from elmo_tasks.formats.text.text_files import open_text
 
 Write = Callable[[bytes], Path]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.download import download
-from elmo_tasks.formats.fetch import NotAllowed, local_path, set_download_limit
-from elmo_tasks.formats.models import MODELS, PublishedModel
+from elmo_tasks.formats.fetching.download import download
+from elmo_tasks.formats.fetching.fetch import NotAllowed, local_path, set_download_limit
+from elmo_tasks.formats.fetching.published import MODELS, PublishedModel
 from tests.disk import file_size_limit
 from tests.memory import grown
 from tests.web_server import CONTENT, HALF, Server, serving
@@ -118,9 +118,7 @@ def test_other_addresses_are_one_error(url: str) -> None:
 
 def calls_of(url: str, count: int) -> list[subprocess.Popen[bytes]]:
     """Processes that want the file of a URL."""
-    code = (
-        f"from elmo_tasks.formats.fetch import local_path; print(local_path({url!r}))"
-    )
+    code = f"from elmo_tasks.formats.fetching.fetch import local_path; print(local_path({url!r}))"
     command = [sys.executable, "-c", code]
     return [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(count)]
 

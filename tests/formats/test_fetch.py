@@ -14,11 +14,10 @@ import pytest
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.source_types import SourceSettings
+from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import file_sha256
-from elmo_tasks.formats.cache_folder import cache_folder
-from elmo_tasks.formats.fetch import (
+from elmo_tasks.formats.fetching.cache_folder import cache_folder
+from elmo_tasks.formats.fetching.fetch import (
     NotAllowed,
     NotFetched,
     hub_files,
@@ -28,10 +27,11 @@ from elmo_tasks.formats.fetch import (
     model_path,
     set_download_limit,
 )
-from elmo_tasks.formats.models import MODELS, PublishedModel, published
+from elmo_tasks.formats.fetching.published import MODELS, PublishedModel, published
 from elmo_tasks.pretraining.export import load_start
+from elmo_tasks.system.files import file_sha256
 from tests.elmo.samples import random_bilm, write_bilm
-from tests.elmo.transformer_samples import write_transformer
+from tests.elmo.sources.transformer_samples import write_transformer
 from tests.fake_hub import FakeHub, fake_hub
 
 TEXT = ["The harbour froze over .", "one"]

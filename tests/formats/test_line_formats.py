@@ -23,15 +23,15 @@ from elmo_tasks.experiments.probes.senses import (
     read_keys,
     read_senses,
 )
-from elmo_tasks.formats.columns import read_columns
+from elmo_tasks.formats.annotation.columns import read_columns
+from elmo_tasks.formats.annotation.ontonotes import read_documents
+from elmo_tasks.formats.annotation.tagged import read_tagged
+from elmo_tasks.formats.annotation.trees import read_trees
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.ontonotes import read_documents
-from elmo_tasks.formats.raw_text import line_parser
-from elmo_tasks.formats.tagged import read_tagged
-from elmo_tasks.formats.text_files import lines_of, open_binary, open_text
-from elmo_tasks.formats.trees import read_trees
+from elmo_tasks.formats.text.raw_text import line_parser
+from elmo_tasks.formats.text.text_files import lines_of, open_binary, open_text
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
-from elmo_tasks.pretraining.sentences import read_sentences
+from elmo_tasks.pretraining.text.sentences import read_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.tasks.squad.official import read_questions

@@ -13,8 +13,8 @@ import pytest
 from elmo_tasks.cli.main import run
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetch import local_path, model_path
-from elmo_tasks.formats.models import (
+from elmo_tasks.formats.fetching.fetch import local_path, model_path
+from elmo_tasks.formats.fetching.published import (
     ALIASES,
     MODELS,
     NOT_STATED,

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.ontonotes import (
+from elmo_tasks.formats.annotation.ontonotes import (
     Frame,
     OntonotesSentence,
     find_files,
     read_documents,
     report_skipped,
 )
-from elmo_tasks.formats.spans import Span
+from elmo_tasks.formats.annotation.spans import Span
 
 Write = Callable[..., Path]
 

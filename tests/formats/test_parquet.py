@@ -8,8 +8,8 @@ import pytest
 from pyarrow import parquet
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tables import read_column, read_rows
-from elmo_tasks.formats.text_files import open_binary
+from elmo_tasks.formats.text.tables import read_column, read_rows
+from elmo_tasks.formats.text.text_files import open_binary
 
 
 def write(file: Path, **columns: list[Any]) -> str:

@@ -9,7 +9,7 @@ import pytest
 import spacy
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.raw_text import (
+from elmo_tasks.formats.text.raw_text import (
     SplitAtBlanks,
     blank_pipeline,
     end_of_text,

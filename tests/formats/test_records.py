@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.formats.columns import read_columns
+from elmo_tasks.formats.annotation.columns import read_columns
+from elmo_tasks.formats.annotation.ontonotes import read_documents
+from elmo_tasks.formats.annotation.trees import parse_tree
 from elmo_tasks.formats.corpora import CORPORA, located_name
-from elmo_tasks.formats.models import MODELS
-from elmo_tasks.formats.ontonotes import read_documents
-from elmo_tasks.formats.trees import parse_tree
+from elmo_tasks.formats.fetching.published import MODELS
 
 CONLL = "d 0 0 a DT * - - - - * -\n"
 

@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.raw_text import open_tokenizer
-from elmo_tasks.formats.regions import words_of_regions
+from elmo_tasks.formats.text.raw_text import open_tokenizer
+from elmo_tasks.formats.text.regions import words_of_regions
 
 SMITH = ["The boy", "met J. Smith", "there."]
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.spans import (
+from elmo_tasks.formats.annotation.spans import (
     Scheme,
     Span,
     detect_scheme,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tables import (
+from elmo_tasks.formats.text.tables import (
     TABLES,
     read_rows,
     read_texts,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tagged import expected_tag, read_tagged
+from elmo_tasks.formats.annotation.tagged import expected_tag, read_tagged
 from tests.tiny import FIXTURES
 
 POS = FIXTURES / "pos"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tables import read_rows
-from elmo_tasks.formats.text_files import (
+from elmo_tasks.formats.text.tables import read_rows
+from elmo_tasks.formats.text.text_files import (
     decode_line,
     lines_of,
     list_files,
@@ -21,7 +21,7 @@ from elmo_tasks.formats.text_files import (
     open_text,
     without_mark,
 )
-from elmo_tasks.formats.text_sets import incomplete_folder, require_complete
+from elmo_tasks.formats.text.text_sets import incomplete_folder, require_complete
 from tests.system import require_path
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.formats.unpacking import check_ratio, compression, unpack, unzip
-from elmo_tasks.run_names import ARCHIVED
+from elmo_tasks.system.run_names import ARCHIVED
 from tests.memory import grown
 from tests.system import require_path
 

@@ -15,25 +15,25 @@ from allennlp.data import DatasetReader
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.parquet_vectors import MANIFEST, part_name
-from elmo_tasks.elmo.shards import ShardJob, write_shards
 from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.elmo.vectors.hdf5_writer import write_vectors
+from elmo_tasks.elmo.vectors.parquet import MANIFEST, part_name
+from elmo_tasks.elmo.vectors.shards import ShardJob, write_shards
 from elmo_tasks.experiments.probes.neighbors import read_corpus
 from elmo_tasks.experiments.probes.senses import (
     read_first_senses,
     read_keys,
     read_senses,
 )
-from elmo_tasks.formats.tables import read_rows
-from elmo_tasks.formats.tagged import read_tagged
+from elmo_tasks.formats.annotation.tagged import read_tagged
+from elmo_tasks.formats.text.tables import read_rows
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
-from elmo_tasks.pretraining.evaluation import first_sentences
+from elmo_tasks.pretraining.scores.perplexity import first_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.tasks.srl.reader import SrlReader
-from elmo_tasks.training.archives import load_archive
+from elmo_tasks.training.archives.loading import load_archive
 from tests.archives.make import STORED
 from tests.elmo.samples import random_bilm, write_bilm
 from tests.tiny import FIXTURES, SAMPLES

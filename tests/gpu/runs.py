@@ -10,7 +10,7 @@ import torch
 from allennlp.commands.train import TrainModel
 from allennlp.models import Model
 
-from elmo_tasks.run_names import CONFIG
+from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.config import read_config
 from tests.pretraining import toy
 

@@ -14,7 +14,7 @@ from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.archives.make import STORED
 from tests.elmo.samples import BATCHES, SENTENCES
-from tests.elmo.transformer_samples import ARCHITECTURES, write_transformer
+from tests.elmo.sources.transformer_samples import ARCHITECTURES, write_transformer
 from tests.gpu.test_models import losses_of_both
 from tests.tiny import bilm_files
 

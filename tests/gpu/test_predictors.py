@@ -8,7 +8,7 @@ import pytest
 import torch
 from allennlp.predictors import Predictor
 
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.archives.loading import load_archive, score
 from tests.archives.make import EXPECTED, INPUTS, STORED
 from tests.archives.test_stored import assert_close
 from tests.tiny import SAMPLES

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from elmo_tasks.pretraining.evaluation import perplexity
+from elmo_tasks.pretraining.scores.perplexity import perplexity
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests.gpu.runs import built, disable_dropout, trained
 from tests.pretraining import toy

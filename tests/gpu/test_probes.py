@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.source_types import SourceSettings
+from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.experiments.probes.neighbors import (
     index_corpus,
     nearest_occurrences,

@@ -19,7 +19,7 @@ from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests import models
 from tests.elmo.samples import SENTENCES, options
-from tests.elmo.transformer_samples import write_transformer
+from tests.elmo.sources.transformer_samples import write_transformer
 from tests.gpu.pretend import Work, work_of
 from tests.models import make_model, tensors
 from tests.pretraining import toy

@@ -14,7 +14,7 @@ from allennlp.predictors import Predictor
 import elmo_tasks.integrations.spacy  # noqa: F401 (as its entry points do)
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.archive_contents import unpacked
+from elmo_tasks.training.archives.contents import unpacked
 from tests.archives.make import STORED
 
 TEXT = "Captain Oakes said that Mira sold the old ferry.  She left it to him, and he sold it."

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from elmo_tasks.nn.character_cnn import CharacterCnn, CharacterCnns
-from elmo_tasks.nn.coupled_lstm import CoupledLstm
-from elmo_tasks.nn.gru import Gru
-from elmo_tasks.nn.highway_lstm import HighwayLstm
+from elmo_tasks.nn.encoders.coupled_lstm import CoupledLstm
+from elmo_tasks.nn.encoders.gru import Gru
+from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm
+from elmo_tasks.nn.encoders.stacked_lstm import StackedLstm
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.nn.stacked_lstm import StackedLstm
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.training.config import read_config
 from tests.tiny import ROOT

@@ -7,14 +7,14 @@ import torch
 from allennlp.nn.util import get_dropout_mask
 from torch import Tensor
 
-from elmo_tasks.nn.highway_cell import (
+from elmo_tasks.nn.encoders.highway_cell import (
     GATES,
     plain_step,
     plain_step_back,
     step,
     step_back,
 )
-from elmo_tasks.nn.highway_lstm import HighwayLstm, HighwayLstmLayer
+from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm, HighwayLstmLayer
 
 LENGTHS = [3, 6, 1, 5]
 

@@ -18,8 +18,8 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.host import register_classes
-from elmo_tasks.training.archive_predictors import OF_MODELS
-from elmo_tasks.training.archives import readable_by_nltk
+from elmo_tasks.training.archives.loading import readable_by_nltk
+from elmo_tasks.training.archives.predictors import OF_MODELS
 from tests.old_archives import families
 from tests.old_archives.spacy_model import write_spacy_model
 

@@ -19,7 +19,11 @@ import transformers
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 
-from tests.elmo.transformer_samples import LIMIT, tokenizer_of, write_transformer
+from tests.elmo.sources.transformer_samples import (
+    LIMIT,
+    tokenizer_of,
+    write_transformer,
+)
 from tests.tiny import ELMO_DIM, SAMPLES, bilm_files
 
 ROBERTA = "roberta-tiny"

@@ -15,8 +15,8 @@ import pytest
 from allennlp.common.util import sanitize
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.archive_info import describe
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.archives.info import describe
+from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.web.loaded import LoadedModel
 from tests.old_archives.conftest import Trained
 from tests.old_archives.families import FAMILIES, WITHOUT_PREDICTOR

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.archive_predictors import predictor_of
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.archives.loading import load_archive, score
+from elmo_tasks.training.archives.predictors import predictor_of
 from tests.old_archives.conftest import Trained
 from tests.old_archives.families import FAMILIES, OF_ELMO
 from tests.old_archives.helpers import assert_alike, write_lines

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.archives import load_archive
+from elmo_tasks.training.archives.loading import load_archive
 from tests.fuzz.subjects import with_member
 from tests.hiding import python
 from tests.old_archives.conftest import Trained

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common.util import LOADED_SPACY_MODELS
+from elmo_tasks.training.archives.loading.old import blank_spacy
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training import blank_spacy
-from elmo_tasks.training.archive_info import describe
-from elmo_tasks.training.archive_predictors import predictor_of
-from elmo_tasks.training.archives import load_archive
+from elmo_tasks.training.archives.info import describe
+from elmo_tasks.training.archives.loading import load_archive
+from elmo_tasks.training.archives.predictors import predictor_of
 from tests.fuzz.subjects import with_member
 from tests.old_archives.conftest import Trained
 from tests.old_archives.families import BERT, FAMILIES, ROBERTA, T5
@@ -252,7 +252,7 @@ def test_one_warning_without_spacys_model(
     run = trained(name)
     lines = write_lines(name, tmp_path / "in.jsonl")
     out = tmp_path / "out.jsonl"
-    with heard("elmo_tasks.training.blank_spacy") as said:
+    with heard("elmo_tasks.training.archives.old.blank_spacy") as said:
         elmo_tasks("predict", run.archive, lines, "--output-file", out)
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert_alike(found, json.loads(json.dumps(run.predictions)))

@@ -15,9 +15,9 @@ import pytest
 
 from elmo_tasks.pretraining.callbacks import LmProgress, Tuning
 from elmo_tasks.pretraining.data_loader import LmVocabulary
-from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import load_trained
 from elmo_tasks.pretraining.model import BiLMModel
+from elmo_tasks.pretraining.scores.perplexity import perplexity
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 from tests.pretraining import toy
 

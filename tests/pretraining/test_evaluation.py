@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.evaluation import (
+from elmo_tasks.pretraining.export import TrainedModel, load_trained
+from elmo_tasks.pretraining.language_model import LmOutput
+from elmo_tasks.pretraining.scores.perplexity import (
     Perplexity,
     first_sentences,
     perplexity,
 )
-from elmo_tasks.pretraining.export import TrainedModel, load_trained
-from elmo_tasks.pretraining.language_model import LmOutput
 from tests.pretraining import toy
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.elmo.model_card import CardSettings
+from elmo_tasks.elmo.models.card import CardSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import round_mantissa
 from elmo_tasks.pretraining.export import export_run, load_start, load_trained

@@ -15,7 +15,7 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch
+from elmo_tasks.pretraining.text.stream import LmBatch
 
 WORDS = 30
 """Classes of the softmax."""

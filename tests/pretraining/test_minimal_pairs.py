@@ -10,14 +10,14 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import load_trained
-from elmo_tasks.pretraining.minimal_pairs import (
+from elmo_tasks.pretraining.scores.minimal_pairs import (
     GroupCounts,
     Pair,
     accuracy,
     read_pairs,
     score_pairs,
 )
-from elmo_tasks.pretraining.surprisal import WordSurprisal
+from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 from tests.pretraining import toy
 
 

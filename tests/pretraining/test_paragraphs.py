@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.pretraining.paragraphs import (
+from elmo_tasks.pretraining.text.paragraphs import (
     Line,
     Sentence,
     find_paragraphs,

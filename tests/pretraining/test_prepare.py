@@ -22,13 +22,13 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
-from elmo_tasks.pretraining.paragraphs import Line
-from elmo_tasks.pretraining.prepare import prepare
-from elmo_tasks.pretraining.raw_files import read_lines
-from elmo_tasks.pretraining.sentences import expand_files
-from elmo_tasks.pretraining.splits import BLOCK, Written
-from elmo_tasks.pretraining.text_folder import Prepared
-from elmo_tasks.temporary import temporary_path
+from elmo_tasks.pretraining.text.paragraphs import Line
+from elmo_tasks.pretraining.text.prepare import prepare
+from elmo_tasks.pretraining.text.raw_files import read_lines
+from elmo_tasks.pretraining.text.sentences import expand_files
+from elmo_tasks.pretraining.text.splits import BLOCK, Written
+from elmo_tasks.pretraining.text.text_folder import Prepared
+from elmo_tasks.system.temporary import temporary_path
 from tests.killing import killed_at_event
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks

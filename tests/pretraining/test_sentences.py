@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.sentences import (
+from elmo_tasks.pretraining.text.sentences import (
     EndlessSentences,
     check_text,
     count_predictions,

@@ -7,10 +7,10 @@ import pytest
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.model_files import resolve_files
+from elmo_tasks.elmo.models.files import resolve_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import FORMATS, Format, written_names
-from elmo_tasks.formats.fetch import local_path
+from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.fake_hub import fake_hub
 from tests.pretraining import toy

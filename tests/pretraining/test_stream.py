@@ -10,12 +10,17 @@ import torch
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.sentences import (
+from elmo_tasks.pretraining.text.sentences import (
     count_predictions,
     read_sentences,
     shuffled_sentences,
 )
-from elmo_tasks.pretraining.stream import LmBatch, LmStream, TokenRows, TrainingStream
+from elmo_tasks.pretraining.text.stream import (
+    LmBatch,
+    LmStream,
+    TokenRows,
+    TrainingStream,
+)
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 
 THREE = [["a", "b", "c"], ["d"], ["e", "f", "g", "h"]]

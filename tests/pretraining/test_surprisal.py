@@ -16,11 +16,11 @@ import torch
 
 from elmo_tasks.bilm.characters import token_to_ids
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.evaluation import PerplexityReport, perplexity
 from elmo_tasks.pretraining.export import TrainedModel, load_trained
 from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.scores.perplexity import PerplexityReport, perplexity
+from elmo_tasks.pretraining.scores.surprisal import SentenceSurprisal, WordSurprisal
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.surprisal import SentenceSurprisal, WordSurprisal
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests.pretraining import toy
 from tests.tensor_sizes import Largest

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.elmo.scalar_mix import ScalarMix
-from elmo_tasks.nn.gru import Gru
+from elmo_tasks.nn.encoders.gru import Gru
 from elmo_tasks.tasks.squad.layers import MergeAttended
 
 ROWS, STEPS, WIDTH, SIZE = 3, 50, 40, 6

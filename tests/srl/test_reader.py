@@ -8,7 +8,7 @@ import pytest
 from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.spans import Span
+from elmo_tasks.formats.annotation.spans import Span
 from elmo_tasks.tasks.srl.reader import PREDICATES, SrlReader, bio_tags
 from tests.models import Build, metadata
 from tests.srl.samples import TALE, corpus

@@ -6,7 +6,6 @@ tests/tasks/test_task_models.py.
 import pytest
 import torch
 
-from elmo_tasks.nn import stacked_lstm  # noqa: F401 (registers the encoder)
 from tests.models import Build, corpus, tensors
 
 SECOND = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [2]}

@@ -24,8 +24,8 @@ from elmo_tasks.experiments.tables.schedule import (
     peak_memory,
 )
 from elmo_tasks.experiments.tables.session import Session
-from elmo_tasks.files import exclusive, is_held
-from elmo_tasks.ray_cluster import connected
+from elmo_tasks.system.files import exclusive, is_held
+from elmo_tasks.system.ray_cluster import connected
 from tests.tables.tables import LAST, finish, row, write_table
 from tests.tiny import ROOT
 
@@ -173,7 +173,7 @@ def test_no_cluster(tmp_path: Path) -> None:
     """
     code = (
         "import sys; from elmo_tasks.cli.main import main;"
-        " import elmo_tasks.cli.table_runs; assert 'ray' not in sys.modules; main(sys.argv[1:])"
+        " import elmo_tasks.cli.running.table_runs; assert 'ray' not in sys.modules; main(sys.argv[1:])"
     )
     table = write_table(tmp_path, [row("baseline")])
     arguments = ["ablate", table, "-s", tmp_path / "out"]

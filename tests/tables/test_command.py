@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.cli import table_runs as command
-from elmo_tasks.cli.table_runs import dry_run
+from elmo_tasks.cli.running import table_runs as command
+from elmo_tasks.cli.running.table_runs import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import RunCommand
 from elmo_tasks.experiments.tables.session import Session
-from elmo_tasks.files import exclusive
 from elmo_tasks.resources import fixtures_root
-from elmo_tasks.run_names import MODEL
+from elmo_tasks.system.files import exclusive
+from elmo_tasks.system.run_names import MODEL
 from tests.tables.tables import LAST, finish, row, write_result, write_table
 from tests.test_flow import elmo_tasks
 

@@ -15,7 +15,7 @@ from elmo_tasks.experiments.tables.results import Summary
 from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.text import remarks
 from elmo_tasks.resources import embedded_bilm
-from elmo_tasks.run_names import ARCHIVE, INPUTS
+from elmo_tasks.system.run_names import ARCHIVE, INPUTS
 from elmo_tasks.training.checks.files import input_names
 from elmo_tasks.training.inputs import changed, described, inputs_in
 from tests.system import require_path

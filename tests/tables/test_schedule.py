@@ -22,7 +22,7 @@ from elmo_tasks.experiments.tables.schedule import (
     State,
 )
 from elmo_tasks.experiments.tables.table import Row
-from elmo_tasks.files import exclusive
+from elmo_tasks.system.files import exclusive
 from tests.system import is_alive
 from tests.tables.tables import finish
 

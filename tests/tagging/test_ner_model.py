@@ -11,7 +11,7 @@ import pytest
 import torch
 from allennlp.data import Instance, Vocabulary
 
-from elmo_tasks.formats.spans import to_bioul
+from elmo_tasks.formats.annotation.spans import to_bioul
 from elmo_tasks.tasks.tagging.model import NerTagger
 from elmo_tasks.tasks.tagging.reader import NerReader
 from tests.models import WORDS, tensors, word_encoder

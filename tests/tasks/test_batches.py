@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.tasks.squad.reader import GoldAnswer
-from elmo_tasks.training.archive_contents import DATA_LOADERS
-from elmo_tasks.training.archives import score
+from elmo_tasks.training.archives.contents import DATA_LOADERS
+from elmo_tasks.training.archives.loading import score
 from elmo_tasks.training.pass_loss import loss_of_pass
 from tests.comparison import assert_same
 from tests.models import corpus, metadata

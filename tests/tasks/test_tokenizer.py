@@ -8,7 +8,7 @@ import spacy
 from allennlp.common import Params
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
-from elmo_tasks.formats.raw_text import (
+from elmo_tasks.formats.text.raw_text import (
     blank_pipeline,
     sentence_pipeline,
     split_at_blanks,

@@ -6,7 +6,7 @@ import pytest
 
 PAGE_FAULTS_OF_LARGE_TENSORS = """
 import resource, torch
-from elmo_tasks.processes import keep_freed_memory
+from elmo_tasks.system.processes import keep_freed_memory
 for prepare in (int, keep_freed_memory):
     prepare()
     for _ in range(20): torch.ones(2**24)

@@ -11,7 +11,7 @@ import pytest
 import torch
 from allennlp.training.trainer import TrainerCheckpoint
 
-from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
+from elmo_tasks.training.resume.checkpointer import AtomicCheckpointer, damage
 from tests.killing import differences
 from tests.tiny import heard
 from tests.training.test_trainer import train
@@ -95,7 +95,7 @@ def test_damaged_checkpoint_is_reported_and_the_previous_one_used(
     train_epochs(tmp_path / "run", epochs)
     path = tmp_path / "run" / f"{damaged}_e{epochs}_b0.th"
     harm(path)
-    with heard(caplog, "elmo_tasks.training.checkpointer"):
+    with heard(caplog, "elmo_tasks.training.resume.checkpointer"):
         train_epochs(tmp_path / "run", 4)
     assert f"damaged checkpoint: {path}: " in caplog.text
     instead = "using the previous one, model_state_e2_b0.th"

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from elmo_tasks.training.confusion import label_pairs
+from elmo_tasks.training.reports.confusion import label_pairs
 
 
 def test_tokens_are_counted_by_the_types_of_their_spans() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from matplotlib.axes import Axes
 
-from elmo_tasks.training.curves import draw_curves
+from elmo_tasks.training.reports.curves import draw_curves
 
 
 def test_curves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,8 +71,8 @@ ELSEWHERE: dict[str, tuple[str, str, Any]] = {
 """Classes that no config of ours has: a place for them, and what stands there."""
 
 NOT_HERE = {
-    "from_archive": "needs an archive: tests/training/test_tuned_model.py",
-    "from_files": "needs a vocabulary: tests/training/test_tuned_model.py",
+    "from_archive": "needs an archive: tests/archives/test_tuned_model.py",
+    "from_files": "needs a vocabulary: tests/archives/test_tuned_model.py",
     "elmo_tasks_largest_batch": "wraps another loader",
     "elmo_tasks": "model.elmo, below; a trainer",
 }

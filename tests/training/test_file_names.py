@@ -10,7 +10,7 @@ from allennlp.common import Params
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.run import train
 from tests.archives.make import config
 from tests.tiny import bilm_files, write_vectors

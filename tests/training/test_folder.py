@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import LOCK, exclusive
-from elmo_tasks.run_names import INPUTS
+from elmo_tasks.system.files import LOCK, exclusive
+from elmo_tasks.system.run_names import INPUTS
 from elmo_tasks.training.folder import (
     prepare,
     require_plain_name,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.run_names import INPUTS, VOCABULARY
+from elmo_tasks.system.run_names import INPUTS, VOCABULARY
 from elmo_tasks.training.inputs import (
     record_inputs,
     record_vocabulary,

@@ -8,7 +8,7 @@ import pytest
 from allennlp.common import Params
 
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.tiny import bilm_files, tiny_model

@@ -12,8 +12,8 @@ from allennlp.data.fields import TensorField
 from allennlp.data.samplers import BucketBatchSampler
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.resumable import Passes, make_resumable
-from elmo_tasks.training.subsampling import ShareDataLoader
+from elmo_tasks.training.data.subsampling import ShareDataLoader
+from elmo_tasks.training.resume.resumable import Passes, make_resumable
 
 
 class Numbers(DatasetReader):

@@ -10,7 +10,7 @@ from allennlp.training.metrics import CategoricalAccuracy, Metric
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.tagging.metric import EntityF1
-from elmo_tasks.training.run_state import load_runtime_state, save_runtime_state
+from elmo_tasks.training.resume.run_state import load_runtime_state, save_runtime_state
 from tests.tiny import elmo
 
 SCORES, GOLD = (

@@ -16,8 +16,8 @@ from allennlp.modules.seq2seq_encoders import PassThroughEncoder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding
 
-from elmo_tasks.run_names import ARCHIVE
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.system.run_names import ARCHIVE
+from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.checks.construct import config_problems
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train

@@ -10,10 +10,10 @@ from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.training.config import read_config
-from elmo_tasks.training.subsampling import SubsamplingReader, kept_and_aside
+from elmo_tasks.training.data.subsampling import SubsamplingReader, kept_and_aside
 from tests.distributed import in_processes
 from tests.models import metadata
 from tests.tiny import FIXTURES, ROOT

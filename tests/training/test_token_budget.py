@@ -6,7 +6,7 @@ from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
 
-from elmo_tasks.training.token_budget import TokenBudgetSampler
+from elmo_tasks.training.data.token_budget import TokenBudgetSampler
 
 
 def instances(*lengths: int) -> list[Instance]:

@@ -22,10 +22,10 @@ from allennlp.training.metrics import Average
 from torch import nn
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.model_files import File, ModelFiles
+from elmo_tasks.elmo.models.files import File, ModelFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.distributed import process_rank
-from elmo_tasks.training.logs import Events
+from elmo_tasks.training.reports.logs import Events
 from tests.disk import file_size_limit
 from tests.distributed import in_processes
 from tests.killing import differences

@@ -15,8 +15,8 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
 from elmo_tasks.experiments.probes.senses import read_senses
-from elmo_tasks.formats.tables import require_text
-from elmo_tasks.formats.text_files import not_empty, open_text
+from elmo_tasks.formats.text.tables import require_text
+from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.formats.vector_files import read_vectors, width_of
 
 CHUNK = 32_768

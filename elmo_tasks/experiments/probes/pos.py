@@ -17,7 +17,7 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import all_layers
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
-from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
+from elmo_tasks.formats.annotation.tagged import TaggedSentence, read_tagged
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

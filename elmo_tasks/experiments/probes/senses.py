@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import not_empty, open_text
+from elmo_tasks.formats.text.text_files import not_empty, open_text
 
 CORPUS_HINT = "SemCor and the evaluation sets: http://lcl.uniroma1.it/wsdeval/"
 INDEX_HINT = "index.sense is in the folder dict of WordNet"

@@ -13,8 +13,8 @@ import elmo_tasks
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.process import RunCommand, stop, thread_variables
-from elmo_tasks.files import write_text
-from elmo_tasks.ray_cluster import (
+from elmo_tasks.system.files import write_text
+from elmo_tasks.system.ray_cluster import (
     RayExecutor,
     first_line,
     node_name,

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.table import VOTES
 from elmo_tasks.tasks.task_model import SoftmaxModel
-from elmo_tasks.training.archives import data_loader, load_archive
+from elmo_tasks.training.archives.loading import data_loader, load_archive
 
 Scores = dict[str, Tensor]
 _TIE = 1e-4

@@ -24,9 +24,9 @@ from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
 from elmo_tasks.experiments.tables.table import ASIDE
-from elmo_tasks.files import exclusive
-from elmo_tasks.processes import exit_with_parent
-from elmo_tasks.run_names import (
+from elmo_tasks.system.files import exclusive
+from elmo_tasks.system.processes import exit_with_parent
+from elmo_tasks.system.run_names import (
     ARCHIVE,
     CONFIG,
     CONFUSION,
@@ -34,8 +34,9 @@ from elmo_tasks.run_names import (
     MODEL,
     PERPLEXITIES,
 )
-from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.checks.files import input_names
+from elmo_tasks.training.data.subsampling import kept_and_aside
 from elmo_tasks.training.folder import has_checkpoint, remove_checkpoints
 from elmo_tasks.training.inputs import (
     Inputs,
@@ -44,7 +45,6 @@ from elmo_tasks.training.inputs import (
     recorded_inputs,
 )
 from elmo_tasks.training.run import train
-from elmo_tasks.training.subsampling import kept_and_aside
 
 PACKAGES = ("torch", "allennlp", "numpy")
 _DESCRIBE = ("describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+")

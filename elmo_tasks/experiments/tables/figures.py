@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from elmo_tasks.experiments.tables.results import Record, Summary
 from elmo_tasks.experiments.tables.table import Row
-from elmo_tasks.files import atomic_write
+from elmo_tasks.system.files import atomic_write
 
 _COLORS = cycler(
     color=["#0072b2", "#d55e00", "#009e73", "#b8528f", "#996900", "#6e6e6e"]

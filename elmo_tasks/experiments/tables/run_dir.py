@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.files import write_text
-from elmo_tasks.run_names import MODEL, epoch_metrics
+from elmo_tasks.system.files import write_text
+from elmo_tasks.system.run_names import MODEL, epoch_metrics
 
 PLAN = "plan.json"
 RESULT = "result.json"

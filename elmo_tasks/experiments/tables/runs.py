@@ -20,17 +20,17 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
-from elmo_tasks.files import exclusive
-from elmo_tasks.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
+from elmo_tasks.system.files import exclusive
+from elmo_tasks.system.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.construct import (
     construction_problems,
     missing_problems,
 )
 from elmo_tasks.training.config import differences
+from elmo_tasks.training.data.subsampling import SHARE_LOADER, kept_and_aside
 from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
-from elmo_tasks.training.subsampling import SHARE_LOADER, kept_and_aside
 
 HASH_DIGITS = 12
 

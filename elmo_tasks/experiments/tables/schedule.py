@@ -15,7 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.experiments.tables.process import RunCommand, Workers
 from elmo_tasks.experiments.tables.runs import Run
-from elmo_tasks.files import is_held
+from elmo_tasks.system.files import is_held
 
 POLL_SECONDS = 0.5
 

@@ -19,8 +19,8 @@ from elmo_tasks.experiments.tables.runs import Planner
 from elmo_tasks.experiments.tables.schedule import ScheduledRun, Scheduler, State
 from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
-from elmo_tasks.files import atomic_write, exclusive
 from elmo_tasks.settings import Size, checked
+from elmo_tasks.system.files import atomic_write, exclusive
 from elmo_tasks.training.nested import strings
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.formats.annotation.brackets import Cluster, Mention
 from elmo_tasks.nn.linear import linear
 from elmo_tasks.tasks.coref.spans import FactorizedScorer, tf_glorot_init_
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.formats.brackets import cluster_cells
+from elmo_tasks.formats.annotation.brackets import cluster_cells
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
 EMPTY_COLUMNS = ["-"] * 7

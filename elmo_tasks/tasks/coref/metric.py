@@ -37,7 +37,7 @@ from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_tasks.formats.brackets import Cluster, Mention, place_in_text
+from elmo_tasks.formats.annotation.brackets import Cluster, Mention, place_in_text
 
 METRICS = ("muc", "b_cubed", "ceaf_e")
 PARTS = ("precision", "recall", "f1")

@@ -12,7 +12,7 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.formats.annotation.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import Positive, Probability, Size, Width, checked
 from elmo_tasks.tasks.coref.antecedents import (

@@ -9,7 +9,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.formats.raw_text import sentence_pipeline
+from elmo_tasks.formats.text.raw_text import sentence_pipeline
 from elmo_tasks.tasks.coref.io import CorefInput
 from elmo_tasks.tasks.coref.reader import UNKNOWN_GENRE
 from elmo_tasks.tasks.inputs import read_input

@@ -18,13 +18,13 @@ from allennlp.data.fields import (
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.brackets import Cluster, place_in_text
-from elmo_tasks.formats.ontonotes import (
+from elmo_tasks.formats.annotation.brackets import Cluster, place_in_text
+from elmo_tasks.formats.annotation.ontonotes import (
     NONE,
     OntonotesDocument,
     report_skipped,
 )
-from elmo_tasks.formats.spans import Span
+from elmo_tasks.formats.annotation.spans import Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.document_reader import DocumentReader
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL

@@ -11,10 +11,10 @@ from overrides import overrides
 from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.annotation.trees import unescape
 from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.formats.json_values import TEXT, validate
-from elmo_tasks.formats.text_files import not_empty, open_text
-from elmo_tasks.formats.trees import unescape
+from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import TaskReader, text_field

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from elmo_tasks.nn.attention import SelfAttention
-from elmo_tasks.nn.gru import Gru
+from elmo_tasks.nn.encoders.gru import Gru
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.linear import Linear, linear
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, FailFast, TypeAdapter
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.formats.json_values import Text, validate
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"

@@ -10,8 +10,8 @@ from typing import Any
 
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.formats.brackets import brackets_from_spans
-from elmo_tasks.formats.spans import spans_from_tags
+from elmo_tasks.formats.annotation.brackets import brackets_from_spans
+from elmo_tasks.formats.annotation.spans import spans_from_tags
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
 _NONE = "-"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.formats.spans import spans_from_tags
+from elmo_tasks.formats.annotation.spans import spans_from_tags
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
 
 CONTINUATION = "C-"

@@ -13,7 +13,7 @@ from allennlp.nn.util import sequence_cross_entropy_with_logits
 from overrides import overrides
 from torch import Tensor, nn
 
-from elmo_tasks.formats.spans import split_tag
+from elmo_tasks.formats.annotation.spans import split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import complete_labels

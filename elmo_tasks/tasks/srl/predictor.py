@@ -8,7 +8,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from elmo_tasks.elmo.batches import batches_by_length
-from elmo_tasks.formats.spans import spans_from_tags
+from elmo_tasks.formats.annotation.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 from elmo_tasks.tasks.srl.io import SrlInput
 from elmo_tasks.tasks.srl.reader import PREDICATES

@@ -11,13 +11,13 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.ontonotes import (
+from elmo_tasks.formats.annotation.ontonotes import (
     PREDICATE_LABELS,
     Frame,
     OntonotesSentence,
     report_skipped,
 )
-from elmo_tasks.formats.spans import OUTSIDE, Span
+from elmo_tasks.formats.annotation.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Padding, checked
 from elmo_tasks.tasks.document_reader import DocumentReader

@@ -12,7 +12,7 @@ from allennlp.models import Model
 from overrides import overrides
 from torch import Tensor
 
-from elmo_tasks.formats.trees import NAMES
+from elmo_tasks.formats.annotation.trees import NAMES
 from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability, checked

@@ -5,7 +5,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.formats.trees import NAMES
+from elmo_tasks.formats.annotation.trees import NAMES
 from elmo_tasks.tasks.predictor import SentencePredictor
 from elmo_tasks.tasks.sst.io import SstInput
 

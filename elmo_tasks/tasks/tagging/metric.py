@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_tasks.formats.spans import Span, spans_from_tags
+from elmo_tasks.formats.annotation.spans import Span, spans_from_tags
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
 
 

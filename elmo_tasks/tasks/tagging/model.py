@@ -14,7 +14,7 @@ from allennlp.modules.conditional_random_field.conditional_random_field import (
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.formats.spans import OUTSIDE, join_tag, split_tag
+from elmo_tasks.formats.annotation.spans import OUTSIDE, join_tag, split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import Wrong, WrongValues, checked
 from elmo_tasks.tasks.reader import complete_labels

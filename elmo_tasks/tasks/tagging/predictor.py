@@ -8,7 +8,7 @@ from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.formats.spans import spans_from_tags
+from elmo_tasks.formats.annotation.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 from elmo_tasks.tasks.reader import SpanReader
 from elmo_tasks.tasks.tagging.io import TaggerInput

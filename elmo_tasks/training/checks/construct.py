@@ -21,7 +21,8 @@ from allennlp.training import Trainer
 
 from elmo_tasks.elmo.allocation import TooLarge
 from elmo_tasks.errors import is_out_of_memory
-from elmo_tasks.formats.fetch import NotAllowed
+from elmo_tasks.formats.fetching.fetch import NotAllowed
+from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.blame import (
     Place,
     first_line,
@@ -38,8 +39,7 @@ from elmo_tasks.training.checks.regexes import invalid_regexes, regex_problems
 from elmo_tasks.training.checks.sample import NotJudged, Sample
 from elmo_tasks.training.checks.top_level import of_training, top_level_problems
 from elmo_tasks.training.nested import get
-from elmo_tasks.training.registered_names import unsafe_keys
-from elmo_tasks.training.resumable import random_state, set_random_state
+from elmo_tasks.training.resume.resumable import random_state, set_random_state
 
 SAMPLES = (20, 1000)
 """

@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo.model_files import local_files
-from elmo_tasks.elmo.source_types import BILM, SOURCES
+from elmo_tasks.elmo.models.files import local_files
+from elmo_tasks.elmo.sources.types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.models import BUNDLED, published
-from elmo_tasks.formats.text_sets import INTERRUPTED, incomplete_folder
+from elmo_tasks.formats.fetching.published import BUNDLED, published
+from elmo_tasks.formats.text.text_sets import INTERRUPTED, incomplete_folder
 from elmo_tasks.settings import Wrong
 from elmo_tasks.training.checks.problem import Problem, shown
 from elmo_tasks.training.nested import below, get, items, mapped, strings

@@ -24,17 +24,17 @@ from allennlp.training import GradientDescentTrainer
 from overrides import overrides
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
-from elmo_tasks.elmo.source_types import FILE_KEYS
+from elmo_tasks.elmo.sources.types import FILE_KEYS
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.models import published
+from elmo_tasks.formats.fetching.published import published
 from elmo_tasks.formats.vector_files import read_vectors
 from elmo_tasks.training.checks.files import REMOTE
-from elmo_tasks.training.nested import items, strings
-from elmo_tasks.training.samples import (
+from elmo_tasks.training.data.samples import (
     SampledLoader,
     SampledReader,
     SampledVocabulary,
 )
+from elmo_tasks.training.nested import items, strings
 
 BATCH = 2
 """Instances of a batch."""

@@ -13,10 +13,10 @@ from allennlp.common.util import prepare_environment
 from overrides import overrides
 
 from elmo_tasks.elmo.layers import opened_models
-from elmo_tasks.elmo.model_record import record_models
+from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
-from elmo_tasks.run_names import INPUTS
+from elmo_tasks.system.run_names import INPUTS
 from elmo_tasks.training.checks.construct import config_problems, missing_problems
 from elmo_tasks.training.checks.problem import Problem
 from elmo_tasks.training.checks.regexes import regex_problems

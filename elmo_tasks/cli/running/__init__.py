@@ -1,0 +1,1 @@
+"""What the commands do and print, once their arguments are read."""

@@ -1,0 +1,54 @@
+"""
+What `elmo-tasks elmo` and `elmo-tasks static` read, by the options of
+`add_embedding_options`: the lines of a text, and a model.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+
+from elmo_tasks.cli.layer_sources import open_chosen
+from elmo_tasks.elmo.batching import Line
+from elmo_tasks.elmo.sentence_embedder import Elmo
+from elmo_tasks.formats.text.raw_text import line_parser
+from elmo_tasks.formats.text.tables import read_texts, require_text
+from elmo_tasks.formats.text.text_files import open_text
+
+
+def open_elmo(args: argparse.Namespace) -> Elmo:
+    """The source, with the options of `add_embedding_options`."""
+    layers = open_chosen(args, precision=args.precision)
+    return Elmo(
+        layers,
+        max_length=args.max_length,
+        overlap=args.overlap,
+        batch_size=args.batch_size,
+        max_tokens=args.max_tokens,
+    )
+
+
+def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
+    """`line_parser` for the lines of a text, or for the texts of a column."""
+    if args.column is None:
+        return line_parser(format_of(args))
+    return line_parser(format_of(args), args.column)
+
+
+def format_of(args: argparse.Namespace) -> str:
+    """The format and the tokenizer, as `line_parser` takes them."""
+    if args.tokenizer is None:
+        return args.input_format
+    if args.input_format == "json":
+        return f"json:{args.tokenizer}"
+    return f"text:{args.tokenizer}"
+
+
+def read_lines(args: argparse.Namespace, file: str) -> Iterator[tuple[int, Line]]:
+    """The lines of a text, or the texts of a table's column, with their numbers."""
+    if args.input_format == "json":
+        yield from open_text(file, longest=None)
+    elif args.column is None:
+        require_text(file, hint="--column NAME reads a column of a table")
+        yield from open_text(file, longest=None)
+    else:
+        for row in read_texts(file, args.column):
+            yield row.line, row.text

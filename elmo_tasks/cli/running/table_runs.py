@@ -1,0 +1,206 @@
+"""
+The runs of `elmo-tasks ablate`: their plan, and their execution with a progress bar.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from tqdm import tqdm
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables.cluster import open_workers
+from elmo_tasks.experiments.tables.local import LocalWorkers
+from elmo_tasks.experiments.tables.process import COMMAND, Workers
+from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.experiments.tables.table import Row
+from elmo_tasks.experiments.tables.text import duration, terminal
+from elmo_tasks.option_values import ALLOW_CHANGED
+from elmo_tasks.system.files import check_output_path
+from elmo_tasks.system.ray_cluster import connected
+from elmo_tasks.training.checks.files import file_problems
+
+INTERRUPTED = 130
+SECONDS_BETWEEN_UPDATES = 1.0
+"""Of the bar on a terminal."""
+
+SECONDS_BETWEEN_LINES = 300.0
+"""Where there is no terminal: the lines that say what runs."""
+
+
+def run_table(args: argparse.Namespace) -> None:
+    """
+    Show the plan, or execute it and show the table. Exit with 1 if a run failed, or a
+    planned one lacks files, 130 if interrupted.
+    """
+    if args.address is not None and args.executor != "ray":
+        raise InputError("--address needs --executor ray")
+    if args.figures is not None:
+        check_output_path(args.figures / "any")
+    if args.dry_run:
+        session = _session(args, LocalWorkers(args.workers or 1))
+        print(dry_run(session))
+        for row in session.rows:
+            if missing_files(row, session):
+                raise SystemExit(1)
+        return
+    with _open_workers(args) as workers:
+        session = _session(args, workers)
+        try:
+            _execute(session)
+        except KeyboardInterrupt:
+            print("interrupted; the same command resumes", flush=True)
+    summary = session.write()
+    if args.figures is not None:
+        # Matplotlib takes as long to import as AllenNLP.
+        from elmo_tasks.experiments.tables.figures import save_figures
+
+        save_figures(summary, args.figures)
+    print(f"\n{terminal(summary, _terminal_width())}")
+    print(f"\n{session.folder / 'report.html'}")
+    if session.interrupted:
+        raise SystemExit(INTERRUPTED)
+    if session.failed:
+        raise SystemExit(1)
+
+
+def _terminal_width() -> int | None:
+    """The columns of the terminal; `None` if the output goes elsewhere."""
+    if not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+@contextmanager
+def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
+    """The workers of `--executor`."""
+    if args.executor == "local":
+        yield LocalWorkers(args.workers or 1)
+        return
+    home = args.runs or Path(args.folder) / "runs"
+    with connected(args.address or "auto") as ray:
+        yield open_workers(ray, home.absolute(), args.workers)
+
+
+def _session(args: argparse.Namespace, workers: Workers) -> Session:
+    command: tuple[str, ...] = COMMAND
+    if args.allow_changed_files:
+        command = (*COMMAND, ALLOW_CHANGED)
+    return Session(
+        args.table,
+        Path(args.folder),
+        scale=args.scale,
+        runs=args.runs,
+        rows=args.rows,
+        seeds=args.seeds,
+        workers=workers,
+        join=args.join,
+        cached=not args.no_cache,
+        packages=args.include_package,
+        command=command,
+    )
+
+
+def _execute(session: Session) -> None:
+    """Execute the runs, and print what happens above the bar."""
+    with epoch_bar(session):
+        for line in session.run_all():
+            with tqdm.external_write_mode():
+                print(line, flush=True)
+
+
+@contextmanager
+def epoch_bar(session: Session) -> Iterator[None]:
+    """
+    On a terminal, a line on stderr with the epochs done, of those that are left, and
+    the time left; elsewhere a line now and then, which also says what runs.
+    """
+    began = time.monotonic()
+    total = session.epochs_left()
+    ended = Event()
+    form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
+    with tqdm(
+        total=total, bar_format=form, smoothing=0, disable=None, leave=False
+    ) as bar:
+
+        def watch() -> None:
+            while not ended.wait(SECONDS_BETWEEN_UPDATES):
+                bar.n = total - session.epochs_left()
+                bar.refresh()
+
+        def tell() -> None:
+            while not ended.wait(SECONDS_BETWEEN_LINES):
+                done = total - session.epochs_left()
+                seconds = time.monotonic() - began
+                print(status(session, done, seconds), flush=True)
+
+        thread = Thread(target=tell if bar.disable else watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def status(session: Session, epochs: int, seconds: float) -> str:
+    """
+    What is running, how much is left and how long that takes, estimated from the
+    `epochs` done in `seconds`, or before the first from the table.
+    """
+    left = session.time_left()
+    if epochs > 0:
+        left = f"at most {duration(seconds / epochs * session.epochs_left())}"
+    running = "; ".join(session.running()) or "none"
+    count = len(session.left)
+    runs = "run" if count == 1 else "runs"
+    return f"running: {running}; {count} {runs} left, {left}"
+
+
+def dry_run(session: Session) -> str:
+    """The changes of each row, the files that it lacks, and the estimated time."""
+    session.check()
+    lines = [session.table.title]
+    for row in session.rows:
+        if row.missing:
+            lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
+        elif session.planner.is_missing(row):
+            others = " and ".join(row.others)
+            lines.append(
+                f"{row.name}: missing, because {others} needs files that do not exist"
+            )
+        else:
+            left = _left_of(row, session)
+            state = f"{left} to run" if left else "finished"
+            lines.append(f"{row.name}: {row.config.name}; {state}")
+            for change in session.planner.differences(row):
+                lines.append(f"    {change}")
+            for problem in missing_files(row, session):
+                lines.append(f"    {problem}")
+    lines.append(
+        f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
+    )
+    return "\n".join(lines)
+
+
+def missing_files(row: Row, session: Session) -> list[str]:
+    """
+    The files that the config of a row names and that do not exist, with their keys.
+    None of a row that is not run: it is finished, or says itself which files it needs.
+    """
+    if session.planner.is_missing(row) or not _left_of(row, session):
+        return []
+    config = session.planner.resolved[row.name]
+    return [str(problem) for problem in file_problems(config)]
+
+
+def _left_of(row: Row, session: Session) -> int:
+    """How many runs of a row are left; another row may have the same ones."""
+    seeds = row.seeds(session.seeds)
+    digests = {session.planner.run(row, seed).digest for seed in seeds}
+    return len([run for run in session.left if run.digest in digests])

@@ -1,0 +1,55 @@
+"""The vectors of words that `elmo-tasks static` writes."""
+
+import argparse
+from collections.abc import Iterator
+
+from elmo_tasks.cli.layer_sources import files_read
+from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
+from elmo_tasks.elmo.batching import Line, parsed
+from elmo_tasks.elmo.progress import progress_bar
+from elmo_tasks.elmo.vectors.static import (
+    check_components,
+    frequent_words,
+    reduce_dimensions,
+)
+from elmo_tasks.formats.vector_files import write_word_vectors
+from elmo_tasks.system.files import check_output_path, require_new
+
+
+def write(args: argparse.Namespace) -> None:
+    """Count the words, embed the text with a progress bar, and write the vectors."""
+    check_output_path(args.output, read=args.corpus + files_read(args))
+    if not args.force:
+        require_new(args.output)
+    elmo = open_elmo(args)
+    check_components(
+        elmo.layers.output_dim, remove=args.remove, dimensions=args.dimensions
+    )
+    words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
+    layers = args.layers
+    if layers.isdecimal():
+        layers = int(layers)
+    with progress_bar() as bar:
+        vectors = elmo.mean_vectors(
+            _sentences(args),
+            words,
+            layers=layers,
+            processes=args.workers,
+            progress=bar.update,
+        )
+    vectors = reduce_dimensions(vectors, remove=args.remove, dimensions=args.dimensions)
+    write_word_vectors(args.output, words, vectors)
+    print(f"{args.output}: {len(words):,} words, {vectors.shape[1]} dimensions")
+
+
+def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:
+    parse, _ = text_parser(args)
+    for sentence in parsed(_lines(args), parse):
+        yield sentence.tokens
+
+
+def _lines(args: argparse.Namespace) -> Iterator[tuple[str, int, Line]]:
+    """The lines of all files, each with its file and number."""
+    for file in args.corpus:
+        for line_number, line in read_lines(args, file):
+            yield file, line_number, line

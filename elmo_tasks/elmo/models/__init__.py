@@ -1,0 +1,1 @@
+"""The one name of a model -> its kind and files; what is saved and shared."""

@@ -1,0 +1,1 @@
+"""Annotated corpora: columns, trees, spans."""

@@ -1,0 +1,1 @@
+"""URLs, names of the hub and of published models -> paths on this machine."""

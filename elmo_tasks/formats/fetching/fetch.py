@@ -1,0 +1,311 @@
+"""
+Where files and models are -> paths on this machine. Nothing else in this package opens
+a connection for them: pooch downloads URLs, huggingface_hub what is on the hub.
+
+| function | takes | gives |
+|---|---|---|
+| `local_path` | a path, a URL, `hf://owner/name/file` | the path of the file |
+| `model_path` | also the name of a published model, a ZIP | the folder of a model, or its one file |
+| `hub_model` | a model of the Hugging Face hub, and which files | the folder with these files |
+| `hub_files` | `hf://owner/name` | the names of its files |
+
+With `offline`, each uses what was downloaded before, and raises `NotAllowed` for
+anything else.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.fetching.cache_folder import download_target, unpacked_folder
+from elmo_tasks.formats.fetching.download import download, too_large
+from elmo_tasks.formats.fetching.published import published, published_at
+from elmo_tasks.formats.magic import ZIP
+from elmo_tasks.formats.unpacking import unzip
+from elmo_tasks.system.files import file_sha256
+
+HUB = "hf://"
+_HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
+_HUB_FILE = re.compile(rf"({HUB}[^/]+/[^/@]+(?:@[^/]+)?)/([^/].*)")
+_SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
+_WITHOUT_KEY = re.compile(r"[?&=]~[0-9a-f]{8}")
+
+GIGABYTE = 10**9
+MOST_GB = 4.0
+"""The size of a download whose size is not known from the list of models."""
+
+_SECONDS_TO_ANSWER = 10.0  # of the hub
+
+_limit_gb: float | None = None
+
+
+class NotAllowed(InputError):
+    """Something would have to be downloaded where nothing may be."""
+
+    def __init__(self, what: str) -> None:
+        problem = "expected a local file, got one that would have to be downloaded"
+        hint = "--allow-downloads, or offline=False, allows it"
+        super().__init__(problem, file=what, hint=hint)
+
+
+class NotFetched(InputError):
+    """The hub does not have something, or cannot be reached."""
+
+
+def set_download_limit(gigabytes: float | None) -> None:
+    """
+    Set the size of the largest download of this process, in 10^9 bytes. With `None`,
+    the default, it follows from the list of published models, and is 4 for others.
+    """
+    global _limit_gb
+    _limit_gb = gigabytes
+
+
+def is_whole_model(given: str | Path) -> bool:
+    """Whether a path, URL or name means a whole model and not one of its files."""
+    text = os.fspath(given)
+    if published(text) is not None or is_hub_model(text):
+        return True
+    address = text.partition("#")[0]
+    if "://" in text:
+        address = address.partition("?")[0]
+    return address.lower().endswith(".zip") or os.path.isdir(os.path.expanduser(text))
+
+
+def is_hub_model(given: str) -> bool:
+    """Whether this is `hf://owner/name`, also with `@revision`, and no file of it."""
+    return _HUB_REPOSITORY.fullmatch(given) is not None
+
+
+def model_path(given: str, *, offline: bool = False) -> Path:
+    """
+    The folder of a model; a ZIP, also of a URL or published by this name, is unpacked
+    once. Else `local_path`.
+    """
+    model = published(given)
+    if model is not None:
+        given = model.files[-1]
+    path = local_path(given, offline=offline)
+    if not os.path.isfile(path) or not _is_zip(path):
+        return path
+    return _unpacked(path)
+
+
+def local_path(
+    path_or_url: str | Path, *, offline: bool = False, sha256: str | None = None
+) -> Path:
+    """
+    A path as `located` finds it; a URL of http or https is downloaded once to the local
+    cache, which also works offline later. `hf://owner/name/file` and
+    `hf://owner/name@revision/file` are files of the Hugging Face hub. The digest
+    `sha256`, or that of a URL which ends in `#sha256=HEX`, is checked.
+
+    Raises `NotAllowed` if it would have to be downloaded and `offline` is set, and
+    `InputError` if a URL cannot be fetched or has another scheme, the file is too
+    large, or its digest differs.
+    """
+    text = str(path_or_url)
+    if "://" not in text:
+        path = Path(located(text))
+        _require_digest(path, sha256)
+        return path
+    url, sign, fragment = text.partition("#")
+    if sign:
+        sha256 = _digest_of(url, fragment)
+    if not url.startswith(HUB):
+        return _downloaded(url, sha256, offline=offline)
+    path = _hub_file(url, offline=offline)
+    _require_digest(path, sha256)
+    return path
+
+
+def _digest_of(url: str, fragment: str) -> str:
+    """The digest at the end of a URL."""
+    digest = _SHA256.fullmatch(fragment)
+    if digest is None:
+        expected = "#sha256= and 64 hexadecimal digits at the end"
+        raise InputError(f"expected {expected}, got something else", file=url)
+    return digest[1].lower()
+
+
+def _require_digest(path: Path, sha256: str | None) -> None:
+    if sha256 is None:
+        return
+    found = file_sha256(path)
+    if found != sha256:
+        raise InputError(f"expected sha256={sha256}, got {found}", file=path)
+
+
+def _downloaded(url: str, sha256: str | None, *, offline: bool) -> Path:
+    """A URL's file in the cache."""
+    target = download_target(url)
+    model = published_at(url)
+    known_hash = None
+    if sha256 is not None:
+        known_hash = f"sha256:{sha256}"
+    elif model is not None and model.md5_of(url) is not None:
+        known_hash = f"md5:{model.md5_of(url)}"
+    if target.is_file() and (sha256 is None or file_sha256(target) == sha256):
+        return target
+    if offline:
+        raise NotAllowed(without_secrets(url))
+    if _WITHOUT_KEY.search(url):
+        hint = 'an archive does not store keys; pass the whole address: -o \'{"model.elmo.model": "URL"}\''
+        raise InputError("expected an address with its key", file=url, hint=hint)
+    download(url, target, most=_most_bytes(url), known_hash=known_hash)
+    return target
+
+
+def _most_bytes(url: str) -> int:
+    """The largest size of the file at a URL, or of a model of the hub."""
+    if _limit_gb is not None:
+        return int(_limit_gb * GIGABYTE)
+    model = published_at(url)
+    if model is not None:
+        most = model.most_bytes(url)
+        if most is not None:
+            return most
+    return int(MOST_GB * GIGABYTE)
+
+
+def hub_files(address: str, *, offline: bool = False) -> set[str]:
+    """
+    The names of the files of `hf://owner/name`, without those in subfolders. If the hub
+    cannot be reached, or with `offline`, those that were downloaded before. Raises
+    `InputError` if there is no such model.
+    """
+    try:
+        names = list(_hub_sizes(address, offline=offline))
+    except (NotFetched, NotAllowed) as error:
+        folder = _before(address, ["*"], error)
+        names = [path.name for path in folder.iterdir()]
+    return {name for name in names if "/" not in name}
+
+
+def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -> Path:
+    """
+    The folder with those files of a model of the hub, `owner/name`, also with
+    `@revision` and after `hf://`, that match the patterns. If the hub cannot be
+    reached, or with `offline`, those that were downloaded before. Raises `InputError`
+    if there is no such model, or they are too large together.
+    """
+    try:
+        sizes = _hub_sizes(address, offline=offline)
+    except (NotFetched, NotAllowed) as error:
+        return _before(address, patterns, error)
+    wanted = [size for name, size in sizes.items() if fits_any(name, patterns)]
+    if not wanted:
+        listed = ", ".join(patterns)
+        raise NotFetched(f"cannot fetch {address}: it has no file {listed}")
+    most = _most_bytes(address)
+    if sum(wanted) > most:
+        raise too_large(address, most, sum(wanted))
+    return _snapshot(address, allow_patterns=list(patterns))
+
+
+def fits_any(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a file's name fits one of the patterns, such as `*.json`."""
+    for pattern in patterns:
+        if fnmatch(name, pattern):
+            return True
+    return False
+
+
+def _hub_file(url: str, *, offline: bool) -> Path:
+    parts = _HUB_FILE.fullmatch(url)
+    if parts is None:
+        raise InputError(f"cannot fetch {url}: expected hf://owner/name/file")
+    address, name = parts.groups()
+    return hub_model(address, [name], offline=offline) / name
+
+
+def _hub_sizes(address: str, *, offline: bool) -> dict[str, int]:
+    """The files of a model of the hub: names and sizes in bytes."""
+    if offline:
+        raise NotAllowed(address)
+    from huggingface_hub import HfApi
+
+    name, revision = _hub_revision(address)
+    with _one_error(address):
+        about = HfApi().model_info(
+            name,
+            revision=revision,
+            files_metadata=True,
+            timeout=_SECONDS_TO_ANSWER,
+        )
+    sizes = {}
+    for file in about.siblings or ():
+        sizes[file.rfilename] = file.size or 0
+    return sizes
+
+
+def _before(address: str, patterns: Sequence[str], failure: InputError) -> Path:
+    """The folder with what was downloaded before; raises `failure` without any."""
+    try:
+        # Any folder will do, since its files are looked for below.
+        folder = _snapshot(address, allow_patterns=[], local_files_only=True)
+    except NotFetched:
+        raise failure from None
+    for path in folder.rglob("*"):
+        if fits_any(path.relative_to(folder).as_posix(), patterns):
+            return folder
+    raise failure
+
+
+def _snapshot(address: str, **options: Any) -> Path:
+    """The folder of a model in the cache of `huggingface_hub`."""
+    from huggingface_hub import snapshot_download
+
+    name, revision = _hub_revision(address)
+    with _one_error(address):
+        return Path(snapshot_download(name, revision=revision, **options))
+
+
+@contextmanager
+def _one_error(address: str) -> Iterator[None]:
+    """Raises `NotFetched` from the errors of the hub, which have many types."""
+    try:
+        yield
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise NotFetched(f"cannot fetch {address}: {reason}") from None
+
+
+def _hub_revision(address: str) -> tuple[str, str | None]:
+    """The `owner/name` of a model of the hub, and the revision if it is given."""
+    name, _, revision = address.removeprefix(HUB).removesuffix("/").partition("@")
+    return name, revision or None
+
+
+def _is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return path.suffix.lower() == ".zip" or file.read(len(ZIP)) == ZIP
+
+
+def _unpacked(file: Path) -> Path:
+    """
+    The folder in the cache with the members of a ZIP, which appears when it is
+    complete.
+    """
+    folder = unpacked_folder(file)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+            if not folder.is_dir():
+                aside = Path(temporary) / "model"
+                aside.mkdir()
+                unzip(file, aside)
+                aside.rename(folder)
+    except OSError as error:
+        if not folder.is_dir():  # else another process was faster
+            raise InputError(
+                f"cannot write: {error.strerror or error}", file=folder
+            ) from None
+    return folder

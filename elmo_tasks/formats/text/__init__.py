@@ -1,0 +1,1 @@
+"""Raw text and columns of tables -> lines, words and sentences."""

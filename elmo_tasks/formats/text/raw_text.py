@@ -1,0 +1,444 @@
+"""
+Raw text -> words: the tokenizers that commands, `Elmo` and adapters offer, and spaCy's
+rules without a model. Needs no AllenNLP.
+"""
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import version
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Union
+from unicodedata import category, name
+
+from elmo_tasks.errors import InputError, needs, shown
+from elmo_tasks.formats.text.basic_tokenizer import ABBREVIATIONS, RULE, basic_tokens
+from elmo_tasks.held_back import held_back
+
+if TYPE_CHECKING:
+    from spacy import Language
+    from spacy.tokens import Doc
+
+logger = logging.getLogger(__name__)
+
+Split = Callable[[str], list[str]]
+
+Tokenizer = Union[str, Split, "Language"]
+"""
+How texts are split into words: at `whitespace`; by the `basic` rule for words and
+punctuation (see `basic_tokens`); by spaCy's rules for a language without a model, such
+as `spacy:en`; by the tokenizer of a spaCy language; or by a function `str ->
+list[str]`.
+"""
+
+WHITESPACE, BASIC, SPACY = "whitespace", "basic", "spacy:"
+
+_SPACYS_PROGRAM = ("spacy.cli", "spacy.cli.info")
+"""What spaCy imports for its own command line, a third of the time of its import."""
+
+_UNKNOWN_LANGUAGE = "E048"  # in spaCy's error
+
+LONGEST_RUN = 1000
+"""
+Characters without white space that are split by rules; those of a longer run are split
+into pieces first.
+"""
+
+_PIECE = 50
+_SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
+_SENTENCE_MARKS, _CLOSING = ",;:?!،؛؟।॥۔։።", "\"'”’»)]}"
+_MARKS_ALONE = re.compile(rf"[.…{_SENTENCE_MARKS}]+")
+_SCRIPTS_WITHOUT_BLANKS = (
+    "CJK",
+    "HIRAGANA",
+    "KATAKANA",
+    "THAI",
+    "LAO",
+    "KHMER",
+    "MYANMAR",
+    "TIBETAN",
+)
+_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}")
+
+
+def expected_language(language: str) -> str | None:
+    """What is expected in place of a language that spaCy does not know."""
+    if language == "en":
+        return None  # without the time that importing spaCy takes
+    with needs("spacy"), held_back(_SPACYS_PROGRAM):
+        import spacy
+    try:
+        spacy.blank(language)
+    except ImportError as error:
+        missing = _missing_package(error)
+        if missing is None:
+            return "a language that spaCy has rules for, such as en, la or xx"
+        return f"a language whose packages are installed ({missing})"
+    return None
+
+
+def _missing_package(error: ImportError) -> str | None:
+    """
+    What spaCy says of a package that its rules need; `None` if it has no rules for a
+    language.
+    """
+    said = str(error).strip()
+    if _UNKNOWN_LANGUAGE in said:
+        return None
+    return said.partition("\n")[0]
+
+
+def blank_pipeline(language: str) -> "Language":
+    """
+    spaCy's rules for a language such as `en` or `la`, without a model, for texts of any
+    length.
+
+    A run of more than 1,000 characters without white space is split into pieces of 50,
+    since the time of the rules is quadratic in its length.
+
+    Raises `InputError` for unknown languages.
+    """
+    with needs("spacy, or use the tokenizer basic"), held_back(_SPACYS_PROGRAM):
+        import spacy
+    try:
+        nlp = spacy.blank(language)
+    except ImportError as error:
+        missing = _missing_package(error)
+        if missing is not None:
+            problem = f"spaCy's rules for {language!r} need a package"
+            raise InputError(f"{problem}: {missing}") from None
+        hint = (
+            "xx has rules for any language; or split the text yourself: one sentence per"
+            " line, words separated by blanks"
+        )
+        raise InputError(
+            f"expected a language that spaCy has rules for, got {language!r}", hint=hint
+        ) from None
+    nlp.tokenizer = _LinearTokenizer(nlp.tokenizer)
+    nlp.max_length = 2**31
+    return nlp
+
+
+def sentence_pipeline(language: str) -> "Language":
+    """`blank_pipeline` with spaCy's rules for the ends of sentences."""
+    nlp = blank_pipeline(language)
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
+def open_tokenizer(chosen: Tokenizer, *, advice: str) -> tuple[Split, str]:
+    """
+    The function of a tokenizer, and its name for files of vectors. `advice` ends the
+    warning about raw text that is split at white space. Raises `InputError` if `chosen`
+    is not a tokenizer. The returned function raises it if a tokenizer returns something
+    other than a list of strings.
+    """
+    if isinstance(chosen, JsonLines):
+        return chosen, "JSON"
+    if isinstance(chosen, SplitAtBlanks):
+        return chosen, "white space"
+    if isinstance(chosen, str) and chosen == WHITESPACE:
+        return SplitAtBlanks(advice), "white space"
+    if isinstance(chosen, str) and chosen == BASIC:
+        return basic_tokens, RULE
+    if isinstance(chosen, str) and chosen.startswith(SPACY):
+        language = chosen.removeprefix(SPACY)
+        nlp = blank_pipeline(language)
+        rules = f"spaCy {version('spacy')}, blank {language}"
+        return partial(_spacy_words, nlp), rules
+    if _is_spacy_language(chosen):
+        model = f"{chosen.lang}_{chosen.meta.get('name', '')}"  # type: ignore[union-attr]
+        return partial(_spacy_words, chosen), f"spaCy {version('spacy')}, {model}"
+    if callable(chosen):
+        function = getattr(chosen, "__qualname__", type(chosen).__qualname__)
+        return partial(_checked_words, chosen), function
+    raise InputError(
+        f"tokenizer: expected {WHITESPACE}, {BASIC}, {SPACY}LANGUAGE (such as {SPACY}en), a spaCy language or a"
+        f" function, got {shown(chosen)}"
+    )
+
+
+def _is_spacy_language(value: Any) -> bool:
+    spacy = sys.modules.get("spacy.language")  # imported if there is such an object
+    return spacy is not None and isinstance(value, spacy.Language)
+
+
+def _spacy_words(nlp: "Language", text: str) -> list[str]:
+    """The tokens of a text that are not white space."""
+    return [token.text for token in nlp.tokenizer(text) if not token.is_space]
+
+
+def _checked_words(function: Callable[[str], Any], text: str) -> list[str]:
+    words = function(text)
+    if not isinstance(words, list | tuple) or not _are_strings(words):
+        raise InputError(
+            f"tokenizer: expected a function that returns a list of strings, got {shown(words)} for {shown(text)}",
+            hint="for spaCy, pass the Language object itself",
+        )
+    return list(words)
+
+
+def _are_strings(values: Sequence[Any]) -> bool:
+    for value in values:
+        if not isinstance(value, str):
+            return False
+    return True
+
+
+class SplitAtBlanks:
+    """
+    Splits texts at white space, and warns once if they seem to be raw: if in the first
+    of them more punctuation is attached to words than is separate. `advice` ends the
+    warning.
+    """
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+        self._texts = self._tokens = self._attached = 0
+        self._found: list[str] = []  # since the last end of a text, as is the next
+        self._separate = 0
+
+    def __call__(self, text: str) -> list[str]:
+        words = text.split()
+        if self._texts < _SAMPLED_LINES:
+            found = _with_punctuation(words)
+            self._texts += 1
+            self._tokens += len(words)
+            self._attached += len(found)
+            self._found += found
+            for word in words:
+                if _MARKS_ALONE.fullmatch(word):
+                    self._separate += 1
+            self._warn(at_least=_FEW)
+        return words
+
+    def end_of_text(self) -> None:
+        if self._texts < _SAMPLED_LINES:
+            self._warn(at_least=1)
+        self._found = []
+        self._separate = 0
+
+    def _warn(self, *, at_least: int) -> None:
+        count = len(self._found)
+        if count < at_least or count <= self._separate:
+            return
+        if self._attached <= _ATTACHED_SHARE * self._tokens:
+            return
+        logger.warning(
+            "the text seems not to be tokenised: %s of %s tokens end in punctuation, such as %r; %s",
+            f"{self._attached:,}",
+            f"{self._tokens:,}",
+            self._found[-1],
+            self._advice,
+        )
+        self._texts = _SAMPLED_LINES  # once
+
+
+def split_at_blanks(option: str) -> SplitAtBlanks:
+    """`str.split`, with a warning about raw text that names an option."""
+    return SplitAtBlanks(option)
+
+
+def _with_punctuation(words: Sequence[str]) -> list[str]:
+    """
+    The words to which punctuation is attached as in raw text; a period counts at the
+    end of a text alone.
+    """
+    found = []
+    for place, word in enumerate(words, start=1):
+        text = word.rstrip(_CLOSING)
+        before, mark = text[:-1].rstrip(_CLOSING), text[-1:]
+        if mark == ".":
+            is_abbreviation = "." in before or before in ABBREVIATIONS
+            at_the_end = place == len(words) and not is_abbreviation
+            is_attached = at_the_end and _is_word(before, digits=3)
+        else:
+            is_mark = mark != "" and mark in _SENTENCE_MARKS
+            is_attached = is_mark and _is_word(before, digits=2)
+        if is_attached:
+            found.append(word)
+    return found
+
+
+def is_without_blanks(character: str) -> bool:
+    """Whether a character is of a script that has no blanks between words."""
+    return name(character, "").startswith(_SCRIPTS_WITHOUT_BLANKS)
+
+
+def _is_word(text: str, *, digits: int) -> bool:
+    """
+    Whether a text ends in a letter or digit of a script with blanks, and has two
+    letters or so many digits.
+    """
+    if not text or is_without_blanks(text[-1]):
+        return False
+    kinds = [category(character)[0] for character in text]  # a vowel sign is a mark
+    letters = kinds.count("L") + kinds.count("M")
+    return kinds[-1] in "LMN" and (letters >= 2 or kinds.count("N") >= digits)
+
+
+def is_list_of_words(texts: Sequence[str]) -> bool:
+    """
+    Whether several texts of one word each seem to be the words of one sentence: one is
+    punctuation, or lower-case words follow a capitalised one or are at least three.
+    One-word sentences such as `Yes`, `No.` and `Why?` are not.
+    """
+    if len(texts) < 2:
+        return False
+    sentences = lower = 0
+    has_punctuation = False
+    for text in texts:
+        if text.split() != [text]:
+            return False
+        has_punctuation = has_punctuation or _is_punctuation(text)
+        if text.endswith((".", "!", "?", "…", "。")):
+            sentences += 1
+        if text[0].islower():
+            lower += 1
+    if has_punctuation:
+        return True
+    if sentences > 1 and 2 * sentences >= len(texts):
+        return False
+    return lower >= 3 or (0 < lower < len(texts) and texts[0][0].isupper())
+
+
+def _is_punctuation(text: str) -> bool:
+    for character in text:
+        if not category(character).startswith("P"):
+            return False
+    return True
+
+
+def expected_input_format(value: str) -> str | None:
+    """What is expected in place of a format that `line_parser` does not know."""
+    kind, _, tokenizer = value.partition(":")
+    if kind in ("text", "json") or value == "tokens":
+        return None
+    return "one of tokens, text, json, text:TOKENIZER, json:TOKENIZER"
+
+
+def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
+    """
+    The function that splits a line into tokens, which raises `InputError` for an
+    invalid one, and its name.
+
+    `input_format` is `tokens` between white space, raw `text` for spaCy's English
+    rules, or `json`: a list of tokens, or an object whose `column` is such a list, or
+    text with white space between tokens. `text:NAME` and `json:NAME` split text by
+    another tokenizer, such as `text:basic` and `json:spacy:la`.
+    """
+    kind, _, tokenizer = input_format.partition(":")
+    default = WHITESPACE
+    if kind == "text":
+        default = f"{SPACY}en"
+    advice = "--input-format text or --tokenizer basic splits raw text"
+    split, name_of_split = open_tokenizer(tokenizer or default, advice=advice)
+    if kind != "json":
+        return split, name_of_split
+    recorded = "JSON"
+    if tokenizer:
+        recorded = f"JSON, {name_of_split}"
+    return JsonLines(column, split), recorded
+
+
+class BlankWarning:
+    """
+    Warns once of a word with blanks inside, which is mostly a text that was given as
+    one of a list of words. `advice` ends the warning.
+    """
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+        self._warned = False
+
+    def __call__(self, words: Sequence[str]) -> None:
+        if self._warned:
+            return
+        for word in words:
+            if len(word.split()) > 1:
+                self._warned = True
+                logger.warning(
+                    "expected a list of words, got a text with blanks in it, such as %r, which is read as one word; %s",
+                    word,
+                    self._advice,
+                )
+                return
+
+
+TEXT_IN_LIST = "for a tokenizer to split it, give the text by itself, not in a list"
+
+
+class JsonLines:
+    """
+    Reads lines of JSON: lists of tokens, or objects in whose `column` there are tokens,
+    or text for `split`.
+    """
+
+    def __init__(self, column: str, split: Split) -> None:
+        self._column = column
+        self._split = split
+        self._warn_of_blanks = BlankWarning(TEXT_IN_LIST)
+
+    def __call__(self, line: str) -> list[str]:
+        if not line.strip():
+            return []
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        tokens = value
+        if isinstance(value, dict):
+            tokens = value.get(self._column)
+            if isinstance(tokens, str):
+                return self._split(tokens)
+        is_valid = isinstance(tokens, list) and _are_strings(tokens)
+        if not is_valid or "" in tokens:
+            raise InputError(
+                f"expected a JSON list of tokens, or an object with {self._column!r}, got {shown(line)}"
+            )
+        self._warn_of_blanks(tokens)
+        return tokens
+
+    def end_of_text(self) -> None:
+        end_of_text(self._split)
+
+
+def end_of_text(split: Split) -> None:
+    """
+    Call this after the last text, so the warning about raw text also comes if there was
+    only one sentence.
+    """
+    if isinstance(split, SplitAtBlanks | JsonLines):
+        split.end_of_text()
+
+
+class _LinearTokenizer:
+    """A tokenizer of spaCy, applied to each part of a text with long runs."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, text: str) -> "Doc":
+        cuts = _cuts(text)
+        if not cuts:
+            return self._tokenizer(text)
+        from spacy.tokens import Doc
+
+        words: list[str] = []
+        spaces: list[bool] = []
+        for start, end in pairwise([0] + cuts + [len(text)]):
+            for token in self._tokenizer(text[start:end]):
+                words.append(token.text)
+                spaces.append(bool(token.whitespace_))
+        return Doc(self._tokenizer.vocab, words=words, spaces=spaces)
+
+
+def _cuts(text: str) -> list[int]:
+    """The places between the pieces of long runs."""
+    places: list[int] = []
+    for run in _RUN.finditer(text):
+        places.extend(range(run.start(), run.end(), _PIECE))
+    return [place for place in places if place]

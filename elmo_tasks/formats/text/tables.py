@@ -1,0 +1,230 @@
+"""
+A column of a table as the texts of a file: CSV and TSV with quotes as in RFC 4180, JSON
+lines and Parquet. Errors name the file and the line, or the row of a Parquet file.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from io import BufferedReader
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.text.parquet import is_parquet, read_values, require_column
+from elmo_tasks.formats.text.text_files import open_binary, open_text
+
+CSV, TSV, JSON_LINES, PARQUET = ".csv", ".tsv", ".jsonl", ".parquet"
+TABLES = (CSV, TSV, JSON_LINES, PARQUET)
+"""How the names of tables end, before `.gz` or `.zst`."""
+
+_FASTA = ".fasta"  # not .fa, which is the code of Persian, too
+_COMPRESSED = (".gz", ".zst")
+_DELIMITERS = {CSV: ",", TSV: "\t"}
+
+
+class Row(NamedTuple):
+    """A text of a table, or a list of words, with its line and the cells to keep."""
+
+    line: int
+    text: str | list[str]
+    kept: tuple[str, ...]
+
+
+def table_kind(file: str | Path) -> str | None:
+    """How the name of a table ends, one of `TABLES`; `None` for another file."""
+    ending = _ending(file)
+    return ending if ending in TABLES else None
+
+
+def _ending(file: str | Path) -> str:
+    """How the name of a file ends, in lower case, before `.gz` or `.zst`."""
+    path = PurePosixPath(str(file).lower())
+    if path.suffix in _COMPRESSED:
+        path = path.with_suffix("")
+    return path.suffix
+
+
+def require_text(file: str | Path, *, hint: str) -> None:
+    """
+    Raises `InputError` for a table or proteins, which would be read as lines of text.
+    """
+    kind = table_kind(file)
+    if kind is not None:
+        raise InputError(f"expected text, got a table ({kind})", file=file, hint=hint)
+    _require_no_proteins(file)
+
+
+def _require_no_proteins(file: str | Path) -> None:
+    if _ending(file) == _FASTA:
+        hint = "read it in Python: elmo.embed([list(sequence)]) (docs/PROTEINS.md)"
+        raise InputError(f"expected text, got {_FASTA}", file=file, hint=hint)
+
+
+def read_texts(
+    file: str | Path, column: str, kept: Sequence[str] = ()
+) -> Iterator[Row]:
+    """
+    The texts in a column of a table, which may be lists of words in JSON lines and
+    Parquet, and the cells of the columns `kept` as text, empty for a missing value.
+    Blank lines are skipped.
+
+    Raises `InputError` if the file is no table or cannot be read, has no such column or
+    two of them, a row of CSV has another number of cells than the header, or a value is
+    something else.
+    """
+    for line, (text, *others) in _read_cells(file, [column, *kept]):
+        cells = []
+        try:
+            for value, name in zip(others, kept, strict=True):
+                cells.append(_cell(value, name))
+            yield Row(line, _text(text, column), tuple(cells))
+        except InputError as error:
+            raise InputError(str(error), file=file, line=line) from None
+
+
+def read_rows(
+    file: str, column: str, *, first: int = 1
+) -> Iterator[tuple[int, str | list[str]]]:
+    """
+    The lines of a text, as of `open_text`, or the texts in a column of a table, as of
+    `read_texts`, from row `first` on, with their lines. Parquet is also detected by its
+    first bytes.
+    """
+    kind = table_kind(file)
+    if kind in (None, PARQUET):
+        with open_binary(file) as opened, suppress(OSError):  # `open_text` reports it
+            if kind == PARQUET or is_parquet(opened):
+                yield from islice(read_column(opened, file, column), first - 1, None)
+                return
+        _require_no_proteins(file)
+        yield from open_text(file, first=first)
+        return
+    for row in islice(read_texts(file, column), first - 1, None):
+        yield row.line, row.text
+
+
+def read_column(
+    opened: BufferedReader, file: str | Path, column: str
+) -> Iterator[tuple[int, str | list[str]]]:
+    """The texts in a column of a Parquet file that is open, with their rows."""
+    for number, (value,) in read_values(opened, file, [column]):
+        try:
+            yield number, _text(value, column)
+        except InputError as error:
+            raise InputError(str(error), file=file, line=number) from None
+
+
+def _read_cells(
+    file: str | Path, columns: Sequence[str]
+) -> Iterator[tuple[int, list[Any]]]:
+    """The values of some columns of a table, each row with its line."""
+    kind = table_kind(file)
+    if kind is None:
+        raise InputError(
+            f"expected a table ({', '.join(TABLES)})",
+            file=file,
+            hint="without --column, a file is read as text",
+        )
+    if kind == PARQUET:
+        with open_binary(file) as opened:
+            yield from read_values(opened, file, columns)
+    elif kind == JSON_LINES:
+        yield from _read_objects(file, columns)
+    else:
+        yield from _read_csv(file, columns, kind)
+
+
+def _read_csv(
+    file: str | Path, columns: Sequence[str], kind: str
+) -> Iterator[tuple[int, list[str]]]:
+    rows = _csv_rows(file, _DELIMITERS[kind])
+    _, header = next(rows, (0, None))
+    if header is None:
+        raise InputError("expected a header, got an empty file", file=file)
+    places = []
+    for column in columns:
+        require_column(column, header, file, hint=_delimiter_hint(header, kind))
+        places.append(header.index(column))
+    for line, row in rows:
+        if len(row) != len(header):
+            problem = f"expected {len(header)} cells, got {len(row)}"
+            raise InputError(problem, file=file, line=line)
+        yield line, [row[place] for place in places]
+
+
+def _csv_rows(file: str | Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Each row that is not blank, with the line on which it begins."""
+    lines = (f"{text}\n" for _, text in open_text(file, longest=None))
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise InputError(
+                f"invalid CSV: {error}",
+                file=file,
+                line=line,
+                hint='a cell with a quote is in quotes, and the quote is doubled: """No,"" he said"',
+            ) from None
+        if row is None:
+            return
+        if row:
+            yield line, row
+
+
+def _delimiter_hint(header: Sequence[str], kind: str) -> str | None:
+    """What to say of a header that seems to be separated by something else."""
+    if len(header) > 1 or not set(header[0]) & set(",;\t"):
+        return None
+    return f"cells of a {kind} are separated by {_DELIMITERS[kind]!r}"
+
+
+def _read_objects(
+    file: str | Path, columns: Sequence[str]
+) -> Iterator[tuple[int, list[Any]]]:
+    for line, text in open_text(file, longest=None):
+        if not text.strip():
+            continue
+        found = parse_json(text, "a JSON object", file=file, line=line)
+        if not isinstance(found, dict):
+            problem = f"expected a JSON object, got {shown(found)}"
+            raise InputError(problem, file=file, line=line)
+        for column in columns:
+            require_column(column, list(found), file, line=line)
+        yield line, [found[column] for column in columns]
+
+
+def _text(value: Any, column: str) -> str | list[str]:
+    """Raises `InputError` for what is neither a text nor a list of words."""
+    if not isinstance(value, str) and not _are_words(value):
+        problem = f"expected a string or a list of strings in {column!r}"
+        raise InputError(f"{problem}, got {shown(value)}")
+    try:
+        "".join(value).encode()
+    except UnicodeEncodeError:
+        raise InputError("expected text, got a lone surrogate") from None
+    return value
+
+
+def _are_words(value: Any) -> bool:
+    """Whether a value is a list of strings, none of which is empty."""
+    if not isinstance(value, list):
+        return False
+    for word in value:
+        if not isinstance(word, str) or not word:
+            return False
+    return True
+
+
+def _cell(value: Any, column: str) -> str:
+    """A value as text. Raises `InputError` for one with parts."""
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple | dict | bytes):
+        problem = f"expected a text or a number in {column!r}"
+        raise InputError(f"{problem}, got {shown(value)}")
+    return str(value)

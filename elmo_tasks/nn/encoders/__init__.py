@@ -1,0 +1,1 @@
+"""The recurrent encoders of the task models."""

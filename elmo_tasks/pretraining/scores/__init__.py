@@ -1,0 +1,1 @@
+"""What a trained language model says of a text: perplexity, surprisal, pairs."""

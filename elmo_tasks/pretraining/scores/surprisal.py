@@ -1,0 +1,184 @@
+"""
+The surprisal of words, from the left and from the right: `WordSurprisal`, which
+`elmo-tasks bilm surprisal` uses.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Optional
+
+import numpy as np
+import torch
+
+from elmo_tasks.bilm.characters import token_to_ids
+from elmo_tasks.elmo.devices import opened_device
+from elmo_tasks.elmo.sentences import (
+    Sentences,
+    Splitter,
+)
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.raw_text import (
+    WHITESPACE,
+    Tokenizer,
+)
+from elmo_tasks.option_values import InferencePrecision, StartState
+from elmo_tasks.pretraining.export import load_trained, packed
+from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.scores.sentence_losses import sentence_losses
+from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
+from elmo_tasks.settings import PathLike, checked
+
+_ADVICE = "tokenizer='basic' splits it off (an argument of WordSurprisal)"
+
+
+class SentenceSurprisal(NamedTuple):
+    """
+    The surprisal of a sentence of n words, `-log2 P(word | context)`, in bits, by the
+    exact softmax. A word outside the vocabulary has that of `<UNK>`, whose probability
+    all such words share.
+
+    Forward, the context of a word is what stands before it; backward, what stands after
+    it. Each direction also predicts where the sentence ends for it: forward its end
+    `</S>`, backward its beginning `<S>`.
+    """
+
+    words: list[str]
+    is_unknown: list[bool]  # of each word, whether it is outside the vocabulary
+    forward: np.ndarray  # float64 [n]
+    backward: np.ndarray  # float64 [n]
+    begin: float  # backward surprisal of `<S>` before the first word
+    end: float  # forward surprisal of `</S>` after the last word
+
+    @property
+    def forward_sum(self) -> float:
+        """The forward surprisal of all n words and of `</S>`, in bits."""
+        return math.fsum(self.forward) + self.end
+
+    @property
+    def backward_sum(self) -> float:
+        """The backward surprisal of `<S>` and all n words, in bits."""
+        return self.begin + math.fsum(self.backward)
+
+
+class WordSurprisal:
+    """
+    A biLM with its softmax, which gives the surprisal of words.
+
+    # Parameters
+
+    - `model`, `vocabulary`: as of `load_trained`. The model is set to evaluation mode.
+    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another
+      one. By default texts have white space between words and punctuation; raw text is
+      reported once.
+    """
+
+    @checked
+    def __init__(
+        self,
+        model: BiLanguageModel,
+        vocabulary: WordVocabulary,
+        *,
+        tokenizer: Tokenizer = WHITESPACE,
+    ) -> None:
+        self.model = model.eval()
+        self.vocabulary = vocabulary
+        self._splitter = Splitter(tokenizer, advice=_ADVICE, call="score")
+
+    @classmethod
+    @checked
+    def from_pretrained(
+        cls,
+        model: Optional[PathLike] = None,
+        *,
+        device: str | int | torch.device | None = None,
+        tokenizer: Tokenizer = WHITESPACE,
+        precision: InferencePrecision = "float32",
+    ) -> "WordSurprisal":
+        """
+        Open the bundled language model, or one that `load_trained` opens: an exported
+        folder, its ZIP or `hf://owner/name`, or the folder of a run. For its errors see
+        there.
+
+        # Parameters
+
+        - `device`: as in `Elmo.from_files`.
+        - `tokenizer`: that of the constructor.
+        - `precision`: of the biLM's matrix products; the softmax is always float32.
+        """
+        found = opened_device(device)
+        trained = packed(load_trained(model), precision, found)
+        return cls(trained.model, trained.vocabulary, tokenizer=tokenizer)
+
+    @checked
+    def score(
+        self,
+        sentences: Sentences,
+        *,
+        state: StartState = "reset",
+        tokenizer: Tokenizer | None = None,
+    ) -> list[SentenceSurprisal]:
+        """
+        The surprisal of the words of N sentences, lists of words or texts. For `state`
+        see `sentence_losses`: by default a sentence's surprisal depends on no other
+        one; with `carry`, the sentences are a running text. An empty sentence has no
+        words, and its sums are zero.
+
+        Raises `InputError` if a value is invalid, or a surprisal is not finite.
+        """
+        return list(self.iter_score(sentences, state=state, tokenizer=tokenizer))
+
+    @checked
+    def iter_score(
+        self,
+        sentences: Sentences,
+        *,
+        state: StartState = "reset",
+        tokenizer: Tokenizer | None = None,
+    ) -> Iterator[SentenceSurprisal]:
+        """
+        As `score`, for a stream of sentences of any length: an iterator of their
+        surprisals, in the same order. At most 1,024 sentences are in memory.
+        """
+        words = self._splitter.stream(sentences, tokenizer)
+        return self._surprisals(words, state)
+
+    def reads_alike(self, one: list[str], other: list[str]) -> bool:
+        """
+        Whether two sentences are the same for the model: their words are, or differ only
+        outside the vocabulary, behind the characters that are read.
+        """
+        return self._read(one) == self._read(other)
+
+    def _read(self, words: list[str]) -> list[tuple[bytes, int]]:
+        """What is read of each word, and its id as a target."""
+        longest = self.model.bilm.options.max_characters_per_token
+        found = []
+        for word in words:
+            ids = token_to_ids(word, longest=longest)
+            found.append((ids.tobytes(), self.vocabulary.id(word)))
+        return found
+
+    def _surprisals(
+        self, sentences: Iterable[list[str]], state: StartState
+    ) -> Iterator[SentenceSurprisal]:
+        found = sentence_losses(self.model, self.vocabulary, sentences, state=state)
+        for words, losses in found:
+            yield self._surprisal(words, losses / math.log(2))
+
+    def _surprisal(self, words: list[str], bits: np.ndarray) -> SentenceSurprisal:
+        """That of n words with the bits [2, n+1] of their targets; [2, 0] of none."""
+        if not np.isfinite(bits).all():
+            sentence = " ".join(words)
+            raise InputError(
+                f"expected finite surprisals, got infinity or NaN for {sentence!r:.100}",
+                hint="the training diverged or the weights are damaged",
+            )
+        is_unknown = [self.vocabulary.id(word) == UNKNOWN for word in words]
+        forward, backward = bits
+        begin = end = 0.0
+        if words:
+            begin = float(backward[0])
+            end = float(forward[-1])
+        return SentenceSurprisal(
+            words, is_unknown, forward[:-1], backward[1:], begin, end
+        )

@@ -1,0 +1,1 @@
+"""Raw text -> the text and the batches of a language model."""

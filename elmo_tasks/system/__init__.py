@@ -1,0 +1,1 @@
+"""Files, processes and machines: without torch, AllenNLP or anything of ELMo."""

@@ -1,0 +1,301 @@
+"""
+Atomic writes: to a temporary file, which is flushed and renamed. The lock of a folder.
+The digest of a file.
+"""
+
+import filecmp
+import hashlib
+import logging
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.system.temporary import of_other_hosts, remove_leftovers, temporary_path
+
+logger = logging.getLogger(__name__)
+
+LOCK = ".elmo_tasks.lock"
+"""The file that a process locks while it writes to a folder."""
+
+_named = set[Path]()
+"""Temporary files of other hosts that this process has named."""
+
+
+def check_output_path(
+    path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False
+) -> None:
+    """
+    Raises `InputError` if an output cannot be written, or would replace one of the
+    input files `read`; to be called before the work starts. With `device`, the output
+    can be a pipe or a device. `-` is rejected: it would be a file of that name.
+    """
+    if not str(path):
+        raise InputError("expected the path of a file, got an empty one")
+    if str(path) == "-":
+        hint = "/dev/stdout is the standard output" if device else "name a file"
+        raise InputError("expected the path of a file, got -", hint=hint)
+    target = _resolved(path)
+    if target.is_dir():
+        raise InputError(
+            "expected a file, got a folder",
+            file=target,
+            hint="name a file in it, or another path",
+        )
+    if target.exists() and not target.is_file():
+        if device:
+            return
+        raise InputError("expected a file, got a device or a pipe", file=target)
+    folder = target.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError("expected a writable folder", file=folder, hint="name another")
+    for file in read:
+        if file is None or not Path(file).exists() or not target.exists():
+            continue
+        if target.samefile(file):
+            raise InputError(
+                "the output would overwrite an input file",
+                file=target,
+                hint="name another file",
+            )
+
+
+def require_distinct(outputs: Sequence[str | Path]) -> None:
+    """Raises `InputError` if two outputs are the same file; devices may be."""
+    seen = set[Path]()
+    for output in outputs:
+        target = _resolved(output)
+        if target in seen and (target.is_file() or not target.exists()):
+            raise InputError(
+                "expected a file for each output, got the same twice",
+                file=output,
+                hint="name another file",
+            )
+        seen.add(target)
+
+
+def require_new(path: str | Path) -> None:
+    """Raises `InputError` if a file exists that only `--force` replaces."""
+    if Path(path).exists():
+        raise InputError(
+            "the file exists", file=path, hint="name another, or --force replaces it"
+        )
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """
+    Yields a temporary path beside `path`, which is renamed to `path` at the end, or
+    removed after an exception. If `path` is a link, its target is replaced. Contents
+    and name are flushed to the disk. A pipe or a device is written directly. Raises
+    `InputError` if the folder is not writable or the disk is full; `path` is then
+    unchanged.
+
+    Temporary files for `path` that a killed process of this host has left are removed
+    first.
+    """
+    target = _resolved(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        yield target
+        return
+    aside = temporary_path(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _clean(target.parent, target.name)
+        yield aside
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
+        aside.replace(target)
+        _flush_names(target.parent)
+    except OSError as error:
+        problem = str(error)
+        if error.errno:
+            problem = os.strerror(error.errno)  # h5py puts other text into strerror
+        raise InputError(f"cannot write: {problem}", file=target) from error
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Writes a file in UTF-8 as `atomic_write` does."""
+    with atomic_write(path) as aside:
+        aside.write_text(text, "utf-8")
+
+
+@contextmanager
+def atomic_write_folder(target: Path, *, last: Sequence[str] = ()) -> Iterator[Path]:
+    """
+    Yields a temporary folder, whose files are moved to `target` at the end, or removed
+    after an exception. Other files in `target` are kept. Raises `InputError` if
+    `target` is not writable, or has a folder with the name of a file; all its files are
+    then unchanged.
+
+    `last` names files without which nobody reads the others, such as weights. Their old
+    versions are removed before any file is replaced, and the new ones are moved last.
+    After a kill between two files, they are missing: nobody reads a mix.
+    """
+    home = target.parent
+    if target.is_dir():
+        home = target
+    aside = temporary_path(home / target.name)
+    try:
+        for place in (target.parent, target):
+            _clean(place, target.name)
+        aside.mkdir(parents=True)
+        yield aside
+        target.mkdir(exist_ok=True)
+        _move_all(aside, target, last)
+    except OSError as error:
+        raise InputError(
+            f"cannot write: {error.strerror or error}", file=target
+        ) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+class Held(InputError):
+    """Another process writes to a folder."""
+
+
+@contextmanager
+def exclusive(folder: Path, *, wait: float = 1.0) -> Iterator[None]:
+    """
+    Locks a folder, which is made if it does not exist, for one process that writes to
+    it. The system releases the lock of a killed process. A file system that has no
+    locks is a warning.
+
+    Raises `Held` if another process does not release the folder within `wait` seconds,
+    and `InputError` if the folder cannot be made or written to.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=wait)
+    except Timeout:
+        problem = "expected a folder that no other process writes to, got one in use"
+        hint = "wait for the other process, or name another folder"
+        raise Held(problem, file=folder, hint=hint) from None
+    except (NotImplementedError, OSError) as error:
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot write: {reason}", file=folder) from error
+        risk = "make sure that only one process writes to it"
+        logger.warning("%s cannot be locked (%s): %s", folder, error, risk)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_held(folder: Path) -> bool:
+    """Whether another process writes to a folder."""
+    if not (folder / LOCK).is_file():
+        return False
+    try:
+        with exclusive(folder, wait=0):
+            return False
+    except Held:
+        return True
+
+
+def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
+    """
+    Move the files of a temporary folder to `target`, except those that are there with
+    the same bytes. After an exception, the old files are put back.
+    """
+    changed = []
+    for path in sorted(aside.iterdir()):
+        check_output_path(target / path.name)
+        if not _is_same(path, target / path.name):
+            changed.append(path.name)
+    marks: list[str] = []
+    if len(changed) > 1:
+        marks = [name for name in last if (aside / name).exists()]
+    others = [name for name in changed if name not in marks]
+    old = aside / ".old"
+    old.mkdir()
+    try:
+        for name in marks:
+            if (target / name).exists():
+                shutil.move(_resolved(target / name), old / name)
+        _flush_names(target)
+        for name in others + marks:
+            if name in others and (target / name).exists():
+                _link(_resolved(target / name), old / name)
+            with atomic_write(target / name) as beside:
+                shutil.move(aside / name, beside)
+    except BaseException:
+        for name in others + marks:
+            _put_back(old / name, target / name, is_new=not (aside / name).exists())
+        raise
+
+
+def _put_back(old: Path, path: Path, *, is_new: bool) -> None:
+    """Restore the old version of a file, or remove a new one that had none."""
+    with suppress(OSError):
+        if old.exists():
+            shutil.move(old, _resolved(path))
+        elif is_new:
+            path.unlink(missing_ok=True)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return other.is_file() and filecmp.cmp(one, other, shallow=False)
+
+
+def _link(path: Path, copy: Path) -> None:
+    """A second name for a file; a copy where the file system has no such names."""
+    try:
+        os.link(path, copy)
+    except OSError:
+        shutil.copy2(path, copy)
+
+
+def _clean(folder: Path, name: str) -> None:
+    """
+    Removes what a killed process of this host has left of an output, and names what
+    another host's has.
+    """
+    remove_leftovers(folder, name)
+    for path in of_other_hosts(folder, name):
+        if path not in _named:
+            _named.add(path)
+            logger.warning(
+                "%s: a temporary file of another machine or container, or from before a restart; remove it if no"
+                " process is still writing it",
+                path,
+            )
+
+
+def _resolved(path: str | Path) -> Path:
+    """
+    The path without links; of a pipe behind `/dev/stdout`, which has no other name, the
+    path itself.
+    """
+    target = Path(os.path.realpath(path))
+    if Path(path).exists() and not target.exists():
+        return Path(path)
+    return target
+
+
+def _flush_names(folder: Path) -> None:
+    """Flushes the names in a folder, if the system can open folders."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def file_sha256(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,1 @@
+"""Archives (`model.tar.gz`): opened, described, scored, trained further."""

@@ -1,0 +1,152 @@
+"""The contents of an archive (`model.tar.gz`) or of a run's folder, and its config."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetching.fetch import local_path
+from elmo_tasks.formats.unpacking import require_regular, unpack
+from elmo_tasks.system.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
+from elmo_tasks.training.archives.registered_names import unsafe_keys
+from elmo_tasks.training.nested import get, write_out_types
+
+HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
+
+DATA_LOADERS = ("data_loader", "validation_data_loader")
+
+FROM_ARCHIVE = "from_archive"
+"""The registered name of a model whose training begins with that of an archive."""
+
+_MOST_JSON = 2**20  # bytes
+
+_FEW_WORDS = 100_000
+
+
+@contextmanager
+def unpacked(file: str | Path) -> Iterator[Path]:
+    """
+    A temporary folder with the contents of an archive, or with links to those of a
+    run's folder; its config is checked, and plain JSON without a layer cache. Raises
+    `InputError` if the archive is damaged or unsafe.
+    """
+    folder = Path(tempfile.mkdtemp())
+    try:
+        source = local_path(file)
+        if not source.exists():
+            raise FileNotFoundError(f"file {file} not found")
+        if (source / ARCHIVE).is_file() and not (source / CONFIG).is_file():
+            source = source / ARCHIVE  # all that is left of a run
+        _gather(source, folder)
+        config = folder / CONFIG
+        text = archived_config(config.read_bytes(), file)
+        for problem in unsafe_keys(json.loads(text)):
+            found = f"{problem.path}: {problem.got}"
+            raise InputError(
+                f"the archive's {CONFIG} names code to run, {found}", file=file
+            )
+        config.write_text(text, "utf-8")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _gather(source: Path, folder: Path) -> None:
+    """
+    Unpacks an archive, or makes links to the files of a run's folder. Raises
+    `InputError` if a part is missing.
+    """
+    if source.is_dir():
+        for path in _archived(source):
+            require_regular(path)
+            place = folder / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if path.name == CONFIG:
+                shutil.copy(path, place)
+            else:
+                place.symlink_to(path.absolute())
+    else:
+        unpack(source, folder, ARCHIVED, file=source)
+    _require_sound(folder, source)
+
+
+def _require_sound(folder: Path, source: Path) -> None:
+    """
+    Raises `InputError` if what `source` has unpacked to lacks a part, or has more than
+    a model needs.
+    """
+    lacking = []
+    if not (folder / CONFIG).is_file():
+        lacking.append(CONFIG)
+    if not (folder / VOCABULARY).is_dir():
+        lacking.append(VOCABULARY)
+    if lacking:
+        problem = f"the archive lacks {', '.join(lacking)}"
+        raise InputError(problem, file=source, hint=HINT)
+    for path in (folder / CONFIG, folder / META):
+        if path.is_file() and path.stat().st_size > _MOST_JSON:
+            problem = f"expected a {path.name} of at most {_MOST_JSON:,} bytes"
+            raise InputError(f"{problem} in the archive, got more", file=source)
+    if source.is_file():
+        _require_few_words(folder / VOCABULARY, source)
+
+
+def _require_few_words(vocabulary: Path, source: Path) -> None:
+    """
+    Raises `InputError` for a vocabulary of more lines than the archive has bytes: each
+    takes AllenNLP 100 bytes.
+    """
+    most = max(_FEW_WORDS, source.stat().st_size)
+    lines = 0
+    for file in vocabulary.iterdir():
+        with file.open("rb") as opened:
+            for part in iter(partial(opened.read, 2**20), b""):
+                lines += part.count(b"\n")
+    if lines > most:
+        problem = f"expected vocabularies of at most {most:,} words, got {lines:,}"
+        raise InputError(problem, file=source)
+
+
+def _archived(run: Path) -> Iterator[Path]:
+    """
+    What an archive of a run's folder has. A hidden file, such as a lock, is of a
+    process that uses the folder.
+    """
+    for pattern in ARCHIVED:
+        for path in run.glob(pattern):
+            if not path.name.startswith("."):
+                yield path
+
+
+def archived_config(content: bytes, file: str | Path) -> str:
+    """
+    The config of an archive as canonical JSON, without the folder of the layer cache
+    and without another archive with which the training began. Raises `InputError` if it
+    is not a JSON object.
+    """
+    try:
+        config = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        problem = f"the archive's {CONFIG} is no JSON object: {error}"
+        raise InputError(problem, file=file, hint=HINT) from None
+    if not isinstance(config, dict):
+        problem = f"the archive's {CONFIG} is no JSON object"
+        raise InputError(problem, file=file, hint=HINT)
+    write_out_types(config)
+    for name in DATA_LOADERS:
+        loader = config.get(name)
+        if isinstance(loader, dict):
+            # `evaluate` names the data, and starts no processes that an archive asks
+            # for.
+            loader.pop("data_path", None)
+            loader.pop("num_workers", None)
+    if get(config, "model.type") == FROM_ARCHIVE:
+        config["model"] = config["model"].get("model") or config["model"]
+    elmo = get(config, "model.elmo")
+    if isinstance(elmo, dict):
+        elmo.pop("cache_dir", None)
+    return json.dumps(config, indent=1)

@@ -1,0 +1,365 @@
+"""
+Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is executed,
+each fault is one error.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from pickle import UnpicklingError
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from allennlp.common import Params
+from allennlp.common.util import prepare_environment
+from allennlp.data import DataLoader
+from allennlp.evaluation import Evaluator
+from allennlp.models import Model, archival
+from allennlp.models.archival import Archive
+
+from elmo_tasks.elmo.allocation import parameters_of_at_most
+from elmo_tasks.elmo.models.record import look_beside
+from elmo_tasks.errors import MODELS, InputError
+from elmo_tasks.formats.tensor_files import load_tensors
+from elmo_tasks.formats.unpacking import require_regular
+from elmo_tasks.system.run_names import CONFIG, WEIGHTS
+from elmo_tasks.training.archives.contents import HINT, unpacked
+from elmo_tasks.training.archives.old.blank_spacy import spacy_for
+from elmo_tasks.training.archives.old.fast_elmo import use_fast_elmo
+from elmo_tasks.training.archives.old.needs import PARTS, Needs
+from elmo_tasks.training.archives.old.weights import without_constants, write_state
+from elmo_tasks.training.archives.registered_names import named_in, registered_alone
+from elmo_tasks.training.checks.blame import blamed
+from elmo_tasks.training.checks.top_level import require_valid_evaluation
+from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
+from elmo_tasks.training.pass_loss import loss_of_pass
+from elmo_tasks.training.vocabulary import require_namespaces
+
+STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
+
+UNFIT = (
+    RuntimeError,
+    MemoryError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+)
+"""Errors of AllenNLP and PyTorch while they construct a model and load its weights."""
+
+DAMAGED = (*UNFIT, OSError, EOFError)
+"""Errors of PyTorch while it reads a damaged file."""
+
+_MAY_BE_MISSING = "position_ids"  # a constant, as AllenNLP's embedder has it
+
+_SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
+
+
+def load_archive(
+    file: str | Path,
+    *,
+    cuda_device: int = -1,
+    overrides: str = "",
+    weights_file: str | None = None,
+    allow_downloads: bool = False,
+    local: Mapping[str, str] = MappingProxyType({}),
+    fast_elmo: bool = False,
+) -> Archive:
+    """
+    AllenNLP's `load_archive`, which also constructs any class that a config names,
+    executes its Jsonnet, and unpacks to any path. What the config names is fetched with
+    `allow_downloads` alone; what was fetched before is used. Raises `InputError` if the
+    archive is damaged or unsafe, needs a download, or the overrides do not fit.
+
+    # Parameters
+
+    - `local`: paths of this machine, by the names and URLs in the config that stand for
+      them.
+    - `fast_elmo`: whether AllenNLP's ELMo computes with our biLM; see `use_fast_elmo`.
+    """
+    if weights_file:
+        require_regular(weights_file)
+    with (
+        unpacked(file) as folder,
+        explained(file),
+        registered_alone(file, named_in(overrides)),
+        _no_standard_input(),
+    ):
+        require_namespaces(Path(folder), file)
+        look_beside(folder, Path(file))
+        weights = Path(weights_file or archival.get_weights_path(folder))
+        state = required_state(weights, file)
+        size = weights.stat().st_size
+        config = Params.from_file(folder / CONFIG, overrides)
+        require_registered(config, file)
+        needs = Needs(local, state, folder, offline=not allow_downloads)
+        bounds = 2 * size + _SMALL_MODEL, 4 * len(state) + 1000
+        with parameters_of_at_most(*bounds):
+            resolved = needs.resolved(config.as_dict(quiet=True))
+        needs.require_all(file)
+        (folder / CONFIG).write_text(json.dumps(resolved), "utf-8")
+        kept = without_constants(state)
+        if len(kept) < len(state):
+            weights = folder / WEIGHTS
+            write_state(kept, weights)
+        with (
+            parameters_of_at_most(*bounds),
+            spacy_for(config, allow_downloads=allow_downloads),
+            _quiet_transformers(),
+        ):
+            loaded = archival.load_archive(folder, cuda_device, "", weights)
+        _require_all_weights(loaded.model, kept, file)
+        if fast_elmo:
+            use_fast_elmo(loaded.model)
+        return loaded._replace(config=config)
+
+
+def _require_all_weights(
+    model: Model, state: Mapping[str, Any], file: str | Path
+) -> None:
+    """
+    Raises `InputError` if the state of the archive `file` lacks a tensor of the model.
+    AllenNLP does not notice that in a model with a transformer: one of its modules says
+    which of its own may be missing, and AllenNLP then forgets those of all the others.
+    """
+    names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
+    for prefix, module in model.named_modules(remove_duplicate=False):
+        for name, _ in module.named_buffers(recurse=False):
+            if name not in module._non_persistent_buffers_set:
+                names.append(f"{prefix}.{name}".removeprefix("."))
+    missing = []
+    for name in names:
+        if name not in state and not name.endswith(_MAY_BE_MISSING):
+            missing.append(name)
+    if missing:
+        problem = f"the weights do not fit the configuration: Missing keys: {missing}"
+        raise InputError(problem, file=file, hint=HINT)
+
+
+def require_registered(config: Params, file: str | Path) -> None:
+    """
+    Raises `InputError` if the class of the model or of a reader is not registered, as
+    those of allennlp-models where that is not installed.
+    """
+    for key, kind in PARTS.items():
+        part = config.get(key)
+        name = part.get("type") if isinstance(part, Params) else None
+        if isinstance(name, str) and name not in kind.list_available():
+            if (
+                "." in name
+            ):  # of the user's overrides, or refused when it is constructed
+                continue
+            problem = f"{key}.type: {name!r} is not registered"
+            hint = (
+                f"if it is of allennlp-models, pip install {MODELS}; "
+                "--include-package registers classes of other packages"
+            )
+            raise InputError(problem, file=file, hint=hint)
+
+
+@contextmanager
+def readable_by_nltk(file: str | Path) -> Iterator[None]:
+    """
+    Inside, nltk, with which allennlp-models reads trees, may read from the folder of a
+    file that the user has named.
+    """
+    from nltk import data
+
+    folder = str(Path(file).absolute().parent)
+    data.path.append(folder)
+    try:
+        yield
+    finally:
+        data.path.remove(folder)
+
+
+def data_loader(
+    archive: Archive,
+    file: str | Path,
+    *,
+    batch_size: int | None = None,
+    part: Part = WHOLE,
+) -> DataLoader:
+    """
+    The archive's data loader for validation, on all instances of another file or of a
+    part of it, perhaps with batches of another size.
+    """
+    key = "validation_data_loader"
+    if not archive.config.get(key):
+        key = "data_loader"
+    params = archive.config.get(key)
+    if not isinstance(params, Params):
+        params = Params({"type": params})
+    params = params.duplicate()
+    params.params.pop("batches_per_epoch", None)
+    if batch_size is not None:
+        _set_batch_size(params, batch_size)
+    if part != WHOLE:
+        params.params |= {"type": SHARE_LOADER, "part": list(part), "share": 1.0}
+    for batches in (params, params.get("batch_sampler")):
+        if isinstance(batches, Params):
+            batches.params.pop("drop_last", None)
+    config = archive.config.as_dict(quiet=True)
+    with blamed(config, key), registered_alone():
+        loader = DataLoader.from_params(
+            params, reader=archive.validation_dataset_reader, data_path=str(file)
+        )
+    loader.index_with(archive.model.vocab)
+    loader.set_target_device(next(archive.model.parameters()).device)
+    return loader
+
+
+def _set_batch_size(loader: Params, batch_size: int) -> None:
+    """
+    In the config of a data loader, or of its sampler; one without batch size, of
+    AllenNLP, is left out.
+    """
+    sampler = loader.get("batch_sampler")
+    if sampler is not None and "batch_size" in sampler:
+        sampler["batch_size"] = batch_size
+        return
+    loader.params.pop("batch_sampler", None)
+    loader["batch_size"] = batch_size
+
+
+def score(
+    archive: Archive,
+    file: str | Path,
+    *,
+    batch_size: int | None = None,
+    predictions: Path | None = None,
+    part: Part = WHOLE,
+) -> dict[str, Any]:
+    """
+    The metrics of an archive on a file, or on a part of its units as `ShareDataLoader`
+    has it. They do not depend on the batches. The evaluator of its config writes the
+    predictions, if a file is given. Raises `InputError` if the config, with its
+    overrides, has invalid values, or if nothing or everything is in the part.
+    """
+    config = archive.config.duplicate()
+    with registered_alone():
+        require_valid_evaluation(config.as_dict(quiet=True))
+    prepare_environment(config)
+    device = next(archive.model.parameters()).device
+    options = config.pop("evaluation", None) or Params({})
+    if isinstance(options, str):
+        options = Params({"type": options})
+    options["cuda_device"] = -1 if device.type == "cpu" else device.index
+    with registered_alone():
+        evaluator = Evaluator.from_params(options)
+    with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
+        loader = data_loader(archive, file, batch_size=batch_size, part=part)
+        found = evaluator(archive.model, loader, predictions_output_file=predictions)
+    scores = dict(found)
+    if losses.is_known:
+        scores.pop("loss", None)
+    if losses.count:  # else nothing has a loss, such as gold tags that are all unknown
+        scores["loss"] = losses.mean
+    return scores
+
+
+@contextmanager
+def _quiet_transformers() -> Iterator[None]:
+    """
+    Inside, transformers does not warn of weights that are missing in a transformer's
+    files: the archive has them.
+    """
+    logger = logging.getLogger("transformers.modeling_utils")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+@contextmanager
+def _no_standard_input() -> Iterator[None]:
+    """Transformers asks there whether to run a model's code."""
+    try:
+        saved = os.dup(0)
+    except OSError:  # closed
+        yield
+        return
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+
+
+def required_state(weights: Path, file: str | Path) -> Mapping[str, Any]:
+    """
+    The weights of the archive `file`. Raises `InputError` unless they are a state
+    dictionary.
+    """
+    name = f"the archive's {weights.name}"
+    try:
+        return _read_state(weights)
+    except InputError as error:
+        raise InputError(f"{name}: {error}", file=file) from None
+    except FileNotFoundError:
+        problem = f"the archive lacks {WEIGHTS}"
+        raise InputError(problem, file=file, hint=HINT) from None
+    except UnpicklingError as error:
+        # PyTorch's advice is to read the file without its protection.
+        problem = f"{name} is damaged, or contains more than tensors"
+        raise InputError(problem, file=file, hint=HINT) from error
+    except DAMAGED as error:
+        reason = str(error).split("\n")[0] or type(error).__name__
+        problem = f"{name} is damaged: {reason}"
+        raise InputError(problem, file=file, hint=HINT) from error
+
+
+def _read_state(weights: Path) -> Mapping[str, Any]:
+    """The state dictionary in a file, whose tensors may be read later."""
+    state = load_tensors(weights, mapped=True)
+    if not isinstance(state, Mapping) or not _has_names(state):
+        raise TypeError(f"expected tensors by name, got {type(state).__name__}")
+    return state
+
+
+def _has_names(state: Mapping[Any, Any]) -> bool:
+    return all(isinstance(key, str) for key in state)
+
+
+@contextmanager
+def explained(file: str | Path) -> Iterator[None]:
+    """
+    Raises `InputError` for errors of AllenNLP's loading, which are about the archive
+    `file` or the overrides.
+    """
+    try:
+        yield
+    except (InputError, torch.OutOfMemoryError):
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        reason = str(error).strip().split("\n")[0]  # transformers' are long
+        problem = f"no model can be built from the archive: {reason}"
+        raise InputError(problem, file=file) from error
+    except UNFIT as error:
+        cause = error.__cause__
+        while cause is not None:
+            if isinstance(cause, InputError):  # AllenNLP tried several types
+                raise InputError(str(cause.args[-1])) from error
+            cause = cause.__cause__
+        lines = [line.strip() for line in str(error).split("\n")]
+        kind = type(error).__name__
+        problem = f"no model can be built from the archive: {kind}: {lines[0]}"
+        hint = "ELMO_TASKS_TRACEBACK=1 shows the traceback"
+        if lines[0].startswith(STATE_PREFIXES):
+            what = lines[1] if len(lines) > 1 else lines[0]
+            problem = f"the weights do not fit the configuration: {what}"
+            hint = (
+                "overrides (-o) of a trained model must change neither its sizes "
+                "nor the place of ELMo"
+            )
+        raise InputError(problem, file=file, hint=hint) from error

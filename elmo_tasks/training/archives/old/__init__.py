@@ -1,0 +1,1 @@
+"""What archives of allennlp-models and of older libraries need in addition."""

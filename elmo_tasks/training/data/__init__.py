@@ -1,0 +1,1 @@
+"""What part of the data a training reads, in what batches."""

@@ -1,0 +1,260 @@
+"""
+What a training reports, a line for each epoch, and what it writes to `out.log` and for
+TensorBoard.
+"""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from allennlp.common.tqdm import logger as allennlp_progress
+from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
+from allennlp.training.callbacks.log_writer import LogWriterCallback
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from overrides import overrides
+
+from elmo_tasks.errors import log_to_files, without_secrets
+from elmo_tasks.system.run_names import EVENTS_OF_PARTS, LOG
+
+if TYPE_CHECKING:  # imported where it is used, since it takes long
+    from tensorboardX import SummaryWriter
+
+logger = logging.getLogger(__name__)
+
+LEVEL_VARIABLE = "ALLENNLP_LOG_LEVEL"
+FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
+
+
+@contextmanager
+def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterator[None]:
+    """
+    AllenNLP prints all that it logs. Here `report` gets what this package logs, a line
+    at a time; `out.log` still gets everything, and the traceback of an error.
+    AllenNLP's own handlers, which a training makes, are limited to warnings. At
+    the end everything is as before.
+    """
+    file = _File(folder / LOG)
+    file.setFormatter(_WithoutKeys(FORMAT))
+    handlers: dict[str, list[logging.Handler]] = {
+        "allennlp": [file],
+        "elmo_tasks": [file],
+    }
+    if report is not None:
+        handlers["elmo_tasks"].append(_Reporter(report))
+    with _restored(file), _without_advice():
+        os.environ[LEVEL_VARIABLE] = "WARNING"
+        for shown_before in logging.getLogger().handlers:
+            shown_before.setLevel(logging.WARNING)  # AllenNLP replaces them later
+        for name, of_logger in handlers.items():
+            logging.getLogger(name).setLevel(logging.INFO)
+            for handler in of_logger:
+                handler.addFilter(_is_below_warning)
+                logging.getLogger(name).addHandler(handler)
+        try:
+            yield
+        except Exception as error:
+            log_to_files(error)
+            raise
+
+
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """
+    Inside, AllenNLP does not warn that `patience` is null: it is so on purpose, in most
+    of the paper's configs, too.
+    """
+    of_trainer = logging.getLogger(GradientDescentTrainer.__module__)
+    of_trainer.addFilter(_is_no_advice)
+    try:
+        yield
+    finally:
+        of_trainer.removeFilter(_is_no_advice)
+
+
+def _is_no_advice(record: logging.LogRecord) -> bool:
+    return "patience was set to None" not in str(record.msg)
+
+
+def _is_below_warning(record: logging.LogRecord) -> bool:
+    """AllenNLP's handlers have the warnings and errors."""
+    return record.levelno < logging.WARNING
+
+
+class _WithoutKeys(logging.Formatter):
+    """AllenNLP logs every value of a config, keys of URLs among them."""
+
+    @overrides
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
+
+
+class _File(logging.FileHandler):
+    """
+    The run's log. A message that cannot be written is not reported: on a full disk the
+    run itself fails.
+    """
+
+    @overrides
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
+
+
+class _Reporter(logging.Handler):
+    """Calls a function with each message; nothing is reported, as for the log."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__()
+        self._report = report
+
+    @overrides
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._report(self.format(record))
+        except Exception:
+            self.handleError(record)
+
+    @overrides
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
+
+
+@contextmanager
+def _restored(file: logging.Handler) -> Iterator[None]:
+    """
+    Undoes at the end what a training sets for the whole process: levels and handlers of
+    loggers, AllenNLP's variable, and its hook for uncaught errors. Closes `file` and
+    the handlers that were added.
+    """
+    loggers = [logging.getLogger(name) for name in (None, "allennlp", "elmo_tasks")]
+    loggers.append(allennlp_progress)
+    before = [(one, one.level, one.handlers[:]) for one in loggers]
+    levels = []
+    for one in loggers:
+        levels += [(handler, handler.level) for handler in one.handlers]
+    variable = os.environ.get(LEVEL_VARIABLE)
+    hook = sys.excepthook
+    try:
+        yield
+    finally:
+        for one, level, found in before:
+            for handler in set(one.handlers) - set(found):
+                handler.close()
+            one.handlers[:] = found
+            one.setLevel(level)
+        for handler, level in levels:
+            handler.setLevel(level)
+        file.close()
+        sys.excepthook = hook
+        if variable is None:
+            os.environ.pop(LEVEL_VARIABLE, None)
+        else:
+            os.environ[LEVEL_VARIABLE] = variable
+
+
+EPOCH_LINES = "elmo_tasks_epoch_lines"
+
+
+@TrainerCallback.register(EPOCH_LINES)
+class EpochLines(TrainerCallback):
+    """
+    Logs loss, score, best score and time left after each epoch, and the best epoch at
+    the end.
+    """
+
+    _began = 0.0
+    _epochs = 0
+
+    @overrides
+    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
+        self._began = time.perf_counter()
+        self._epochs = 0
+
+    @overrides
+    def on_epoch(
+        self,
+        trainer: Any,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        if not is_primary or "training_loss" not in metrics:
+            return
+        self._epochs += 1
+        seconds = (time.perf_counter() - self._began) / self._epochs
+        left = (trainer._num_epochs - epoch - 1) * seconds
+        shown = [
+            f"epoch {epoch + 1} of {trainer._num_epochs}",
+            f"loss {metrics['training_loss']:.4g}",
+        ]
+        for name, value in _scores(trainer, metrics, "validation_"):
+            best = metrics.get(f"best_validation_{name}", value)
+            shown.append(f"{name} {value:.4g} (best {best:.4g})")
+        line = ", ".join(shown)
+        logger.info("%s, at most %s left", line, timedelta(seconds=round(left)))
+
+    @overrides
+    def on_end(
+        self,
+        trainer: Any,
+        metrics: dict[str, Any] | None = None,
+        epoch: Any = None,
+        is_primary: bool = True,
+        **_: Any,
+    ) -> None:
+        if not is_primary or not metrics or "best_epoch" not in metrics:
+            return
+        scores = []
+        for name, value in _scores(trainer, metrics, "best_validation_"):
+            scores.append(f"{name} {value:.4g}")
+        line = ", ".join(scores) or "no validation"
+        logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, line)
+
+
+class Events(TensorBoardCallback):
+    """
+    AllenNLP's `tensorboard`, without its limit on waiting events: where the disk is
+    full, the thread that writes them ends, and the training would wait for it instead
+    of failing.
+    """
+
+    def __init__(self, serialization_dir: str) -> None:
+        LogWriterCallback.__init__(self, serialization_dir)
+        of_training, of_validation = EVENTS_OF_PARTS
+        self._train_log = _unlimited_log(serialization_dir, of_training)
+        self._validation_log = _unlimited_log(serialization_dir, of_validation)
+
+    @overrides
+    def log_scalars(
+        self, scalars: dict[str, Any], log_prefix: str = "", epoch: int | None = None
+    ) -> None:
+        if _is_alive(self._train_log) and _is_alive(self._validation_log):
+            super().log_scalars(scalars, log_prefix, epoch)
+
+
+def _unlimited_log(folder: str, part: str) -> "SummaryWriter":
+    from tensorboardX import SummaryWriter
+
+    return SummaryWriter(os.path.join(folder, part), max_queue=0)
+
+
+def _is_alive(log: "SummaryWriter") -> bool:
+    """Whether the thread that writes the events has not ended."""
+    return bool(log.file_writer.event_writer._worker.is_alive())
+
+
+def _scores(
+    trainer: Any, metrics: dict[str, Any], prefix: str
+) -> list[tuple[str, float]]:
+    """Name and value of the validation metrics that decide which epoch is the best."""
+    found = []
+    for _, name in trainer._metric_tracker.tracked_metrics:
+        if prefix + name in metrics:
+            found.append((name, metrics[prefix + name]))
+    return found

@@ -1,0 +1,1 @@
+"""Exactly resumable training: checkpoints, and the state that they contain."""

@@ -1,0 +1,112 @@
+"""Trainings of both programs say which biLM they used, and so do their archives."""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.models import Model
+from allennlp.models import load_archive as allennlp_load_archive
+from torch import Tensor
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.errors import InputError
+from elmo_tasks.training.archives.loading import load_archive
+from elmo_tasks.training.config import read_config
+from elmo_tasks.training.run import train
+from tests.tiny import ROOT, SAMPLES, bilm_files, tiny_model
+
+IDS = batch_to_ids([["Mira", "left", "Harrow", "."]])
+
+LOADERS = (allennlp_load_archive, load_archive)
+"""AllenNLP's and ours."""
+
+Train = Callable[[Params, Path], object]
+
+
+def paths(bilm: str, prefix: str = "") -> dict[str, str]:
+    return {
+        f"{prefix}options_file": f"{bilm}/options.json",
+        f"{prefix}weight_file": f"{bilm}/weights.hdf5",
+    }
+
+
+def config(trainer: str, **elmo: Any) -> Params:
+    """What our configs of a task are, of the smallest size, on a biLM in `bilm`."""
+    of_task = read_config(ROOT / "training_config/ner_elmo.jsonnet")
+    return Params(
+        {
+            "type": of_task["type"],
+            "include_in_archive": of_task["include_in_archive"],
+            "dataset_reader": {"type": "elmo_tasks_ner"},
+            "train_data_path": str(SAMPLES["ner"]),
+            "validation_data_path": str(SAMPLES["ner"]),
+            "model": {
+                **tiny_model("ner"),
+                "elmo": {**paths("bilm"), "at": "both", **elmo},
+            },
+            "data_loader": {"batch_size": 4},
+            "trainer": {
+                "type": trainer,
+                "num_epochs": 1,
+                "optimizer": "adam",
+                "cuda_device": -1,
+                "run_confidence_checks": False,
+            },
+        }
+    )
+
+
+def vectors(model: Model) -> Tensor:
+    layers: Tensor = model.input_encoder.elmo.layers(IDS).layers
+    return layers
+
+
+@pytest.mark.parametrize("trainer", ["elmo_tasks", "gradient_descent"])
+@pytest.mark.parametrize("command", [train_model, train])
+@pytest.mark.parametrize("archive", [False, True])
+def test_an_archive_opens_with_its_bilm_alone(
+    archive: bool,
+    command: Train,
+    trainer: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(home)
+    bilm_files(home / "bilm")
+    command(config(trainer, archive=archive), home / "run")
+    for name, value in torch.load(home / "run/best.th").items():
+        assert isinstance(value, Tensor), name
+    with tarfile.open(home / "run/model.tar.gz") as members:
+        names = members.getnames()
+    assert "model.json" in names
+    assert ("model_files/0/weights.hdf5" in names) == archive
+    (record,) = json.loads((home / "run/model.json").read_text())
+    assert record["kind"] == "bilm"
+    shutil.copy(home / "run/model.tar.gz", elsewhere / "a.tar.gz")
+    monkeypatch.chdir(elsewhere)
+    bilm_files(elsewhere / "bilm", seed=9)  # another one of the same size
+    expected = [vectors(load(elsewhere / "a.tar.gz").model) for load in LOADERS]
+    assert torch.equal(expected[0], expected[1])
+    other = json.dumps(paths("bilm", "model.elmo."))
+    shutil.move(home / "bilm", home / "moved")
+    moved = json.dumps(paths(f"{home}/moved", "model.elmo."))
+    for load in LOADERS:
+        model = load(elsewhere / "a.tar.gz", overrides=moved).model
+        assert torch.equal(vectors(model), expected[0])
+        if archive:
+            assert torch.equal(vectors(load(elsewhere / "a.tar.gz").model), expected[0])
+            continue
+        with pytest.raises(InputError, match="trained on another biLM|no such file"):
+            load(elsewhere / "a.tar.gz")
+        with pytest.raises(InputError, match="trained on another biLM"):
+            load(elsewhere / "a.tar.gz", overrides=other)

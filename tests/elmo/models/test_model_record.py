@@ -1,0 +1,347 @@
+"""Trained models find their model again: moved, changed, missing, or in the archive."""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+from allennlp.models import load_archive as allennlp_load_archive
+from allennlp.models.archival import archive_model
+from torch import Tensor
+
+from elmo_tasks.elmo.layers import Layers, opened_models
+from elmo_tasks.elmo.models.record import look_beside, record_models
+from elmo_tasks.elmo.sources.types import SourceSettings
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.resources import embedded_bilm
+from elmo_tasks.training.archives.loading import load_archive
+from tests.elmo.manylangs.make import HERE as MANYLANGS
+from tests.elmo.samples import SENTENCES, write_bilm
+from tests.elmo.sources.transformer_samples import write_transformer
+
+KEY = "model.text_field_embedder.token_embedders.e"
+
+INCLUDED = ["model.json", "model_files"]
+"""What our configs name in `include_in_archive`."""
+
+
+def bilm_in(folder: Path, seed: int = 3, **sizes: Any) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_bilm(folder, seed, **sizes)
+
+
+def manylangs_in(folder: Path, seed: int = 3) -> None:
+    shutil.copytree(MANYLANGS / ("both" if seed == 3 else "words"), folder)
+
+
+def transformer_in(folder: Path, seed: int = 3) -> None:
+    write_transformer(folder, seed=seed)
+
+
+WRITERS = {
+    "bilm": bilm_in,
+    "manylangs": manylangs_in,
+    "transformer": transformer_in,
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder while training, and that of a user's cache that is empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path / "home")
+    return tmp_path / "home"
+
+
+def vectors(embedder: ElmoTokenEmbedder) -> Tensor:
+    return embedder.frozen.of_words(SENTENCES).layers
+
+
+def trained(run: Path, **settings: Any) -> Tensor:
+    """Writes what a training notes of its model; the layers that it computes."""
+    embedder = ElmoTokenEmbedder.open(**settings, run_folder=str(run))
+    run.mkdir(parents=True)
+    record_models(run, opened_models(embedder))
+    return vectors(embedder)
+
+
+def opened(run: Path, **settings: Any) -> ElmoTokenEmbedder:
+    return ElmoTokenEmbedder.open(
+        **settings, run_folder=str(run), config_path="model.elmo"
+    )
+
+
+def test_what_stands_beside_the_config(home: Path) -> None:
+    bilm_in(home / "bilm")
+    layers = Layers.open(SourceSettings(model="bilm"))
+    assert layers.files is not None
+    record_models(home, opened_models(layers))
+    ((record,),) = [json.loads((home / "model.json").read_text())]
+    assert record["kind"] == "bilm"
+    assert record["files"] == {
+        key: {"name": "bilm", "sha256": file.sha256, "path": str(file.path)}
+        for key, file in layers.files.files.items()
+    }
+    record_models(home, opened_models(Layers.open(SourceSettings())))
+    ((record,),) = [json.loads((home / "model.json").read_text())]
+    for values in record["files"].values():
+        assert values.keys() == {"name", "sha256"} and values["name"] == "bundled"
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("archive", [False, True])
+def test_a_trained_model_finds_its_model(
+    kind: str, archive: bool, home: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """
+    From another folder, where the model's name means nothing, or something else; with
+    `archive`, also without the model.
+    """
+    WRITERS[kind](home / "model")
+    expected = trained(home / "run", model="model", archive=archive)
+    shutil.move(home / "run", tmp_path / "moved")
+    if archive:
+        shutil.rmtree(home / "model")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    keys = {"model": "model", "archive": archive}
+    assert torch.equal(vectors(opened(tmp_path / "moved", **keys)), expected)
+    WRITERS["bilm"](elsewhere / "model", seed=9)
+    assert torch.equal(vectors(opened(tmp_path / "moved", **keys)), expected)
+
+
+def files_in(folder: str) -> dict[str, str]:
+    return {
+        "options_file": f"{folder}/options.json",
+        "weight_file": f"{folder}/weights.hdf5",
+    }
+
+
+@pytest.mark.parametrize(
+    "named", [{"model": "m"}, {"model": "m/options.json+m/weights.hdf5"}, files_in("m")]
+)
+def test_a_model_that_was_moved(named: dict[str, str], home: Path) -> None:
+    """It is found at a path that is given, by its contents; nothing else is."""
+    bilm_in(home / "m")
+    expected = trained(home / "run", **named)
+    shutil.move(home / "m", home / "moved")
+    keys = list(named)
+    hint = ", ".join([f'"model.elmo.{key}": "PATH"' for key in keys])
+    with pytest.raises(InputError) as error:
+        opened(home / "run", **named)
+    message = str(error.value)
+    assert "on which this model was trained; its sha256 is" in message
+    assert f"-o '{{{hint}}}'" in message and "\n" not in message
+    for other in ({"model": "moved"}, files_in("moved")):
+        assert torch.equal(vectors(opened(home / "run", **other)), expected)
+    bilm_in(home / "other", seed=9)
+    with pytest.raises(InputError) as error:
+        opened(home / "run", model="other")
+    message = str(error.value)
+    assert "trained on another biLM: the biLM's weights: expected sha256" in message
+    assert str(home / "other/weights.hdf5") in message and "\n" not in message
+    bilm_in(home / "m", seed=9)  # other contents at the old place
+    with pytest.raises(InputError, match="this model was trained on another biLM"):
+        opened(home / "run", **named)
+
+
+def test_another_kind_of_model(home: Path) -> None:
+    transformer_in(home / "bert")
+    expected = trained(home / "run", model="bert")
+    bilm_in(home / "bilm")
+    with pytest.raises(InputError, match="the source transformer, on .*, got bilm"):
+        opened(home / "run", model="bilm")
+    (home / "bert/README.md").write_text("not read")
+    assert torch.equal(vectors(opened(home / "run", model="bert")), expected)
+    (home / "bert/special_tokens_map.json").write_text("{}")
+    with pytest.raises(InputError, match="this model was trained on another transf"):
+        opened(home / "run", model="bert")
+
+
+def test_the_bundled_model_at_another_path(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As our configs name it, relative to the folder of a checkout that is gone."""
+    for path in embedded_bilm():
+        (home / "fixtures/bilm").mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, home / "fixtures/bilm")
+    expected = trained(home / "run", **files_in("fixtures/bilm"))
+    shutil.rmtree(home / "fixtures")
+    monkeypatch.chdir(tmp_path)
+    found = opened(home / "run", **files_in("fixtures/bilm"))
+    assert torch.equal(vectors(found), expected)
+
+
+@pytest.mark.parametrize("place", ["runs", "runs/one", "."])
+@pytest.mark.parametrize("named", [{"model": "data/m"}, files_in("data/m")])
+def test_a_model_near_the_archive(
+    place: str, named: dict[str, str], home: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """All was moved, and is opened from another folder."""
+    bilm_in(home / "data/m")
+    expected = trained(home / "runs/one", **named)
+    shutil.move(home, tmp_path / "moved")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="on which this model was trained"):
+        opened(tmp_path / "moved/runs/one", **named)
+    look_beside(tmp_path / "moved/runs/one", tmp_path / "moved" / place / "a.tar.gz")
+    found = opened(tmp_path / "moved/runs/one", **named)
+    assert torch.equal(vectors(found), expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[",
+        "{}",
+        "[{}]",
+        "[3]",
+        '[{"kind": 3, "files": {}}]',
+        '[{"kind": "bilm", "files": {"model": {"name": "a", "sha256": "b"}}}]',
+        '[{"kind": "other", "files": {"model": {"name": 3, "sha256": "b"}}}]',
+        '[{"kind": "other", "files": {"model": {"name": "a", "sha256": "b", "path": 3}}}]',
+    ],
+)
+def test_a_damaged_record_is_an_error(home: Path, text: str) -> None:
+    (home / "model.json").write_text(text)
+    with pytest.raises(InputError, match=r"model\.json"):
+        opened(home)
+
+
+def config(**elmo: Any) -> dict[str, Any]:
+    width = ElmoTokenEmbedder.open(**elmo).get_output_dim()
+    return {
+        "dataset_reader": {
+            "type": "sequence_tagging",
+            "token_indexers": {"e": {"type": "elmo_tasks_characters"}},
+        },
+        "model": {
+            "type": "simple_tagger",
+            "text_field_embedder": {
+                "token_embedders": {"e": {"type": "elmo_tasks", **elmo}}
+            },
+            "encoder": {"type": "pass_through", "input_dim": width},
+        },
+    }
+
+
+def archived(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
+    """
+    An archive as AllenNLP's command leaves it, without the training, and the layers of
+    its model.
+    """
+    run.mkdir(parents=True)
+    given = config(**elmo)
+    (run / "config.json").write_text(json.dumps(given))
+    vocab = Vocabulary()
+    vocab.add_token_to_namespace("A", "labels")
+    vocab.save_to_files(run / "vocabulary")
+    params = Params(given["model"])
+    model = Model.from_params(params, vocab=vocab, serialization_dir=str(run)).eval()
+    record_models(run, opened_models(model))
+    torch.save(model.state_dict(), run / "best.th")
+    file = Path(archive_model(run, include_in_archive=INCLUDED))
+    return file, vectors(embedder_of(model))
+
+
+def embedder_of(model: Model) -> ElmoTokenEmbedder:
+    embedder = model.text_field_embedder.token_embedder_e
+    assert isinstance(embedder, ElmoTokenEmbedder)
+    return embedder
+
+
+Load = Callable[..., Any]
+
+LOADERS = pytest.mark.parametrize("load", [allennlp_load_archive, load_archive])
+"""AllenNLP's and ours."""
+
+
+@LOADERS
+def test_an_archive_with_relative_paths_loads_from_another_folder(
+    load: Load, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm_in(home / "bilm")
+    archive, expected = archived(home / "run", **files_in("bilm"))
+    monkeypatch.chdir(tmp_path)
+    bilm_in(tmp_path / "bilm", seed=8)  # another one, which the paths now mean
+    model = load(archive).model
+    assert torch.equal(vectors(embedder_of(model)), expected)
+    files = embedder_of(model).files
+    assert files is not None
+    assert files.paths["weight_file"] == home / "bilm/weights.hdf5"
+
+
+@LOADERS
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_self_contained_archive_needs_no_files(
+    load: Load, kind: str, home: Path
+) -> None:
+    WRITERS[kind](home / "m")
+    archive, expected = archived(home / "run", model="m", archive=True)
+    with tarfile.open(archive) as members:
+        assert any(name.startswith("model_files/0/") for name in members.getnames())
+    for path in (home / "m", home / "run/model_files"):
+        shutil.rmtree(path)
+    model = load(archive).model
+    assert torch.equal(vectors(embedder_of(model)), expected)
+    (home / "again").mkdir()
+    record_models(home / "again", opened_models(model))  # as a fine-tuning does
+    again = opened(home / "again", model="m", archive=True)
+    assert torch.equal(vectors(again), expected)
+
+
+@LOADERS
+@pytest.mark.parametrize("archive", [False, True])
+def test_another_bilm_by_override_is_rejected(
+    load: Load, archive: bool, home: Path
+) -> None:
+    bilm_in(home / "bilm")
+    file, expected = archived(home / "run", **files_in("bilm"), archive=archive)
+    bilm_in(home / "other", seed=9)
+    changed = {f"{KEY}.{key}": path for key, path in files_in("other").items()}
+    message = rf"another biLM:.*other/weights.hdf5.*{KEY}.weight_file to the files"
+    with pytest.raises(InputError, match=message) as error:
+        load(file, overrides=json.dumps(changed))
+    assert "\n" not in str(error.value)
+    shutil.move(home / "bilm", home / "moved")
+    changed = {f"{KEY}.{key}": path for key, path in files_in("moved").items()}
+    model = load(file, overrides=json.dumps(changed)).model
+    assert torch.equal(vectors(embedder_of(model)), expected)
+
+
+@pytest.mark.parametrize("place", ["", "data", "a/b"])
+def test_a_moved_bilm_beside_the_archive(
+    place: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm_in(home / "data/bilm")
+    archive, expected = archived(home / "run", **files_in("data/bilm"))
+    new = tmp_path / "new"
+    (new / place).mkdir(parents=True)
+    archive.rename(new / place / "model.tar.gz")
+    shutil.move(home / "data", new / "data", copy_function=shutil.copy)
+    monkeypatch.chdir(home)
+    model = load_archive(new / place / "model.tar.gz").model
+    assert torch.equal(vectors(embedder_of(model)), expected)
+
+
+def test_a_folder_of_a_run_is_not_written_to(home: Path, tmp_path: Path) -> None:
+    """Opening it notes where the model is now, but not in the folder."""
+    bilm_in(home / "data/bilm")
+    _, expected = archived(home / "run", **files_in("data/bilm"))
+    shutil.move(home, tmp_path / "new")
+    home.mkdir()
+    before = (tmp_path / "new/run/model.json").read_bytes()
+    model = load_archive(tmp_path / "new/run").model
+    assert torch.equal(vectors(embedder_of(model)), expected)
+    assert (tmp_path / "new/run/model.json").read_bytes() == before

@@ -1,0 +1,190 @@
+"""Models that are saved: formats, cards, and what must not be replaced."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.bilm_files import Format
+from elmo_tasks.system.files import file_sha256
+from tests.elmo.samples import random_bilm, write_bilm
+from tests.elmo.sources.transformer_samples import write_transformer
+
+TEXT = ["The harbour froze over ."]
+FILES = {
+    "hdf5": ["options.json", "weights.hdf5"],
+    "safetensors": ["config.json", "model.safetensors"],
+}
+
+
+@pytest.fixture
+def elmo(tmp_path: Path) -> Elmo:
+    (tmp_path / "bilm").mkdir()
+    write_bilm(tmp_path / "bilm")
+    return Elmo.from_pretrained(tmp_path / "bilm", device="cpu")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted([path.name for path in folder.iterdir()])
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("chosen", FILES)
+def test_formats(elmo: Elmo, tmp_path: Path, chosen: Format, precision: str) -> None:
+    """Also of a biLM whose weights are rounded in memory."""
+    bilm = tmp_path / "bilm"
+    rounded = Elmo.from_pretrained(bilm, device="cpu", precision=precision)
+    out = tmp_path / "new/out"
+    rounded.save_pretrained(out, format=chosen)
+    assert names(out) == sorted(["README.md"] + FILES[chosen])
+    again = Elmo.from_pretrained(out, device="cpu")
+    assert np.array_equal(again.embed(TEXT)[0], elmo.embed(TEXT)[0])
+    again.save_pretrained(tmp_path / "copy")  # the same bytes
+    for name in FILES[chosen]:
+        assert file_sha256(tmp_path / "copy" / name) == file_sha256(out / name)
+
+
+@pytest.mark.parametrize("chosen", [None, "hdf5", "safetensors"])
+def test_a_bilm_made_in_python(tmp_path: Path, chosen: Format | None) -> None:
+    made = Elmo(Layers(random_bilm()))
+    made.save_pretrained(tmp_path / "out", format=chosen)
+    assert names(tmp_path / "out") == sorted(["README.md"] + FILES[chosen or "hdf5"])
+    again = Elmo.from_pretrained(tmp_path / "out", device="cpu")
+    assert np.array_equal(again.embed(TEXT)[0], made.embed(TEXT)[0])
+
+
+def test_what_is_in_the_folder(elmo: Elmo, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    elmo.save_pretrained(out)
+    (out / "notes.txt").write_text("mine")
+    elmo.save_pretrained(out)
+    assert (out / "notes.txt").read_text() == "mine"
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(
+        InputError, match="out: expected no files of another model, got opt"
+    ):
+        elmo.save_pretrained(out, format="safetensors")
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    for invalid in ("pt", 5):
+        with pytest.raises(InputError, match="format: expected one of hdf5, safetenso"):
+            elmo.save_pretrained(out, format=invalid)  # type: ignore[arg-type]
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("config.json", "meta.json"):
+        (run / name).write_text("{}")
+    with pytest.raises(
+        InputError, match="run: expected no files of another model, got meta"
+    ):
+        elmo.save_pretrained(run, format="safetensors")
+    assert (run / "config.json").read_text() == "{}"
+
+
+def test_a_transformer_is_copied(tmp_path: Path) -> None:
+    other = Elmo.from_pretrained(write_transformer(tmp_path / "bert"), device="cpu")
+    other.save_pretrained(tmp_path / "out", language="en")
+    again = Elmo.from_pretrained(tmp_path / "out", device="cpu")
+    assert np.array_equal(again.embed(TEXT)[0], other.embed(TEXT)[0])
+    assert "elmo-tasks\n" not in (tmp_path / "out/README.md").read_text().split("#")[0]
+    with pytest.raises(InputError, match="format: expected None for the source transf"):
+        other.save_pretrained(tmp_path / "x", format="safetensors")
+
+
+def card(folder: Path) -> tuple[dict[str, object], str]:
+    """The YAML of a card, and its text."""
+    text = (folder / "README.md").read_text("utf-8")
+    _, front, body = text.split("---\n", 2)
+    return yaml.safe_load(front), body
+
+
+def test_a_card(elmo: Elmo, tmp_path: Path) -> None:
+    said = {"language": "la", "license": "cc-by-sa-4.0", "text": "letters | of\nCicero"}
+    elmo.save_pretrained(tmp_path / "latin", perplexity=214.83, **said)
+    front, body = card(tmp_path / "latin")
+    assert front == {
+        "language": "la",
+        "license": "cc-by-sa-4.0",
+        "library_name": "elmo-tasks",
+        "tags": ["elmo", "bilm", "feature-extraction"],
+        "pipeline_tag": "feature-extraction",
+    }
+    for part in (
+        "# latin\n",
+        "| language | la |",
+        "| licence | cc-by-sa-4.0 |",
+        "| text | letters \\| of Cicero |",
+        "| held-out perplexity | 214.8 |",
+        "| vectors | 3 layers of 12 values |",
+        f"| parameters | {random_bilm().options.n_parameters:,} |",
+        'Elmo.from_pretrained("hf://OWNER/NAME")  # or the path of this folder',
+    ):
+        assert part in body, part
+
+
+def test_a_card_that_says_nothing(elmo: Elmo, tmp_path: Path) -> None:
+    elmo.save_pretrained(tmp_path / "x")
+    front, body = card(tmp_path / "x")
+    assert "language" not in front and "license" not in front
+    assert body.count("not stated") == 4
+    elmo.save_pretrained(tmp_path / "name", language="Old: Church {Slavonic}")
+    front, body = card(tmp_path / "name")  # no code, which the hub would ask for
+    assert "language" not in front
+    assert "| language | Old: Church {Slavonic} |" in body
+
+
+def test_which_card_is_written(elmo: Elmo, tmp_path: Path) -> None:
+    elmo.save_pretrained(tmp_path / "first", language="la")
+    again = Elmo.from_pretrained(tmp_path / "first", device="cpu")
+    again.save_pretrained(tmp_path / "second")  # the card of the opened model
+    read = tmp_path / "second/README.md"
+    assert read.read_text() == (tmp_path / "first/README.md").read_text()
+    read.write_text("mine")
+    again.save_pretrained(tmp_path / "second")
+    assert read.read_text() == "mine"
+    again.save_pretrained(tmp_path / "second", language="grc")
+    assert "| language | grc |" in read.read_text()
+    (tmp_path / "bilm/README.md").write_text("# A project\n\nwhere the files are\n")
+    elmo.save_pretrained(tmp_path / "third")
+    assert "A project" not in (tmp_path / "third/README.md").read_text()
+
+
+def test_the_embedded_bilm_has_its_card(tmp_path: Path) -> None:
+    Elmo.from_pretrained(device="cpu").save_pretrained(tmp_path / "out")
+    front, body = card(tmp_path / "out")
+    assert front["language"] == "en" and "Held-out perplexity" in body
+
+
+@pytest.mark.parametrize("chosen", FILES)
+def test_the_card_is_true_of_either_format(chosen: Format, tmp_path: Path) -> None:
+    """That of the bundled biLM, which is copied."""
+    Elmo.from_pretrained(device="cpu").save_pretrained(tmp_path / "out", format=chosen)
+    _, body = card(tmp_path / "out")
+    model = body.split("## ")[0]
+    assert "official format" not in model and "gzip" not in model
+    assert "rounded to 6 bits" in model
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"perplexity": -1}, "perplexity: expected a number above 0 or null, got -1"),
+        ({"language": 5}, "language: expected a string or null, got 5"),
+        ({"licence": "x"}, "unexpected keyword argument 'licence'"),
+    ],
+)
+def test_what_a_card_cannot_say(
+    elmo: Elmo, tmp_path: Path, said: dict[str, object], problem: str
+) -> None:
+    with pytest.raises((InputError, TypeError), match=problem):
+        elmo.save_pretrained(tmp_path / "out", **said)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("value", ["", " \n", "a\0b", "\ud800"])
+def test_texts_that_a_card_cannot_have(elmo: Elmo, tmp_path: Path, value: str) -> None:
+    with pytest.raises(InputError, match="text: expected printable text with a word"):
+        elmo.save_pretrained(tmp_path / "out", text=value)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,185 @@
+"""Models of ELMoForManyLangs: the layers of its package, and its files."""
+
+import json
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common import Params
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.layers import opened_models
+from elmo_tasks.elmo.models.record import record_models
+from elmo_tasks.elmo.sources.manylangs import open_manylangs
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from tests.elmo.manylangs.make import CONFIGS, HERE, SENTENCES
+from tests.elmo.samples import Code
+from tests.test_flow import elmo_tasks
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copytree(HERE / "both", tmp_path / "both")
+    return tmp_path / "both"
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_layers_are_those_of_the_package(name: str) -> None:
+    elmo = Elmo.from_pretrained(HERE / name)
+    for vectors in (
+        elmo.embed(SENTENCES),
+        pickle.loads(pickle.dumps(elmo)).embed(SENTENCES),
+    ):
+        for index, found in enumerate(vectors):
+            assert np.allclose(
+                found, np.load(HERE / "layers.npz")[f"{name}{index}"], atol=1e-5
+            ), (name, index)
+
+
+def test_in_configs_archives_and_commands(folder: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "1.zip", "w") as packed:
+        for file in folder.iterdir():
+            packed.write(file, f"model/{file.name}")
+    expected = open_manylangs(folder)(batch_to_ids(SENTENCES)).layers
+    settings: dict[str, Any] = {
+        "source": "manylangs",
+        "cache_dir": str(tmp_path / "layers"),
+        "archive": True,
+    }
+    embedder = ElmoTokenEmbedder.from_params(
+        Params({**settings, "model": str(tmp_path / "1.zip")})
+    )
+    for _ in range(2):  # computed, cached
+        assert torch.allclose(
+            embedder.layers(batch_to_ids(SENTENCES)).layers, expected, atol=1e-2
+        )
+    (tmp_path / "run").mkdir()
+    record_models(tmp_path / "run", opened_models(embedder))
+    moved = {
+        **settings,
+        "model": str(tmp_path / "1.zip"),
+        "run_folder": str(tmp_path / "run"),
+        "cache_dir": None,
+    }
+    (tmp_path / "1.zip").unlink()
+    shutil.rmtree(tmp_path / "cache")
+    assert torch.allclose(
+        ElmoTokenEmbedder.open(**moved).layers(batch_to_ids(SENTENCES)).layers, expected
+    )
+    (tmp_path / "in").write_text(" ".join(SENTENCES[0]))
+    elmo_tasks(
+        "elmo",
+        tmp_path / "in",
+        tmp_path / "out",
+        "--model",
+        folder,
+    )
+    assert np.allclose(ElmoVectors(tmp_path / "out")[0], expected[:, 0, :4], atol=1e-5)
+
+
+def test_the_published_configuration_needs_no_file(folder: Path) -> None:
+    (folder / "sizes.json").unlink()
+    (folder / "config.json").write_text(
+        '{"config_path": "../configs/cnn_50_100_512_4096_sample.json"}'
+    )
+    with pytest.raises(
+        InputError, match=r"token_embedder\.pkl: does not match .*512, 2148"
+    ):
+        open_manylangs(folder)
+
+
+def test_invalid_files(folder: Path) -> None:
+    valid = {file.name: file.read_bytes() for file in folder.iterdir()}
+    config = json.loads(valid["sizes.json"])
+    weights = torch.load(folder / "encoder.pkl", weights_only=True)
+    gates = "forward_layer_0.state_linearity.bias"
+    without_words = dict(config["token_embedder"])
+    del without_words["word_dim"]
+
+    def changed(**changes: Any) -> bytes:
+        return json.dumps(
+            {**config, "token_embedder": {**config["token_embedder"], **changes}}
+        ).encode()
+
+    for name, content, problem in (
+        (
+            "config.json",
+            b"{}",
+            "config.json: cannot read a configuration .*token_embedder",
+        ),
+        (
+            "sizes.json",
+            changed(n_highway=10**9),
+            "sizes.json: .*n_highway: expected an integer",
+        ),
+        (
+            "sizes.json",
+            json.dumps({**config, "token_embedder": without_words}).encode(),
+            "sizes.json: cannot read a configuration .*word_dim",
+        ),
+        (
+            "char.dic",
+            valid["char.dic"] + b"x\ty\n",
+            r"char.dic:\d+: expected an entry, a tab and its number",
+        ),
+        (
+            "encoder.pkl",
+            {**weights, "forward_layer_9.x": torch.ones(1)},
+            "unused: forward_layer_9",
+        ),
+        (
+            "encoder.pkl",
+            {**weights, gates: torch.ones(6)},
+            r"encoder.pkl: does not match the configuration: .*\b6\b",
+        ),
+        (
+            "encoder.pkl",
+            {**weights, gates: torch.ones(())},
+            "encoder.pkl: does not match the configuration",
+        ),
+        (
+            "encoder.pkl",
+            {"a": Code(folder / "trace")},
+            r"encoder.pkl: cannot read .* code, which is not run",
+        ),
+    ):
+        if isinstance(content, bytes):
+            (folder / name).write_bytes(content)
+        else:
+            torch.save(content, folder / name)
+        with pytest.raises(InputError, match=problem):
+            open_manylangs(folder)
+        (folder / name).write_bytes(valid[name])
+    assert not (folder / "trace").exists()
+    (folder / "word.dic").unlink()
+    with pytest.raises(InputError, match=r"word\.dic: no such file"):
+        open_manylangs(folder)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("encoder", "name", "lstm"),
+        ("token_embedder", "name", "lstm"),
+        ("token_embedder", "char_dim", 0),
+    ],
+)
+def test_other_architectures_are_rejected(
+    folder: Path, part: str, key: str, value: Any
+) -> None:
+    """Those without characters need words: here a model that has neither."""
+    file = folder / "sizes.json"
+    config = json.loads(file.read_text())
+    config["token_embedder"]["word_dim"] = 0
+    config[part][key] = value
+    file.write_text(json.dumps(config))
+    with pytest.raises(InputError, match="expected the encoder elmo, and words or"):
+        open_manylangs(folder)

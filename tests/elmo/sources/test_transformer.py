@@ -1,0 +1,399 @@
+"""
+Transformers: the pooled hidden states of the plain Hugging Face model, long texts,
+files, and the keys of ELMo.
+"""
+
+import json
+import logging
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from allennlp.data import Batch, Instance, Token, Vocabulary
+from allennlp.data.fields import TextField
+from sentencepiece import SentencePieceTrainer
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
+from torch import Tensor
+
+from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
+from elmo_tasks.elmo.layers import opened_models
+from elmo_tasks.elmo.models.record import record_models
+from elmo_tasks.elmo.sources.transformer import Transformer
+from elmo_tasks.elmo.store import LayerStore
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from tests.elmo.sources.transformer_samples import (
+    ARCHITECTURES,
+    BYTE_LEVEL,
+    LIMIT,
+    UNIGRAM,
+    write_transformer,
+)
+
+LONG_WORD = "antidisestablishmentarianism" * 2
+SENTENCES = [
+    ["The", "harbour", "froze", "over", "."],
+    [],
+    ["Ångström", "日本語", "🙂", LONG_WORD, "unloading", "Skippers"],
+    ["one"],
+    ["", "\x01", "unhurriedly", "\ud800over", "<S>", "The"],
+]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_transformer(tmp_path_factory.mktemp("bert"))
+
+
+def ids_of(sentences: list[list[str]]) -> Tensor:
+    return batch_to_ids(sentences, longest=MOST_CHARACTERS)
+
+
+def plain(folder: str) -> tuple[Any, Any]:
+    """The encoder and the tokenizer, as transformers opens them."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    if "ByteLevel" in str(tokenizer.backend_tokenizer.pre_tokenizer):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            folder, add_prefix_space=True
+        )
+    kind = transformers.AutoModel
+    if transformers.AutoConfig.from_pretrained(folder).model_type == "t5":
+        kind = transformers.T5EncoderModel
+    model = kind.from_pretrained(folder).eval()
+    if isinstance(model, transformers.BartModel):
+        model = model.get_encoder()
+    return model, tokenizer
+
+
+def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
+    """
+    [L+1, T, D] by the plain model and tokenizer, one word at a time; zero for words
+    without a piece.
+    """
+    model, tokenizer = plain(folder)
+    words = [word.encode("utf-8", "ignore").decode() for word in sentence]
+    encoded = tokenizer(
+        words,
+        is_split_into_words=True,
+        return_tensors="pt",
+        return_token_type_ids=False,
+    )
+    with torch.no_grad():
+        states = torch.cat(
+            model(**encoded, output_hidden_states=True).hidden_states
+        )  # [L+1, S, D]
+    chosen = {"mean": slice(None), "first": slice(1), "last": slice(-1, None)}[pieces]
+    vectors = []
+    for word in range(len(words)):
+        places = [p for p, w in enumerate(encoded.word_ids()) if w == word]
+        if places:
+            vectors.append(states[:, places[chosen]].mean(1))
+        else:
+            vectors.append(torch.zeros_like(states[:, 0]))
+    return torch.stack(vectors, 1)
+
+
+@pytest.mark.parametrize("pieces", ["mean", "first"])
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_layers_are_the_pooled_hidden_states(
+    name: str, pieces: str, tmp_path: Path
+) -> None:
+    source = Transformer(write_transformer(tmp_path, name), pieces=pieces)
+    output = source(ids_of(SENTENCES))
+    assert output.mask.sum(1).tolist() == [len(sentence) for sentence in SENTENCES]
+    assert not output.layers[:, ~output.mask].any() and not output.layers.requires_grad
+    for row, sentence in enumerate(SENTENCES):
+        found = output.layers[:, row, : len(sentence)]
+        torch.testing.assert_close(
+            found, source(ids_of([sentence])).layers[:, 0], atol=1e-5, rtol=0.0
+        )
+        if sentence:
+            expected = reference(str(tmp_path), sentence, pieces)
+            torch.testing.assert_close(found, expected, atol=1e-5, rtol=0.0)
+            assert expected[-1].std() > 0.05  # weights that matter
+    dropped = output.layers[:, 4].eq(0).all(2).all(0).tolist()
+    has_control = name in BYTE_LEVEL or name in UNIGRAM
+    assert dropped == [True, not has_control, *[False] * 4]
+    assert source(ids_of([[], []])).layers.shape == (4, 2, 0, 16)
+    assert (source.n_layers, source.output_dim) == (4, 16)
+
+
+def test_sparse_attention_depends_on_no_other_text(tmp_path: Path) -> None:
+    """From 28 pieces on, that of this BigBird would be sparse, and pad the batch."""
+    source = Transformer(write_transformer(tmp_path, "BigBird"))
+    text = ["The", "harbour", "unloading", "Ångström"] * 6
+    layers = source(ids_of([text, text[:5], text * 2])).layers
+    expected = reference(str(tmp_path), text[:5])
+    torch.testing.assert_close(layers[:, 1, :5], expected, atol=1e-5, rtol=0.0)
+    by_itself = source(ids_of([text])).layers[:, 0]
+    torch.testing.assert_close(
+        layers[:, 0, : len(text)], by_itself, atol=1e-5, rtol=0.0
+    )
+
+
+@pytest.mark.parametrize("name", ["T5", "Bart"])
+def test_an_encoder_saved_by_itself(name: str, tmp_path: Path) -> None:
+    """Gives what the encoder of the whole model gives."""
+    whole = write_transformer(tmp_path / "whole", name)
+    expected = Transformer(whole)(ids_of(SENTENCES)).layers
+    model, tokenizer = plain(whole)
+    if name == "Bart":
+        # transformers has no class of BART's encoder by itself.
+        with pytest.raises(InputError, match="expected the weights of|cannot load"):
+            model.save_pretrained(tmp_path / "encoder")
+            tokenizer.save_pretrained(tmp_path / "encoder")
+            Transformer(tmp_path / "encoder")
+        return
+    model.save_pretrained(tmp_path / "encoder")
+    tokenizer.save_pretrained(tmp_path / "encoder")
+    found = Transformer(tmp_path / "encoder")(ids_of(SENTENCES)).layers
+    assert torch.equal(found, expected)
+
+
+def test_a_tokenizer_that_needs_the_blank_before_a_word(tmp_path: Path) -> None:
+    """As that of Llama 3, whose pre-tokenizer cannot be set to add it."""
+    folder = write_transformer(tmp_path, "GPT2")
+    file = tmp_path / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r" ?\w+| ?[^\s\w]+"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.save(str(file))
+    words = ["The", "harbour", "don't", "", "froze", "."]
+    in_text = torch.tensor([tokenizer.encode(" The harbour don't froze .").ids])
+    plain_model = transformers.AutoModel.from_pretrained(folder).eval()
+    with torch.no_grad():
+        states = plain_model(in_text, output_hidden_states=True).hidden_states
+    source = Transformer(folder, pieces="last")
+    layers = source(ids_of([words])).layers[:, 0]
+    ends = []
+    for word in words:
+        ends.append(len(tokenizer.encode(f" {word}" if word else "").ids))
+    places = [place - 1 for place in accumulate(ends)]
+    for place, word in enumerate(words):
+        expected = torch.stack(states)[:, 0, places[place]]
+        if not word:
+            expected = torch.zeros_like(expected)
+        torch.testing.assert_close(layers[:, place], expected, atol=1e-5, rtol=0.0)
+
+
+def test_a_model_whose_vocabulary_is_sentencepiece_s(tmp_path: Path) -> None:
+    """As the DeBERTa of the hub, which has no `tokenizer.json`."""
+    folder = Path(write_transformer(tmp_path, "DebertaV2"))
+    for file in folder.glob("*token*"):
+        file.unlink()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(["unhurriedly it froze over", "it froze"]),
+        model_prefix=str(folder / "spm"),
+        vocab_size=19,
+        minloglevel=2,
+    )
+    (folder / "spm.vocab").unlink()
+    settings = {"tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": False}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    sentence = ["it", "froze", "unhurriedly"]
+    found = Transformer(str(folder))(ids_of([sentence])).layers[:, 0]
+    torch.testing.assert_close(
+        found, reference(str(folder), sentence), atol=1e-5, rtol=0.0
+    )
+
+
+@pytest.mark.parametrize("pieces", ["first", "last"])
+def test_one_piece_of_a_word(bert: str, pieces: str) -> None:
+    found = Transformer(bert, pieces=pieces)(ids_of(SENTENCES)).layers
+    for row in (0, 2):
+        expected = reference(bert, SENTENCES[row], pieces)
+        torch.testing.assert_close(
+            found[:, row, : expected.shape[1]], expected, atol=1e-5, rtol=0.0
+        )
+        assert (
+            not torch.allclose(expected, reference(bert, SENTENCES[row]), atol=1e-2)
+            or row == 0
+        )
+
+
+def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
+    """
+    For each word its layers [L+1, D] from the window of pieces in which it has most
+    context on both sides, and from others where it has as much, less one piece.
+    """
+    model, tokenizer = plain(folder)
+    encoded = tokenizer(sentence, is_split_into_words=True, add_special_tokens=False)
+    framed_word = tokenizer.backend_tokenizer.encode(["a"], is_pretokenized=True)
+    before = framed_word.word_ids.index(0)
+    special = framed_word.word_ids.count(None)
+    limit, length = LIMIT - special, len(encoded.input_ids)
+    starts = sorted({*range(0, length - limit, limit - limit // 2), length - limit})
+    framed = [
+        tokenizer.prepare_for_model(encoded.input_ids[start : start + limit]).input_ids
+        for start in starts
+    ]
+    with torch.no_grad():
+        states = torch.stack(
+            model(torch.tensor(framed), output_hidden_states=True).hidden_states
+        )  # [L+1, n, S, D]
+    vectors = []
+    for word in range(len(sentence)):
+        of_word = [place for place, of in enumerate(encoded.word_ids()) if of == word]
+        context = []
+        for start in starts:
+            nearest = LIMIT
+            if start > 0:
+                nearest = min(nearest, of_word[0] - start)
+            if start + limit < length:
+                nearest = min(nearest, start + limit - 1 - of_word[-1])
+            context.append(nearest)
+        found = []
+        for n, start in enumerate(starts):
+            if context[n] >= max(context) - 1:
+                places = [place - start + before for place in of_word]
+                found.append(states[:, n, places].mean(1))
+        vectors.append(found)
+    return vectors
+
+
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2", "T5", "Camembert"])
+def test_long_texts_are_read_in_windows(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = write_transformer(tmp_path, name)
+    source = Transformer(folder)
+    text = ["The", "harbour", "unloading", "Ångström"] * 30
+    with caplog.at_level(logging.WARNING):
+        layers = source(ids_of([SENTENCES[0], text, text[::-1], ["one"]])).layers
+    assert len(caplog.records) == 1 and "overlapping windows" in caplog.text
+    for found, expected in zip(
+        layers[:, 1].unbind(1), windowed(folder, text), strict=False
+    ):
+        assert min((found - vectors).abs().max().item() for vectors in expected) < 1e-5
+    torch.testing.assert_close(
+        layers[:, 0, :5],
+        source(ids_of(SENTENCES[:1])).layers[:, 0],
+        atol=1e-5,
+        rtol=0.0,
+    )
+
+
+def test_texts_about_as_long_as_a_window(bert: str) -> None:
+    """Of one piece a word: one window as long as it fits, then two, then three."""
+    source = Transformer(bert)
+    limit = LIMIT - 2  # and two special tokens
+    step = limit - limit // 2
+    alternating = ["a", "b"] * LIMIT
+    for length in (1, limit - 1, limit, limit + 1, limit + step, limit + step + 1):
+        text = alternating[:length]
+        layers = source(ids_of([text])).layers[:, 0]
+        assert layers.shape[1] == length
+        if length <= limit:
+            expected = reference(bert, text)
+            torch.testing.assert_close(layers, expected, atol=1e-5, rtol=0.0)
+            continue
+        for found, allowed in zip(layers.unbind(1), windowed(bert, text), strict=True):
+            differences = [(found - vectors).abs().max().item() for vectors in allowed]
+            assert min(differences) < 1e-5
+
+
+def test_a_word_longer_than_a_window(tmp_path: Path) -> None:
+    """Its first pieces, half a window, stand for it: a space and 47 letters."""
+    source = Transformer(write_transformer(tmp_path, "GPT2"), pieces="last")
+    layers = source(ids_of([["one", "x" * 200, "The", "z" * 300]])).layers
+    cut = source(ids_of([["one", "x" * 47, "The", "z" * 47]])).layers
+    assert layers.abs().sum(3).gt(0).all()
+    torch.testing.assert_close(layers, cut, atol=1e-5, rtol=0.0)
+
+
+def embedder(model: str, **keys: Any) -> ElmoTokenEmbedder:
+    return ElmoTokenEmbedder.open(source="transformer", model=model, **keys).train()
+
+
+def test_words_of_any_length_pass_through_the_reader_and_the_cache(
+    bert: str, tmp_path: Path
+) -> None:
+    indexers = {"elmo": CharacterIndexer()}
+    instances = []
+    for sentence in SENTENCES:
+        field = TextField([Token(word) for word in sentence], indexers)
+        instances.append(Instance({"text": field}))
+    batch = Batch(instances)
+    batch.index_instances(Vocabulary())
+    ids = batch.as_tensor_dict()["text"]["elmo"]["elmo_tokens"]
+    cached = embedder(bert, mix="last", cache_dir=str(tmp_path))
+    expected = reference(bert, SENTENCES[2])[-1]
+    for _ in range(2):
+        torch.testing.assert_close(cached(ids)[2, :6], expected, atol=2e-3, rtol=0.0)
+        assert [
+            len(LayerStore(folder)) for folder in tmp_path.glob("*/layers.sqlite")
+        ] == [4]
+        cached(
+            ids_of(SENTENCES[:1])
+        )  # the key does not depend on the longest word of a batch
+    embedder(bert, mix="last", cache_dir=str(tmp_path), pieces="first")(ids)
+    embedder(bert, mix="last", cache_dir=str(tmp_path), precision="bfloat16")(ids)
+    assert [len(LayerStore(folder)) for folder in tmp_path.glob("*/layers.sqlite")] == [
+        4,
+        4,
+        4,
+    ]
+
+
+def test_mixes_precision_and_devices(bert: str) -> None:
+    ids, layers = ids_of(SENTENCES), Transformer(bert)(ids_of(SENTENCES)).layers
+    elmo = embedder(bert, mix="weighted")
+    torch.testing.assert_close(
+        elmo(ids), layers.mean(0), atol=1e-5, rtol=0.0
+    )  # no dropout, although in training
+    rounded = embedder(bert, mix="last", precision="bfloat16")
+    assert (
+        rounded.source.model.dtype is torch.bfloat16
+        and rounded(ids).dtype is torch.float32
+    )
+    mask = layers[-1].abs().sum(2) > 0
+    assert torch.cosine_similarity(rounded(ids)[mask], layers[-1][mask]).min() > 0.99
+    assert embedder(bert).double()(ids).dtype is torch.float64
+    with pytest.raises(InputError, match="layer:0 to layer:3 .*, got 'layer:4'"):
+        embedder(bert, mix="layer:4")
+
+
+def test_special_tokens_of_a_tokenizer_that_drops_the_letter_a(tmp_path: Path) -> None:
+    """They are found by the pieces of the word "a", of which there are none here."""
+    model = write_transformer(tmp_path / "model", "Bert")
+    file = tmp_path / "model" / "tokenizer.json"
+    words = [["The", "ice", "froze", "over", "."]]
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] [CLS] $A [SEP] [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.save(str(file))
+    expected = embedder(model, mix="last")(ids_of(words))
+    drops = [normalizers.Replace("a", ""), tokenizer.normalizer]
+    tokenizer.normalizer = normalizers.Sequence(drops)
+    tokenizer.save(str(file))
+    assert tokenizer.encode(["a"], is_pretokenized=True).ids == [2, 2, 3, 3]
+    assert torch.equal(embedder(model, mix="last")(ids_of(words)), expected)
+
+
+def test_a_model_of_the_hub(
+    bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Downloaded before; a trained model keeps its revision when the hub has a newer one.
+    """
+    cache = tmp_path / "models--org--bert"
+    for revision in ("1" * 40, "2" * 40):
+        write_transformer(cache / "snapshots" / revision, seed=int(revision[0]))
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("1" * 40)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.chdir(tmp_path)
+    record_models(tmp_path, opened_models(embedder("org/bert")))
+    (cache / "refs" / "main").write_text("2" * 40)
+    again = embedder("org/bert", run_folder=str(tmp_path))
+    assert again.files.weight_file.path.name == "1" * 40

@@ -1,0 +1,328 @@
+"""
+A transformer's folder from anywhere: none of its code is run, nothing is fetched, and
+what cannot be used is one line.
+"""
+
+import json
+import re
+import shutil
+from fnmatch import fnmatch
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from elmo_tasks.elmo.layers import Layers
+from elmo_tasks.elmo.models.files import resolve
+from elmo_tasks.elmo.sources.transformer import Transformer
+from elmo_tasks.elmo.sources.transformer_files import require_sound_version
+from elmo_tasks.elmo.sources.types import SourceSettings
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import Code
+from tests.elmo.sources.test_transformer import SENTENCES, ids_of
+from tests.elmo.sources.transformer_samples import write_transformer
+from tests.hostile import outcome
+
+CODE = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
+CODE |= {"AutoTokenizer": ["evil.Tokenizer", "owner/repository--evil.Tokenizer"]}
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(write_transformer(tmp_path_factory.mktemp("bert")))
+
+
+@pytest.fixture
+def folder(bert: Path, tmp_path: Path) -> Path:
+    """A copy, with a file of Python that leaves a trace."""
+    shutil.copytree(bert, tmp_path / "model")
+    trace = str(tmp_path / "trace")
+    (tmp_path / "model/evil.py").write_text(f"open({trace!r}, 'w')\nConfig = None")
+    return tmp_path / "model"
+
+
+def change(file: Path, **keys: Any) -> None:
+    found = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps({**found, **keys}))
+
+
+@pytest.mark.parametrize(
+    ("file", "keys"),
+    [
+        ("config.json", {"auto_map": CODE}),
+        ("config.json", {"_name_or_path": "owner/other"}),
+        ("config.json", {"name_or_path": "owner/other", "_commit_hash": "main"}),
+        ("config.json", {"trust_remote_code": True, "auto_map": CODE}),
+        ("config.json", {"custom_pipelines": {"a": {"impl": "evil.Pipeline"}}}),
+        ("config.json", {"torch_dtype": "bfloat16", "return_dict": False}),
+        ("config.json", {"architectures": ["Evil"], "task_specific_params": {"a": 1}}),
+        ("tokenizer_config.json", {"auto_map": CODE}),
+        ("tokenizer_config.json", {"name_or_path": "owner/other"}),
+        ("tokenizer_config.json", {"chat_template": "{{ 1 }}", "use_fast": False}),
+        ("special_tokens_map.json", {"auto_map": CODE}),
+        ("generation_config.json", {"custom_generate": "owner/other"}),
+        ("processor_config.json", {"auto_map": CODE}),
+    ],
+)
+def test_keys_that_have_no_effect(
+    file: str, keys: dict[str, Any], folder: Path, bert: Path
+) -> None:
+    expected = Transformer(bert)(ids_of(SENTENCES)).layers
+    change(folder / file, **keys)
+    source = Transformer(folder)
+    assert torch.equal(source(ids_of(SENTENCES)).layers, expected)
+    assert str(folder.parent) not in source.model.config.to_json_string()
+    assert not (folder.parent / "trace").exists()
+
+
+def test_a_zip_of_a_transformer(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has all files of the tokenizer, also the list of words of an old one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copytree(bert, tmp_path / "model/whole")
+    pooling = tmp_path / "model/whole/1_Pooling"  # of a sentence transformer
+    pooling.mkdir()
+    (pooling / "config.json").write_text("{}")
+    fast = transformers.AutoTokenizer.from_pretrained(bert)
+    words = sorted(fast.get_vocab(), key=fast.get_vocab().get)
+    old = tmp_path / "model/whole"
+    (old / "tokenizer.json").unlink()
+    (old / "vocab.txt").write_text("\n".join(words))
+    file = shutil.make_archive(str(tmp_path / "zipped"), "zip", tmp_path / "model")
+    expected = Transformer(old)(ids_of(SENTENCES)).layers
+    assert torch.equal(expected, Transformer(bert)(ids_of(SENTENCES)).layers)
+    found = Transformer(resolve(file).paths["model"])(ids_of(SENTENCES)).layers
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("file", "keys", "problem"),
+    [
+        ("config.json", {"model_type": None, "auto_map": CODE}, "which is never run"),
+        ("config.json", {"model_type": "evil", "auto_map": CODE}, "which is never run"),
+        (
+            "config.json",
+            {"model_type": "evil", "auto_map": CODE, "trust_remote_code": True},
+            "which is never run",
+        ),
+        ("config.json", {"model_type": "evil"}, "cannot load the transformer"),
+        ("config.json", {"model_type": "reformer"}, "which hashes at random"),
+        ("config.json", {"_attn_implementation": "owner/kernel"}, "cannot load"),
+        ("config.json", {"hidden_act": "owner/kernel"}, "cannot load"),
+        ("config.json", {"hidden_size": "x"}, "cannot load"),
+        ("config.json", {"hidden_size": -16}, "cannot load"),
+        ("config.json", {"num_hidden_layers": 5}, "weights of BertModel, got none for"),
+        ("config.json", {"num_hidden_layers": 10**6}, "describes .* parameters"),
+        ("config.json", {"vocab_size": 10**7}, "describes .* parameters"),
+        ("config.json", {"hidden_size": 10**6}, "describes .* parameters"),
+        ("config.json", {"intermediate_size": 10**7}, "describes .* parameters"),
+        ("config.json", {"max_position_embeddings": 10**7}, "describes .* parameters"),
+        (
+            "tokenizer_config.json",
+            {"tokenizer_class": "evil.Tokenizer"},
+            "cannot load",
+        ),
+        (
+            "tokenizer_config.json",
+            {"tokenizer_class": "evil.Tokenizer", "auto_map": CODE},
+            "which is never run",
+        ),
+        ("tokenizer.json", {"model": {}}, "cannot load"),
+    ],
+)
+def test_settings_that_are_refused(
+    file: str, keys: dict[str, Any], problem: str, folder: Path
+) -> None:
+    change(folder / file, **keys)
+    message = outcome(lambda: Transformer(folder))
+    assert message is not None and message.startswith(f"{folder}: ")
+    assert re.search(problem, message), message
+    assert "\n" not in message and "trust_remote_code" not in message
+    assert not (folder.parent / "trace").exists()
+
+
+def test_layers_of_other_lengths(tmp_path: Path) -> None:
+    """Funnel pools pieces, so that its layers have fewer vectors than pieces."""
+    config = transformers.FunnelConfig(
+        vocab_size=120, d_model=16, n_head=2, d_head=8, d_inner=24, block_sizes=[1, 1]
+    )
+    write_transformer(tmp_path)
+    transformers.FunnelModel(config).save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="one vector of the same width for each piece"):
+        Transformer(tmp_path)
+
+
+def test_a_model_that_cannot_ignore_padding(tmp_path: Path) -> None:
+    config = transformers.FNetConfig(
+        vocab_size=120, hidden_size=16, num_hidden_layers=2, intermediate_size=24
+    )
+    write_transformer(tmp_path)
+    transformers.FNetModel(config).save_pretrained(tmp_path)
+    with pytest.raises(
+        InputError, match="cannot load the transformer: .*attention_mask"
+    ):
+        Transformer(tmp_path)
+
+
+def test_a_tokenizer_of_another_model(folder: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens([f"new{number}" for number in range(9)])
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(InputError, match="of the model's 120 pieces, got the id 128"):
+        Transformer(folder)
+
+
+def test_a_list_of_words_with_a_repeated_one(folder: Path) -> None:
+    """Then the largest id is larger than the number of different words."""
+    pieces = transformers.AutoTokenizer.from_pretrained(folder).get_vocab()
+    words = sorted(pieces, key=lambda word: pieces[word])
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("\n".join([*words[:-1], words[0], words[-1]]))
+    with pytest.raises(InputError, match="of the model's 120 pieces, got the id 120"):
+        Transformer(folder)
+
+
+def test_a_special_token_that_the_model_has_not(folder: Path) -> None:
+    """The ids that are put around a text are not those of the list of words."""
+    file = folder / "tokenizer.json"
+    written = json.loads(file.read_text())
+    written["post_processor"]["special_tokens"]["[CLS]"]["ids"] = [500]
+    file.write_text(json.dumps(written))
+    change(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
+    with pytest.raises(InputError, match="of the model's 120 pieces, got the id 500"):
+        Transformer(folder)
+
+
+@pytest.mark.parametrize("limit", [-5, 0, 1, 2, 3])
+def test_a_limit_without_room_for_pieces(limit: int, folder: Path) -> None:
+    """Two of the pieces are special tokens, and windows overlap by half."""
+    change(folder / "tokenizer_config.json", model_max_length=limit)
+    with pytest.raises(InputError, match=f"at least 4 pieces .*, got {limit}"):
+        Transformer(folder)
+
+
+def test_the_smallest_limit(folder: Path) -> None:
+    change(folder / "tokenizer_config.json", model_max_length=4)
+    layers = Transformer(folder)(ids_of(SENTENCES)).layers
+    words = layers.abs().sum(-1) > 0
+    assert words[:, 0, : len(SENTENCES[0])].all()
+
+
+def test_a_slow_tokenizer(folder: Path) -> None:
+    for file in folder.glob("*token*"):
+        file.unlink()
+    (folder / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\na\n")
+    change(folder / "tokenizer_config.json", tokenizer_class="BertJapaneseTokenizer")
+    message = outcome(lambda: Transformer(folder))
+    assert message is not None
+    assert re.search("expected a fast tokenizer|cannot load", message)
+
+
+def test_an_index_of_missing_files(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model-1.safetensors")
+    names = {"embeddings.LayerNorm.weight": "../x.safetensors"}
+    index = {"metadata": {}, "weight_map": names}
+    change(folder / "model.safetensors.index.json", **index)
+    with pytest.raises(InputError, match="cannot load the transformer"):
+        Transformer(folder)
+
+
+@pytest.mark.parametrize(
+    ("version", "is_sound"),
+    [
+        ("4.47.1", False),
+        ("4.48.0", True),
+        ("4.49.0", True),
+        ("4.55.4", True),
+        ("4.56.0.dev0", False),
+        ("4.57.3", False),
+        ("5.0.0rc1", False),
+        ("5.2.0", False),
+        ("5.3.0", True),
+        ("6.0", True),
+        ("4.100.0", False),
+    ],
+)
+def test_versions_with_known_holes(version: str, is_sound: bool) -> None:
+    if is_sound:
+        require_sound_version(version)
+        return
+    with pytest.raises(InputError, match="CVE-2026-4372.*pip install 'transformers>="):
+        require_sound_version(version)
+
+
+def test_a_version_with_a_hole_opens_no_model(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformers.__version__", "5.1.0")
+    with pytest.raises(InputError, match="expected transformers 4.48 to 4.55"):
+        Transformer(bert)
+
+
+def test_pickles_are_refused(folder: Path) -> None:
+    """Also as the model of a config; beside safetensors they are not read."""
+    pickle = folder / "pytorch_model.bin"
+    torch.save({"embeddings": Code(folder / "trace")}, pickle)
+    Transformer(folder)
+    (folder / "model.safetensors").unlink()
+    problem = (
+        f"^{folder}: expected .* model.safetensors, got a pickle, .*save_pretrained"
+    )
+    with pytest.raises(InputError, match=problem):
+        Transformer(folder)
+    with pytest.raises(InputError, match=problem):
+        Layers.open(SourceSettings(model=folder))
+    assert not (folder / "trace").exists()
+    pickle.unlink()
+    with pytest.raises(
+        InputError, match="transformer in model.safetensors .transformers"
+    ):
+        Transformer(folder)
+
+
+def test_a_language_model_without_a_pooler(folder: Path) -> None:
+    """It has a head more, and a pooler less."""
+    expected = Transformer(folder)(ids_of(SENTENCES)).layers
+    model = transformers.BertForMaskedLM.from_pretrained(folder)
+    model.save_pretrained(folder)
+    assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)
+
+
+@pytest.mark.parametrize("has_safetensors", [True, False])
+def test_no_pickle_is_fetched_from_the_hub(
+    has_safetensors: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.save({}, folder / "pytorch_model.bin")
+    if not has_safetensors:
+        (folder / "model.safetensors").unlink()
+    cache = folder.parent / "cache"
+
+    def download(name: str, allow_patterns: list[str], **options: Any) -> str:
+        cache.mkdir(exist_ok=True)
+        for file in folder.iterdir():
+            for pattern in allow_patterns:
+                if fnmatch(file.name, pattern):
+                    shutil.copy(file, cache)
+        return str(cache)
+
+    def info(self: Any, name: str, **options: Any) -> Any:
+        names = [file.name for file in folder.iterdir()]
+        return SimpleNamespace(
+            siblings=[SimpleNamespace(rfilename=name, size=1) for name in names]
+        )
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", info)
+    found = resolve("org/model", kind="transformer").paths["model"]
+    assert not list(found.glob("*.bin")) and not list(found.glob("*.py"))
+    if has_safetensors:
+        Transformer(found)
+        return
+    with pytest.raises(
+        InputError, match="expected the weights of a transformer in model"
+    ):
+        Transformer(found)
