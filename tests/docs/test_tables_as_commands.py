@@ -88,7 +88,7 @@ ENTRIES = [
     Entry(
         "untrained",
         "not in the paper",
-        "`small`: SNLI, NER, SST",
+        "`small`: SNLI, SRL, NER, SST",
         of_results("A biLM without training", "untrained"),
     ),
 ]
