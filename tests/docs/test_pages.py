@@ -64,7 +64,7 @@ MEASURED = {
     "5.3": r"5\.3 million parameters",
     "14.8": r"14\.8 million tokens",
     "6.1": r"6\.1 million \(Latin",
-    "0.65": r"0\.65 million words \(Telugu",
+    "0.65": r"0\.65 million tokens \(Telugu",
     "93.6": r"93\.6 million parameters",
     "13,100": r"13,100 of 549,367 pairs",
     "30,003": r"30,003 words",
