@@ -126,7 +126,7 @@ class BiLM(nn.Module):
         Load a frozen biLM, in evaluation mode and without gradients.
 
         The files are the official `options.json` and `weights.hdf5`, or `config.json`
-        and `model.safetensors`, which give the same bits; `elmo.model_files.resolve`
+        and `model.safetensors`, which give the same bits; `elmo.models.files.resolve`
         finds them in whole models and at URLs. If `packed`, the weights are packed for
         inference on a CPU; see `pack`.
 

@@ -1,6 +1,6 @@
 """
-ELMo for models: the layers of a biLM or another source, their scalar mix, the layer
-cache, and files of vectors.
+ELMo for models: the layers of a biLM or another source, the files of the model, their
+scalar mix, the layer cache, and files of vectors.
 """
 
 from elmo_tasks.elmo.sentence_embedder import Elmo

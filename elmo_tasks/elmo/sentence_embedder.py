@@ -105,7 +105,7 @@ class Elmo:
         Open the bundled biLM, or another model by its name, as `--model` does: one that
         `elmo-tasks models` lists, a folder, a ZIP, their URL
         (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`, or
-        `options.json+weights.hdf5`; see `model_files`. The other arguments and the
+        `options.json+weights.hdf5`; see `models/files.py`. The other arguments and the
         errors are those of `from_files`.
         """
         chosen = {"model": model, "precision": precision, "offline": offline}

@@ -1,4 +1,3 @@
 """
-Exactly resumable training: the trainer, the position in the data, random number
-generators.
+A training: from a config to the folder of a run and its archive, exactly resumable.
 """

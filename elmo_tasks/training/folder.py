@@ -1,6 +1,6 @@
 """
 The folder of a run: how a run begins and is resumed there, and its vocabulary and
-checkpoints. `run_names.py` has the names of its files.
+checkpoints. `system/run_names.py` has the names of its files.
 
 A folder belongs to one run. It is made for it, or was empty; `--force` renames a folder
 that is not.

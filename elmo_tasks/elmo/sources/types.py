@@ -145,7 +145,7 @@ SOURCES: dict[str, SourceType] = {
 
 INFERRED = (BILM, MANYLANGS, TRANSFORMER)
 """
-The kinds that the name of a model can mean, see `model_files`. One of your own runs
+The kinds that the name of a model can mean, see `models/files.py`. One of your own runs
 your code, so that only `source` names it.
 """
 

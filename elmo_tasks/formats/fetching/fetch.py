@@ -1,6 +1,6 @@
 """
-Where files and models are -> paths on this machine. Nothing else in this package opens
-a connection for them: pooch downloads URLs, huggingface_hub what is on the hub.
+Where files and models are -> paths on this machine. Nothing else is asked for them:
+pooch downloads URLs (`download.py`), huggingface_hub what is on the hub.
 
 | function | takes | gives |
 |---|---|---|
