@@ -20,7 +20,8 @@ NAMES = {
 }
 
 OF_OTHER_MODELS = {
-    ("config.json", f"elmo/{name}.py") for name in ("manylangs", "model_folders")
+    ("config.json", f"elmo/{name}.py")
+    for name in ("sources/manylangs", "models/folders")
 }
 """A transformer and ELMoForManyLangs have a file of this name, too."""
 

@@ -133,11 +133,11 @@ def test_elmo_without_character_ids(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ({"places": "input"}, "elmo: places: expected one of the keys"),
+        ({"places": "input"}, "elmo: places: expected a key of ELMo"),
         ({"at": "above"}, "elmo: at: expected .*above"),
         ({"mix": "last", "l2": 1.0}, "elmo: l2: expected null where mix is last"),
         ({"at": "above", "dropout": 2.0}, "elmo: at: .*; dropout: expected .*2.0"),
-        ({"run_folder": "x"}, "elmo: run_folder: expected one of the keys"),
+        ({"run_folder": "x"}, "elmo: run_folder: expected a key of ELMo"),
     ],
 )
 def test_wrong_keys_of_elmo_are_one_error(config: dict[str, Any], problem: str) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common.util import LOADED_SPACY_MODELS
-from elmo_tasks.training.archives.loading.old import blank_spacy
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.info import describe
 from elmo_tasks.training.archives.loading import load_archive
+from elmo_tasks.training.archives.old import blank_spacy
 from elmo_tasks.training.archives.predictors import predictor_of
 from tests.fuzz.subjects import with_member
 from tests.old_archives.conftest import Trained

@@ -37,7 +37,7 @@ SECONDS = 120.0
 WORKER = """
 import fcntl, json, os, pathlib, sys, time
 sys.path.insert(0, ROOT)
-from elmo_tasks import processes
+from elmo_tasks.system import processes
 processes.POLL_SECONDS = 0.05
 processes.exit_with_parent(int(sys.argv[3]))
 folder = pathlib.Path(sys.argv[1])

@@ -226,7 +226,7 @@ child.wait()
 
 def test_a_run_and_its_children_exit_with_its_parent() -> None:
     worker = (
-        "import subprocess, sys; from elmo_tasks import processes; processes.POLL_SECONDS = 0.05;"
+        "import subprocess, sys; from elmo_tasks.system import processes; processes.POLL_SECONDS = 0.05;"
         " processes.exit_with_parent(int(sys.argv[1])); p = subprocess.Popen(['sleep', '60']);"
         " print(p.pid, flush=True); p.wait()"
     )
