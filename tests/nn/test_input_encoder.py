@@ -137,7 +137,7 @@ def test_elmo_without_character_ids(tmp_path: Path) -> None:
         ({"at": "above"}, "elmo: at: expected .*above"),
         ({"mix": "last", "l2": 1.0}, "elmo: l2: expected null where mix is last"),
         ({"at": "above", "dropout": 2.0}, "elmo: at: .*; dropout: expected .*2.0"),
-        ({"run_folder": "x"}, "elmo: run_folder: expected a key of ELMo"),
+        ({"run_folder": "x"}, "elmo: run_folder: expected one of the keys"),
     ],
 )
 def test_wrong_keys_of_elmo_are_one_error(config: dict[str, Any], problem: str) -> None:
