@@ -77,7 +77,8 @@ class BiLM(nn.Module):
       inference on a CPU with VNNI, which is faster still and needs a quarter of the
       memory, with cosines above 0.995. Another CPU computes in float32, with weights
       that are not rounded, and a warning says so; `emulated_bfloat16` is bfloat16 on
-      any CPU. States and layers have the parameters' type. `torch.autocast` does not change the precision.
+      any CPU. States and layers have the parameters' type. `torch.autocast` does not
+      change the precision.
     - `initialize`: if false, the weights of the LSTMs are not initialized and must be
       loaded.
     """

@@ -41,8 +41,10 @@ def precision_on(device: torch.device, precision: str) -> str:
 
 
 def announced_precision(device: torch.device, precision: str) -> str:
-    """As `precision_on`, when something is computed: a warning says once if it is
-    another one."""
+    """
+    `precision_on`, for a computation. If the precision is not the one that was asked
+    for, a warning says so, once in a process.
+    """
     found = precision_on(device, precision)
     if found != precision:
         _warn()
@@ -52,8 +54,8 @@ def announced_precision(device: torch.device, precision: str) -> str:
 def has_bfloat16() -> bool:
     """
     Whether this CPU multiplies in bfloat16 itself: with AVX512-BF16, AMX or
-    AVX-NE-CONVERT, which torch's oneDNN may be told not to use. Other processors than
-    x86 are not judged.
+    AVX-NE-CONVERT. False if an environment variable keeps torch's oneDNN from using the
+    first two. True on processors that are not x86.
     """
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return True

@@ -87,7 +87,10 @@ def record_vocabulary(folder: Path) -> None:
 
 
 def recorded_inputs(folder: Path) -> Inputs:
-    """What a run has read, as its folder records it; nothing if it does not."""
+    """
+    What a run has read, as its folder records it. It is empty if the folder has no
+    record, or a damaged one.
+    """
     try:
         return {name: known.sha256 for name, known in _record(folder).items()}
     except InputError:  # the run was resumed in spite of that

@@ -171,7 +171,7 @@ def _answerer(
 
     async def answer(data: kind, request: Request) -> Response:  # type: ignore[valid-type]
         began = time.monotonic()
-        given = await request.body()  # which FastAPI has read to check `data`
+        given = await request.body()  # read before, to check `data`
         try:
             status, body = await model.answer(
                 given, timeout=timeout, is_gone=request.is_disconnected

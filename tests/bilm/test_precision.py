@@ -80,7 +80,10 @@ def test_a_cpu_that_would_emulate_bfloat16(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """It computes in float32, with weights that are not rounded, unless told not to."""
+    """
+    It computes bfloat16 in float32, with weights that are not rounded, and
+    emulated_bfloat16 in bfloat16.
+    """
     exact = computed("float32", folder)
     pretend(monkeypatch, has_bfloat16=True)
     rounded = computed("bfloat16", folder)

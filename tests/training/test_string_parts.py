@@ -26,7 +26,7 @@ from tests.tiny import SAMPLES
 
 @Model.register("tests_plain_tagger")
 class PlainTagger(SimpleTagger):
-    """A tagger without keys of its own."""
+    """A tagger that needs no keys."""
 
     def __init__(self, vocab: Vocabulary) -> None:
         words = Embedding(embedding_dim=2, num_embeddings=vocab.get_vocab_size())
@@ -39,7 +39,7 @@ class PlainTagger(SimpleTagger):
 
 @DataLoader.register("tests_pairs")
 class Pairs(MultiProcessDataLoader):
-    """A data loader without keys of its own."""
+    """A data loader that needs no keys."""
 
     def __init__(self, reader: Any, data_path: str, batch_size: int = 2) -> None:
         super().__init__(reader, data_path, batch_size=batch_size)
