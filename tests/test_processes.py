@@ -88,8 +88,8 @@ def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path: Path) 
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         parent.stdout.readline()
+        until(lambda: len(workers_of(parent.pid)) == 2)
         started = workers_of(parent.pid)
-        assert len(started) == 2
         parent.kill()
         parent.wait()
         assert parent.stdout.read() == "", "until the last process has closed it"
