@@ -312,11 +312,13 @@ def _doubtful(error: BaseException, place: Place) -> dict[str, Any]:
     """
     The numbers that an error which names no key may be about, by their paths: zeros
     after a division by zero, else negative ones; of the part that was constructed, or
-    if it has none, of the whole config. AllenNLP and torch check few of theirs.
+    if it has none, of the data loader, whose batches the trainer counts. AllenNLP and
+    torch check few of theirs.
     """
     if not isinstance(error, ValueError | ArithmeticError | RuntimeError):
         return {}
-    for path, part in ((place.path, place.part), ("", place.config)):
+    loader = place.config.get("data_loader")
+    for path, part in ((place.path, place.part), ("data_loader", loader)):
         found = {}
         for key, number in _numbers(path, part):
             is_zero = isinstance(error, ZeroDivisionError) and number == 0
