@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from elmo_tasks.cli.main import main
 from elmo_tasks.errors import InputError, without_secrets
+from tests.checks.mistakes import TOKENS
 from tests.tiny import SAMPLES, bilm_files
 
 HOME = "marked-home"
@@ -137,6 +138,25 @@ def test_a_training_with_keys_and_what_is_made_of_it(
         assert status == 1 and "Traceback" not in printed
         assert_nothing("printed as error", printed.encode())
     for name, data in contents(home / "out"):
+        assert_nothing(name, data)
+
+
+@pytest.mark.slow
+def test_the_logs_of_several_processes(home: Path, command: Command) -> None:
+    """Which log each value of the config, until the address is found to be invalid."""
+    url = "http://SECRETNAME:SECRETWORD@127.0.0.1/vectors.txt?sig=SECRETKEY"
+    overrides = {
+        "train_data_path": str(home / "data/ner.txt"),
+        "validation_data_path": str(home / "data/ner.txt"),
+        "distributed": {"cuda_devices": [-1, -1]},
+        f"{TOKENS}.pretrained_file": url,
+    }
+    run = home / "out/run"
+    status, printed = command("train", "ner", "-s", run, "-o", json.dumps(overrides))
+    assert status == 1
+    assert "vectors.txt" in (run / "out_worker0.log").read_text()
+    assert_nothing("printed", printed.encode())
+    for name, data in contents(run):
         assert_nothing(name, data)
 
 
