@@ -1,42 +1,32 @@
-"""
-The text of the language model for AllenNLP's trainer: readers, vocabulary and data
-loader of a config.
-"""
+"""The batches of a language model's text for AllenNLP's trainer."""
 
 import logging
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Annotated, Any, Optional, Union
+from typing import Any, Optional
 
 import torch
-from allennlp.data import DatasetReader, Field, Instance, Vocabulary
+from allennlp.data import DatasetReader, Instance
 from allennlp.data.data_loaders import DataLoader
-from allennlp.data.fields import ListField, TextField
-from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.reader import text_files
 from elmo_tasks.pretraining.scores.perplexity import first_sentences
 from elmo_tasks.pretraining.text.sentences import (
     check_text,
     count_predictions,
-    expand_files,
     share_of_files,
 )
 from elmo_tasks.pretraining.text.stream import LmStream, TrainingStream
-from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
+from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import (
-    PathLike,
     Seed,
     Size,
     Wrong,
     checked,
-    not_empty,
     require_none,
 )
-from elmo_tasks.system.files import write_text
-from elmo_tasks.training.data.subsampling import every_instance
 from elmo_tasks.training.distributed import (
     all_gather_objects,
     node_count,
@@ -46,137 +36,6 @@ from elmo_tasks.training.distributed import (
 )
 
 logger = logging.getLogger(__name__)
-
-WORDS = "words"
-"""
-The vocabulary's namespace; its file in an archive, `vocabulary/words.txt`, is an
-official `vocabulary.txt`.
-"""
-
-
-@DatasetReader.register("elmo_tasks_lm")
-class LmReader(DatasetReader):
-    """
-    Makes no instances: AllenNLP requires a reader in every config, but the data loader
-    reads the text itself.
-
-    # Parameters
-
-    - `max_instances`: has no effect.
-    """
-
-    @checked
-    def __init__(self, *, max_instances: Optional[Size] = None, **kwargs: Any) -> None:
-        super().__init__(max_instances=max_instances, **kwargs)
-
-    def text_files(self, data_path: Any) -> list[Path]:
-        """
-        The text files, one tokenized sentence per line, of a config's data path. Raises
-        `InputError`.
-        """
-        return expand_files(data_path)
-
-    @overrides
-    def _read(self, file_path: Any) -> Iterator[Instance]:
-        return iter(())
-
-
-def require_file_or_files(
-    file: object, files: object, size: int | None, min_count: int | None
-) -> None:
-    """
-    Raises `InputError` for arguments of `LmVocabulary` that do not go together.
-    """
-    found = []
-    if (files is None) == (file is None):
-        found.append(Wrong("files", "file, or files with size or min_count", files))
-    if size is not None and min_count is not None:
-        found.append(Wrong("min_count", "null with size", min_count))
-    for key, limit in (("size", size), ("min_count", min_count)):
-        if file is not None and limit is not None:
-            found.append(Wrong(key, "null with file", limit))
-    require_none(found)
-
-
-@Vocabulary.register("elmo_tasks_words", constructor="from_corpus")
-class LmVocabulary(Vocabulary):
-    """
-    A vocabulary with one namespace, `words`: the classes of the language model's
-    softmax.
-    """
-
-    @classmethod
-    @checked
-    def from_corpus(
-        cls,
-        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
-        size: Optional[Size] = None,
-        min_count: Optional[Size] = None,
-        file: Optional[PathLike] = None,
-        reader: Optional[DatasetReader] = None,
-    ) -> "LmVocabulary":
-        """
-        The words of a language model: counted in text, or read from a `vocabulary.txt`.
-
-        # Parameters
-
-        - `files`: paths or globs of text whose words are counted.
-        - `size`: keep this many of the most frequent words. Not with `min_count`.
-        - `min_count`: keep words that occur at least this often.
-        - `file`: a `vocabulary.txt` to read; then `files`, `size` and `min_count` are
-          null.
-        - `reader`: makes the text from `files`, such as `elmo_tasks_task_text`.
-
-        Raises `InputError` if these do not go together, or a file cannot be read.
-        """
-        require_file_or_files(file, files, size, min_count)
-        if file is not None:
-            return cls.of(WordVocabulary.from_file(file))
-        paths = text_files(reader, files or [])
-        return cls.of(WordVocabulary.count(paths, size=size, min_count=min_count))
-
-    @classmethod
-    @checked
-    def of_sample(
-        cls,
-        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
-        size: Optional[Size] = None,
-        min_count: Optional[Size] = None,
-        file: Optional[PathLike] = None,
-        reader: Optional[DatasetReader] = None,
-    ) -> "LmVocabulary":
-        """As `from_corpus`, but without words, for `check`: it reads nothing."""
-        require_file_or_files(file, files, size, min_count)
-        return cls.of(WordVocabulary(list(SPECIALS)))
-
-    @classmethod
-    def of(cls, words: WordVocabulary) -> "LmVocabulary":
-        """The words as AllenNLP's vocabulary, with the same ids."""
-        vocabulary = cls(non_padded_namespaces=[WORDS])
-        for word in words.words:
-            vocabulary.add_token_to_namespace(word, WORDS)
-        return vocabulary
-
-    @overrides
-    def save_to_files(self, directory: str) -> None:
-        """
-        As in AllenNLP, but atomic.
-        """
-        saved = Path(directory) / f"{WORDS}.txt"
-        write_text(saved.with_name(NAMESPACE_PADDING_FILE), f"{WORDS}\n")
-        self.to_words().save(saved)
-
-    def to_words(self) -> WordVocabulary:
-        """The words in the order of their ids."""
-        word_of = self.get_index_to_token_vocabulary(WORDS)
-        return WordVocabulary([word_of[number] for number in range(len(word_of))])
-
-
-def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
-    """The text files of a data path, which the config's reader may make."""
-    if isinstance(reader, LmReader):
-        return reader.text_files(data_path)
-    return expand_files(data_path)
 
 
 @DataLoader.register("elmo_tasks_lm")
@@ -375,79 +234,3 @@ class LmDataLoader(DataLoader):
                 own=self._own,
             )
         return self._stream
-
-
-@DatasetReader.register("elmo_tasks_task_text")
-class TaskTextReader(LmReader):
-    """
-    Makes the text of a task's data the training text of a biLM (appendix A.1).
-
-    The texts are written into temporary files, which are deleted with this object. A
-    text that consecutive instances share, such as a passage with several questions or a
-    sentence with several verbs, is written once. In distributed training each process
-    writes the whole text.
-
-    # Parameters
-
-    - `reader`: the reader of the task.
-    - `fields`: names of the instances' text fields, or lists of text fields, to use.
-    """
-
-    @checked
-    def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._task_reader = reader
-        self._names = fields
-        self._folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_text_")
-        self._files: dict[str, Path] = {}
-
-    def limit_to_sample(self, count: int) -> None:
-        """
-        Take so many instances of a corpus at most, for the check before a training.
-        """
-        most = self._task_reader.max_instances
-        if most is None or most > count:
-            self._task_reader.max_instances = count
-
-    @overrides
-    def text_files(self, data_path: Any) -> list[Path]:
-        """
-        One file with the texts of a corpus. Raises `InputError` if an instance lacks a
-        field, or it has no text.
-        """
-        name = str(data_path)
-        if name not in self._files:
-            file = Path(self._folder.name) / f"text.{len(self._files)}.txt"
-            with file.open("w", encoding="utf-8") as out:
-                for line in self._lines(data_path):
-                    out.write(f"{line}\n")
-            self._files[name] = file
-        return [self._files[name]]
-
-    def _lines(self, data_path: Any) -> Iterator[str]:
-        last: dict[str, list[str]] = {}
-        for instance in every_instance(self._task_reader, data_path):
-            for name in self._names:
-                if name not in instance.fields:
-                    found = ", ".join(sorted(instance.fields))
-                    raise InputError(f"expected a field {name!r}, got {found}")
-                lines = list(_sentences(instance.fields[name], name))
-                if lines != last.get(name):
-                    yield from lines
-                last[name] = lines
-
-
-def _sentences(field: Field, name: str) -> Iterator[str]:
-    """The text of a text field, or those in a list; raises `InputError` for others."""
-    if isinstance(field, TextField):
-        words = []
-        for token in field.tokens:
-            words += token.ensure_text().split()
-        yield " ".join(words)
-    elif isinstance(field, ListField):
-        for part in field:
-            yield from _sentences(part, name)
-    else:
-        raise InputError(
-            f"expected a text field {name!r}, got a {type(field).__name__}"
-        )

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
 from elmo_tasks.pretraining.callbacks import LmProgress, Tuning
-from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.export import load_trained
 from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.scores.perplexity import perplexity

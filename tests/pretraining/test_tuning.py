@@ -14,7 +14,7 @@ from allennlp.data import DatasetReader
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.pretraining.data_loader import LmVocabulary
+from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
 from elmo_tasks.pretraining.export import load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel

@@ -1,0 +1,117 @@
+"""The words of a language model as AllenNLP's vocabulary."""
+
+from pathlib import Path
+from typing import Annotated, Optional, Union
+
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
+from overrides import overrides
+
+from elmo_tasks.pretraining.reader import text_files
+from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
+from elmo_tasks.settings import (
+    PathLike,
+    Size,
+    Wrong,
+    checked,
+    not_empty,
+    require_none,
+)
+from elmo_tasks.system.files import write_text
+
+WORDS = "words"
+"""
+The vocabulary's namespace; its file in an archive, `vocabulary/words.txt`, is an
+official `vocabulary.txt`.
+"""
+
+
+def require_file_or_files(
+    file: object, files: object, size: int | None, min_count: int | None
+) -> None:
+    """
+    Raises `InputError` for arguments of `LmVocabulary` that do not go together.
+    """
+    found = []
+    if (files is None) == (file is None):
+        found.append(Wrong("files", "file, or files with size or min_count", files))
+    if size is not None and min_count is not None:
+        found.append(Wrong("min_count", "null with size", min_count))
+    for key, limit in (("size", size), ("min_count", min_count)):
+        if file is not None and limit is not None:
+            found.append(Wrong(key, "null with file", limit))
+    require_none(found)
+
+
+@Vocabulary.register("elmo_tasks_words", constructor="from_corpus")
+class LmVocabulary(Vocabulary):
+    """
+    A vocabulary with one namespace, `words`: the classes of the language model's
+    softmax.
+    """
+
+    @classmethod
+    @checked
+    def from_corpus(
+        cls,
+        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
+        size: Optional[Size] = None,
+        min_count: Optional[Size] = None,
+        file: Optional[PathLike] = None,
+        reader: Optional[DatasetReader] = None,
+    ) -> "LmVocabulary":
+        """
+        The words of a language model: counted in text, or read from a `vocabulary.txt`.
+
+        # Parameters
+
+        - `files`: paths or globs of text whose words are counted.
+        - `size`: keep this many of the most frequent words. Not with `min_count`.
+        - `min_count`: keep words that occur at least this often.
+        - `file`: a `vocabulary.txt` to read; then `files`, `size` and `min_count` are
+          null.
+        - `reader`: makes the text from `files`, such as `elmo_tasks_task_text`.
+
+        Raises `InputError` if these do not go together, or a file cannot be read.
+        """
+        require_file_or_files(file, files, size, min_count)
+        if file is not None:
+            return cls.of(WordVocabulary.from_file(file))
+        paths = text_files(reader, files or [])
+        return cls.of(WordVocabulary.count(paths, size=size, min_count=min_count))
+
+    @classmethod
+    @checked
+    def of_sample(
+        cls,
+        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
+        size: Optional[Size] = None,
+        min_count: Optional[Size] = None,
+        file: Optional[PathLike] = None,
+        reader: Optional[DatasetReader] = None,
+    ) -> "LmVocabulary":
+        """As `from_corpus`, but without words, for `check`: it reads nothing."""
+        require_file_or_files(file, files, size, min_count)
+        return cls.of(WordVocabulary(list(SPECIALS)))
+
+    @classmethod
+    def of(cls, words: WordVocabulary) -> "LmVocabulary":
+        """The words as AllenNLP's vocabulary, with the same ids."""
+        vocabulary = cls(non_padded_namespaces=[WORDS])
+        for word in words.words:
+            vocabulary.add_token_to_namespace(word, WORDS)
+        return vocabulary
+
+    @overrides
+    def save_to_files(self, directory: str) -> None:
+        """
+        As in AllenNLP, but atomic.
+        """
+        saved = Path(directory) / f"{WORDS}.txt"
+        write_text(saved.with_name(NAMESPACE_PADDING_FILE), f"{WORDS}\n")
+        self.to_words().save(saved)
+
+    def to_words(self) -> WordVocabulary:
+        """The words in the order of their ids."""
+        word_of = self.get_index_to_token_vocabulary(WORDS)
+        return WordVocabulary([word_of[number] for number in range(len(word_of))])
