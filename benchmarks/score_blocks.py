@@ -7,8 +7,9 @@ PYTHONPATH=. python benchmarks/score_blocks.py out/table1/runs --rows 'snli-*' -
 
 A block has whole units, as `ShareDataLoader` has them: documents, articles, sentences.
 The data are those that a run was scored on: those of validation, or of another file; and
-what it has put aside, if anything. From the K scores, `jackknife_error` computes the
-standard error of a score, or, from the differences of two rows, of a difference.
+what it has put aside, if anything. From the scores and the sizes of the K blocks,
+`jackknife_error` computes the standard error of a score, or, from the differences of two
+rows, of a difference.
 """
 
 import argparse
@@ -17,7 +18,6 @@ import json
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import torch
@@ -29,7 +29,12 @@ from elmo_tasks.experiments.tables.run_dir import MODEL, RESULT, read_json
 from elmo_tasks.host import register_classes
 from elmo_tasks.system.run_names import ARCHIVE
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.data.subsampling import WHOLE, Part, kept_and_aside
+from elmo_tasks.training.data.subsampling import (
+    WHOLE,
+    Part,
+    SubsamplingReader,
+    kept_and_aside,
+)
 
 
 class Recorded(Metric):
@@ -88,14 +93,36 @@ def blocks_of(part: Part, count: int) -> list[Part]:
     return list(pairwise(edges))
 
 
+def size_of(instances: Sequence[Instance]) -> int:
+    """
+    How much of the data is scored there: words of tagged sentences and of documents,
+    else instances (questions, pairs, sentences).
+    """
+    count = 0
+    for instance in instances:
+        fields = instance.fields
+        if "speakers" in fields:  # coreference
+            count += sum(len(sentence) for sentence in fields["text"])
+        elif "tags" in fields:
+            count += len(fields["tokens"])
+        else:
+            count += 1
+    return count
+
+
 def scores_without(
     archive: Archive, file: str, blocks: Sequence[Part], name: str
-) -> tuple[float, list[float]]:
+) -> tuple[float, list[float], list[int]]:
     """
     The metric `name` on all blocks of a file, and on all but the first, the second and
-    so on.
+    so on; and the sizes of the blocks.
     """
-    read_once(archive.validation_dataset_reader)
+    reader = archive.validation_dataset_reader
+    read_once(reader)
+    sizes = []
+    for block in blocks:
+        of_block = SubsamplingReader(reader, part=block)
+        sizes.append(size_of(list(of_block._read(file))))
     metrics = record_metrics(archive.model)
     ends = [[0] * len(metrics)]
     for block in blocks:
@@ -111,17 +138,28 @@ def scores_without(
                         metric.metric(*args, **kwargs)
         return float(archive.model.get_metrics(reset=True)[name])
 
-    return again(None), [again(block) for block in range(len(blocks))]
+    return again(None), [again(block) for block in range(len(blocks))], sizes
 
 
-def jackknife_error(without: Sequence[float]) -> float:
+def jackknife_error(
+    whole: float, without: Sequence[float], sizes: Sequence[int]
+) -> float:
     """
-    The standard error of a number that was computed without each of K blocks: the
-    jackknife of Tukey.
+    The standard error of a number that was computed on all K blocks of the data, and
+    without each of them, from the sizes of the blocks: the delete-m_j jackknife of
+    Busing, Meijer and van der Leeden (1999). With equal sizes it is Tukey's.
     """
-    count = len(without)
-    squares = sum((one - mean(without)) ** 2 for one in without)
-    return float(((count - 1) / count * squares) ** 0.5)
+    total = sum(sizes)
+    count = len(sizes)
+    estimate = count * whole
+    for one, size in zip(without, sizes, strict=True):
+        estimate -= (1 - size / total) * one
+    squares = 0.0
+    for one, size in zip(without, sizes, strict=True):
+        ratio = total / size
+        pseudo = ratio * whole - (ratio - 1) * one
+        squares += (pseudo - estimate) ** 2 / (ratio - 1)
+    return float((squares / count) ** 0.5)
 
 
 def data_of(run: dict[str, Any]) -> dict[str, tuple[str, Part]]:
@@ -153,9 +191,10 @@ def main() -> None:
         for name, (file, part) in data_of(run).items():
             archive = load_archive(archive_file)
             blocks = blocks_of(part, args.blocks)
-            whole, without = scores_without(archive, file, blocks, metric)
+            whole, without, sizes = scores_without(archive, file, blocks, metric)
             row = {"row": run["row"], "seed": run["seed"], "hash": run["hash"]}
-            row |= {"data": name, "metric": metric, "score": whole, "without": without}
+            row |= {"data": name, "metric": metric, "score": whole}
+            row |= {"sizes": sizes, "without": without}
             print(json.dumps(row), flush=True)
 
 

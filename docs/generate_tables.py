@@ -21,6 +21,10 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 - `{relative RUN BASELINE}`: the difference in percent of the baseline's error;
 - `{data RUN BASELINE}`: its standard error over the sentences, see
   benchmarks/score_blocks.py; `{data RUN BASELINE aside}`: of the part put aside;
+- `{both RUN BASELINE}`: as `gain`, with the standard error over seeds and sentences
+  together, if both are known; `{both RUN BASELINE aside}`;
+- `{final RUN N}`: the mean of the last N epochs in place of the best one's score: mean
+  and deviation over the seeds; `{final RUN N BASELINE}`: the difference, as `gain`;
 - `{value RUN NAME FORMAT}`: another number among its scores;
 - `{curve RUN EPOCH ...}`: the scores after these epochs, a cell each;
 - `{weights RUN input}`: the weights of the layers there, and gamma, a cell each;
@@ -201,20 +205,62 @@ def relative(high: Runs, low: Runs, digits: str = "0") -> str:
     return f"{share:.{digits}f}"
 
 
-def data(high: Runs, low: Runs, part: str = "dev") -> str:
-    """The jackknife over blocks of the data of the means over seeds."""
-    means = []
+def data_error(high: Runs, low: Runs, part: str = "dev") -> float | None:
+    """
+    The jackknife over blocks of the data, of the difference of the means over seeds;
+    `None` if some runs were not scored so.
+    """
+    wholes = []
+    withouts = []
+    sizes: list[int] = []
     for one in (high, low):
+        whole = []
         without = []
         for record in one.records:
             for block in raw_rows("blocks"):
                 if (block["hash"], block["data"]) == (record.get("hash"), part):
+                    whole.append(block["score"])
                     without.append(block["without"])
+                    sizes = block["sizes"]
         if len(without) < len(one.records):
-            return "–"
-        means.append([mean(scores) for scores in zip(*without, strict=True)])
-    differences = [above - below for above, below in zip(*means, strict=True)]
-    return f"{100 * jackknife_error(differences):.1f}"
+            return None
+        wholes.append(mean(whole))
+        withouts.append([mean(scores) for scores in zip(*without, strict=True)])
+    differences = [above - below for above, below in zip(*withouts, strict=True)]
+    return 100 * float(jackknife_error(wholes[0] - wholes[1], differences, sizes))
+
+
+def data(high: Runs, low: Runs, part: str = "dev") -> str:
+    found = data_error(high, low, part)
+    return "–" if found is None else f"{found:.1f}"
+
+
+def both(high: Runs, low: Runs, part: str = "dev") -> str:
+    """Over other seeds and other sentences, which are independent."""
+    over_seeds = standard_error(high, low)
+    over_data = data_error(high, low, part)
+    if over_seeds is None or over_data is None:
+        return gain(high, low)
+    error = (over_seeds**2 + over_data**2) ** 0.5
+    return f"{increase(high, low)} ({error:.1f})"
+
+
+def final_scores(one: Runs, epochs: str) -> list[float]:
+    """The mean of the last epochs of each seed, in percent."""
+    found = []
+    for record in one.records:
+        points = record["curve"][-int(epochs) :]
+        found.append(100 * mean(point[main_metric(point)] for point in points))
+    return found
+
+
+def final(one: Runs, epochs: str, baseline: Runs | None = None) -> str:
+    scores = final_scores(one, epochs)
+    if baseline is None:
+        return f"{mean(scores):.1f} ± {stdev(scores):.1f}"
+    others = final_scores(baseline, epochs)
+    error = (stdev(scores) ** 2 / len(scores) + stdev(others) ** 2 / len(others)) ** 0.5
+    return f"{signed(mean(scores) - mean(others))} ({error:.1f})"
 
 
 def value(one: Runs, name: str, form: str = ".1f") -> str:
@@ -272,6 +318,8 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "gains": gains,
     "relative": relative,
     "data": data,
+    "both": both,
+    "final": final,
     "value": value,
     "curve": curve,
     "weights": weights,

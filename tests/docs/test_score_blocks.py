@@ -8,7 +8,7 @@ from statistics import mean, stdev
 import pytest
 
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.data.subsampling import unit_indices
+from elmo_tasks.training.data.subsampling import units_in
 from tests.models import SAMPLES
 from tests.tasks.test_task_models import STORED
 from tests.tiny import ROOT
@@ -25,9 +25,9 @@ def test_blocks_have_each_unit_of_the_part_once(
     blocks = SCRIPT["blocks_of"](part, count)
     assert len(blocks) == count
     for units in (300, 853, 8149):
-        found = [list(unit_indices(units, block)) for block in blocks]
+        found = [sorted(units_in(block, range(units))) for block in blocks]
         assert all(found)
-        assert list(chain(*found)) == list(unit_indices(units, part))
+        assert list(chain(*found)) == sorted(units_in(part, range(units)))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -42,15 +42,33 @@ def test_without_a_block_the_others_are_scored(task: str) -> None:
     halves = SCRIPT["blocks_of"]((0.0, 1.0), 2)
     for half in reversed(halves):
         expected.append(score(archive, file, part=half)[metric])
-    whole, without = SCRIPT["scores_without"](archive, str(file), halves, metric)
+    whole, without, sizes = SCRIPT["scores_without"](archive, str(file), halves, metric)
     assert [whole, *without] == pytest.approx(expected)
+    assert len(sizes) == 2
+    assert all(sizes)
 
 
 def test_the_error_of_a_mean_is_the_usual_one() -> None:
     generator = random.Random(1)
     values = [generator.gauss(0, 1) for _ in range(20)]
     without = []
-    for place in range(len(values)):
-        without.append(mean(values[:place] + values[place + 1 :]))
-    found = SCRIPT["jackknife_error"](without)
+    for index in range(len(values)):
+        without.append(mean(values[:index] + values[index + 1 :]))
+    found = SCRIPT["jackknife_error"](mean(values), without, [1] * 20)
     assert found == pytest.approx(stdev(values) / 20**0.5)
+
+
+def test_the_error_of_a_mean_over_blocks_of_other_sizes() -> None:
+    """Over many samples, its square is the variance of the mean, on average."""
+    generator = random.Random(1)
+    sizes = [5, 80, 10, 40, 5, 20, 10, 30]
+    found = []
+    for _ in range(400):
+        blocks = [[generator.gauss(0, 1) for _ in range(size)] for size in sizes]
+        without = []
+        for index in range(len(blocks)):
+            rest = blocks[:index] + blocks[index + 1 :]
+            without.append(mean(chain(*rest)))
+        whole = mean(chain(*blocks))
+        found.append(SCRIPT["jackknife_error"](whole, without, sizes) ** 2)
+    assert mean(found) == pytest.approx(1 / sum(sizes), rel=0.1)

@@ -1,19 +1,26 @@
 import json
+from collections import Counter
 from collections.abc import Callable, Hashable
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.training.config import read_config
-from elmo_tasks.training.data.subsampling import SubsamplingReader, kept_and_aside
+from elmo_tasks.training.data.subsampling import (
+    SubsamplingReader,
+    kept_and_aside,
+    units_in,
+)
 from tests.distributed import in_processes
 from tests.models import metadata
 from tests.tiny import FIXTURES, ROOT
@@ -92,8 +99,8 @@ def test_pairs_with_the_same_premise_stay_together(file: Path) -> None:
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines + lines[:7]) + "\n")
     kept, aside = kept_and_aside(0.1)
-    assert part(SnliReader(), file, kept) == NAMES[:45] + NAMES[:7]
-    assert part(SnliReader(), file, aside) == NAMES[45:]
+    assert part(SnliReader(), file, kept) == NAMES[:44] + NAMES[:7]
+    assert part(SnliReader(), file, aside) == NAMES[44:], "six of 57 pairs"
 
 
 @pytest.mark.parametrize("aside", [0.1, 0.15, 1 / 3, 0.07, 0.5])
@@ -194,12 +201,37 @@ def test_no_task_divides_a_document_an_article_or_a_sentence(task: str) -> None:
         )
         return [UNITS[task](metadata(one)) for one in instances]
 
-    every = list(dict.fromkeys(units(scoring, (0.0, 1.0))))
+    every = units(scoring, (0.0, 1.0))
     trained = set(units(train, kept))
-    scored = set(units(scoring, aside))
+    scored = units(scoring, aside)
     assert trained.isdisjoint(scored)
-    assert trained | scored == set(every)
-    assert scored == set(every[round(0.9 * len(every)) :])
+    assert trained | set(scored) == set(every)
+    in_order = list(dict.fromkeys(every))
+    assert set(scored) == set(in_order[-len(set(scored)) :])
+    largest = max(Counter(every).values())
+    assert abs(len(scored) - 0.1 * len(every)) <= largest / 2
+
+
+def sizes(total: int) -> st.SearchStrategy[list[int]]:
+    """The numbers of instances of some units."""
+    return st.lists(st.integers(1, total), min_size=1, max_size=12)
+
+
+@given(sizes(40), st.lists(st.floats(0, 1), max_size=4))
+def test_parts_have_their_share_of_the_instances(
+    counts: list[int], edges: list[float]
+) -> None:
+    """Within half of a unit at each end, in file order; together all units once."""
+    instances = []
+    for unit, count in enumerate(counts):
+        instances += [unit] * count
+    found = []
+    for start, end in pairwise(sorted({0.0, *edges, 1.0})):
+        chosen = units_in((start, end), instances)
+        found += sorted(chosen)
+        share = sum(counts[unit] for unit in chosen) / len(instances)
+        assert abs(share - (end - start)) <= max(counts) / len(instances) + 1e-9
+    assert found == list(range(len(counts)))
 
 
 def test_trees_without_a_long_phrase_count_in_both_parts(tmp_path: Path) -> None:

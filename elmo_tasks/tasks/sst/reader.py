@@ -61,7 +61,7 @@ class SstReader(TaskReader):
                 if phrase.length >= self._min_phrase_length:
                     yield tree, phrase
 
-    def units(self, file: str) -> list[Hashable]:
+    def units(self, file: str) -> Sequence[Hashable]:
         """
         The lines of all trees, also of those without a phrase that is long enough: a
         part of the data has the same trees for training and for scoring.

@@ -5,7 +5,8 @@ Training on some of the data: on seeded samples, each a subset of all larger one
 
 import copy
 import random
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, Literal, Optional, Protocol, runtime_checkable
 
@@ -28,7 +29,7 @@ SHARE_LOADER = "elmo_tasks_share"
 """The type of `ShareDataLoader` in a config."""
 
 Part = tuple[float, float]
-"""Where a part of the data starts and ends: 0 is the first unit, 1 the end."""
+"""Where a part of the data starts and ends: 0 is the first instance, 1 the end."""
 
 WHOLE: Part = (0.0, 1.0)
 
@@ -66,10 +67,20 @@ def kept_and_aside(aside: float) -> tuple[Part, Part]:
     return (0.0, edge), (edge, 1.0)
 
 
-def unit_indices(count: int, part: Part) -> range:
-    """The indices of the units in a part of `count` units."""
+def units_in(part: Part, units: Sequence[Hashable]) -> set[Hashable]:
+    """
+    The units in a part of the data, from the unit of each instance in file order. A unit
+    is not divided: it belongs to the part that has its middle.
+    """
     start, end = part
-    return range(round(start * count), round(end * count))
+    chosen = set()
+    before = 0
+    for unit, count in Counter(units).items():  # in the order of their first instances
+        middle = (before + count / 2) / len(units)
+        if start <= middle < end:
+            chosen.add(unit)
+        before += count
+    return chosen
 
 
 @runtime_checkable
@@ -82,10 +93,13 @@ class WithUnits(Protocol):
 
 @runtime_checkable
 class ListingUnits(Protocol):
-    """A reader that does not make instances of every unit."""
+    """A reader whose options decide how many instances it makes of a unit."""
 
-    def units(self, file_path: Any) -> Iterable[Hashable]:
-        """All units of a file, in their order."""
+    def units(self, file_path: Any) -> Sequence[Hashable]:
+        """
+        All units of a file, each once, in their order, so that readers with other
+        options divide it at the same place.
+        """
 
 
 class SubsamplingReader(DatasetReader):
@@ -95,8 +109,8 @@ class SubsamplingReader(DatasetReader):
     returns its own of those that are chosen.
 
     A part has whole units. Instances with the same `unit_of(instance)` of a reader
-    `WithUnits` belong to one unit; otherwise each instance is one. The units are in the
-    order in which they are read, or as a reader `ListingUnits` lists them.
+    `WithUnits` belong to one unit; otherwise each instance is one. Parts are measured in
+    instances, or in units if the reader is `ListingUnits`.
     """
 
     def __init__(
@@ -133,10 +147,10 @@ class SubsamplingReader(DatasetReader):
         of_instances: list[Hashable] = list(range(len(instances)))
         if isinstance(self._reader, WithUnits):
             of_instances = [self._reader.unit_of(one) for one in instances]
-        units = list(dict.fromkeys(of_instances))
+        measured: Sequence[Hashable] = of_instances
         if isinstance(self._reader, ListingUnits):
-            units = list(self._reader.units(file_path))
-        chosen = {units[index] for index in unit_indices(len(units), self._part)}
+            measured = self._reader.units(file_path)
+        chosen = units_in(self._part, measured)
         found = []
         for instance, unit in zip(instances, of_instances, strict=True):
             if unit in chosen:
@@ -146,7 +160,8 @@ class SubsamplingReader(DatasetReader):
             got = "all" if found else "none"
             problem = f"expected some instances in the part {start:g} to {end:g}"
             problem += f", got {got}"
-            hint = f"the data have {len(units)} units, which are not divided"
+            count = len(set(measured))
+            hint = f"the data have {count} units, which are not divided"
             raise InputError(problem, file=str(file_path), hint=hint)
         return found
 
@@ -175,9 +190,9 @@ class ShareDataLoader(MultiProcessDataLoader):
     - `share`: the fraction of the instances in the part, drawn at random; 1 or more:
       all of them.
     - `part`: start and end of the part that is read, in file order, as fractions of the
-      units. Units are not divided: documents (coreference, SRL), articles (SQuAD; if
-      there is only one, its paragraphs), pairs with the same premise (SNLI), sentences
-      with their phrases.
+      instances (SST: of the sentences). Units are not divided: documents (coreference,
+      SRL), articles (SQuAD; if there is only one, its paragraphs), pairs with the same
+      premise (SNLI), sentences with their phrases.
     - `share_seed`: seed of the sample. Samples with the same seed are nested.
     - `batch_size`: instances in a batch, if there is no `batch_sampler`.
     - `drop_last`: if true, drop a last batch with fewer than `batch_size` instances.
