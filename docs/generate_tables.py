@@ -22,7 +22,7 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 - `{data RUN BASELINE}`: its standard error over the sentences, see
   benchmarks/score_blocks.py; `{data RUN BASELINE aside}`: of the part put aside;
 - `{both RUN BASELINE}`: as `gain`, with the standard error over seeds and sentences
-  together, if both are known; `{both RUN BASELINE aside}`;
+  together, if both are known; `{both RUN BASELINE aside}`; `{joint ...}`: this error;
 - `{final RUN N}`: the mean of the last N epochs in place of the best one's score: mean
   and deviation over the seeds; `{final RUN N BASELINE}`: the difference, as `gain`;
 - `{value RUN NAME FORMAT}`: another number among its scores;
@@ -152,10 +152,8 @@ def best(one: Runs) -> str:
     return f"{max(one.scores):.1f}"
 
 
-def standard_error(high: Runs, low: Runs) -> float | None:
-    """Of the difference of two means; `None` if one of them has one seed."""
-    if not (high.has_seeds and low.has_seeds):
-        return None
+def standard_error(high: Runs, low: Runs) -> float:
+    """Of the difference of two means, each of several seeds."""
     squares = high.deviation**2 / len(high.scores) + low.deviation**2 / len(low.scores)
     return float(squares**0.5)
 
@@ -174,10 +172,9 @@ def error(high: Runs, low: Runs) -> str:
 
 
 def gain(high: Runs, low: Runs) -> str:
-    found = standard_error(high, low)
-    if found is None:
+    if not (high.has_seeds and low.has_seeds):
         return increase(high, low)
-    return f"{increase(high, low)} ({found:.1f})"
+    return f"{increase(high, low)} ({error(high, low)})"
 
 
 def by(high: Runs, low: Runs) -> str:
@@ -187,10 +184,10 @@ def by(high: Runs, low: Runs) -> str:
 def agrees(high: Runs, low: Runs, paper: str) -> str:
     """Whether a difference has the paper's sign; `open` for a small one."""
     found = high.mean - low.mean
-    error = standard_error(high, low)
-    if error is None and abs(found) < OPEN_BELOW:
-        return "open"
-    if error is not None and abs(found) < OPEN_ERRORS * error:
+    smallest = OPEN_BELOW
+    if high.has_seeds and low.has_seeds:
+        smallest = OPEN_ERRORS * standard_error(high, low)
+    if abs(found) < smallest:
         return "open"
     return "yes" if found * float(paper) > 0 else "no"
 
@@ -235,14 +232,19 @@ def data(high: Runs, low: Runs, part: str = "dev") -> str:
     return "–" if found is None else f"{found:.1f}"
 
 
-def both(high: Runs, low: Runs, part: str = "dev") -> str:
-    """Over other seeds and other sentences, which are independent."""
-    over_seeds = standard_error(high, low)
+def joint(high: Runs, low: Runs, part: str = "dev") -> str:
+    """
+    The standard error of a difference over other seeds and other sentences, which are
+    independent; that over seeds if the other one is not known.
+    """
     over_data = data_error(high, low, part)
-    if over_seeds is None or over_data is None:
-        return gain(high, low)
-    error = (over_seeds**2 + over_data**2) ** 0.5
-    return f"{increase(high, low)} ({error:.1f})"
+    if over_data is None:
+        return error(high, low)
+    return f"{(standard_error(high, low) ** 2 + over_data**2) ** 0.5:.1f}"
+
+
+def both(high: Runs, low: Runs, part: str = "dev") -> str:
+    return f"{increase(high, low)} ({joint(high, low, part)})"
 
 
 def final_scores(one: Runs, epochs: str) -> list[float]:
@@ -319,6 +321,7 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "relative": relative,
     "data": data,
     "both": both,
+    "joint": joint,
     "final": final,
     "value": value,
     "curve": curve,

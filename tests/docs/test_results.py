@@ -58,30 +58,29 @@ STATED = [
     (
         "RESULTS.md",
         "SQuAD gains {by aside:squad-elmo%aside_f1 aside:squad-baseline%aside_f1} "
-        "(SE {error aside:squad-elmo%aside_f1 aside:squad-baseline%aside_f1}), "
+        "(SE {joint aside:squad-elmo%aside_f1 aside:squad-baseline%aside_f1 aside}), "
         "SNLI {by aside:snli-elmo%aside_accuracy "
-        "aside:snli-baseline%aside_accuracy} ({error "
-        "aside:snli-elmo%aside_accuracy aside:snli-baseline%aside_accuracy}),",
+        "aside:snli-baseline%aside_accuracy} ({joint "
+        "aside:snli-elmo%aside_accuracy aside:snli-baseline%aside_accuracy aside}),",
     ),
     (
         "RESULTS.md",
-        "SRL {by aside:srl-elmo%aside_f1 aside:srl-baseline%aside_f1} ({error "
-        "aside:srl-elmo%aside_f1 aside:srl-baseline%aside_f1}), coreference {by "
-        "aside:coref-elmo%aside_f1 aside:coref-baseline%aside_f1} ({error "
-        "aside:coref-elmo%aside_f1 aside:coref-baseline%aside_f1}),",
+        "SRL {by aside:srl-elmo%aside_f1 aside:srl-baseline%aside_f1} ({joint "
+        "aside:srl-elmo%aside_f1 aside:srl-baseline%aside_f1 aside}), coreference {by "
+        "aside:coref-elmo%aside_f1 aside:coref-baseline%aside_f1} ({joint "
+        "aside:coref-elmo%aside_f1 aside:coref-baseline%aside_f1 aside}),",
     ),
     (
         "RESULTS.md",
-        "NER {by aside:ner-elmo%aside_f1 aside:ner-baseline%aside_f1} ({error "
-        "aside:ner-elmo%aside_f1 aside:ner-baseline%aside_f1}), SST-5 nothing ({by "
-        "aside:sst-elmo%aside_accuracy aside:sst-baseline%aside_accuracy}, {error "
-        "aside:sst-elmo%aside_accuracy aside:sst-baseline%aside_accuracy})",
+        "NER {by aside:ner-elmo%aside_f1 aside:ner-baseline%aside_f1} ({joint "
+        "aside:ner-elmo%aside_f1 aside:ner-baseline%aside_f1 aside}), SST-5 nothing ({by "
+        "aside:sst-elmo%aside_accuracy aside:sst-baseline%aside_accuracy}, {joint "
+        "aside:sst-elmo%aside_accuracy aside:sst-baseline%aside_accuracy aside})",
     ),
     (
         "results/table-1.md",
-        "has {by table1:squad-baseline aside:squad-baseline} points less than in "
-        "Table 1 without ELMo, and {by table1:squad-elmo aside:squad-elmo} less "
-        "with it",
+        "and {by table1:squad-baseline aside:squad-baseline} points less without "
+        "ELMo, {by table1:squad-elmo aside:squad-elmo} less with it",
     ),
     (
         "RESULTS.md",

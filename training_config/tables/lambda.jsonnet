@@ -9,6 +9,6 @@ local rows = import 'rows.libsonnet';
   increase: { over: 'baseline' },
   rows: [rows.baseline('ner')] + [
     rows.elmo('ner', 'λ=%g' % lambda) { name: 'ner-lambda-%g' % lambda, changes: rows.weighted(lambda) }
-    for lambda in [0.0, 0.001, 0.01, 0.1, 1.0]
+    for lambda in [0.0, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0]
   ],
 }
