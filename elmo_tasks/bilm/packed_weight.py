@@ -214,7 +214,7 @@ def pack_weight(weight: Tensor, dtype: torch.dtype) -> PackedWeight:
 def weight_class(dtype: torch.dtype) -> type[PackedWeight] | None:
     """The class of the weights of products in `dtype` on this CPU, if it has them."""
     for candidate in _candidates(dtype):
-        if _computes(candidate, dtype):
+        if _computes(candidate, dtype):  # type: ignore[arg-type]  # a class has a hash
             return candidate
     return None
 

@@ -2,10 +2,12 @@
 
 import logging
 import platform
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -94,7 +96,7 @@ def cpu_products() -> str:
     The vector instructions of this CPU that matter for matrix products, and how it
     computes in low precision.
     """
-    capabilities = {}
+    capabilities: Mapping[str, Any] = {}
     if hasattr(torch.cpu, "get_capabilities"):  # not in an older torch
         capabilities = torch.cpu.get_capabilities()
     units = [name for name in _UNITS if capabilities.get(name)]
