@@ -1,10 +1,10 @@
 """
 Speed and memory of the biLM at the paper's size, compared with AllenNLP's on the same
-random weights.
+random weights, and with the speed of its matrix products alone.
 """
 
 import argparse
-import platform
+import os
 import random
 import statistics
 import subprocess
@@ -19,11 +19,16 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
+from elmo_tasks.bilm.lstm import TOKENS_AT_ONCE
+from elmo_tasks.elmo.devices import cpu_products, cpu_type
 from elmo_tasks.formats.text.text_files import open_text
 from tests.gpu import pretend
 from tests.gpu.operators import operators_of_a_step
 
 TOLERANCE = 1e-5
+
+LIMITS = ("ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "FBGEMM_ENABLE_INSTRUCTIONS")
+"""Variables that keep libraries from some vector units of the processor."""
 
 Run = Callable[[Tensor], Any]
 
@@ -106,9 +111,46 @@ def require_equal(runs: dict[str, Run], ids: Tensor) -> None:
 
 
 def seconds(run: Run, ids: Tensor) -> float:
-    start = time.perf_counter()
+    """Processor time of one thread, which other processes hardly change; else time."""
+    clock = time.perf_counter
+    if torch.get_num_threads() == 1:
+        clock = time.process_time
+    start = clock()
     run(ids)
-    return time.perf_counter() - start
+    return clock() - start
+
+
+class Products:
+    """The matrix products of the LSTMs of a biLM, and nothing between them."""
+
+    def __init__(self, bilm: BiLM) -> None:
+        self.bilm = bilm
+
+    def __call__(self, ids: Tensor) -> None:
+        """As many as for character ids [B, T, C] without padding, of random vectors."""
+        rows, tokens = ids.shape[:2]
+        options = self.bilm.options
+        inputs = torch.randn(rows * (tokens + 2), options.projection_dim)
+        exposed = torch.randn(rows, options.dim)
+        for stack in (self.bilm.forward_stack, self.bilm.backward_stack):
+            for layer in stack.layers:
+                names = "input_weight", "hidden_weight", "projection"
+                dtype = self.bilm.product_dtype or self.bilm.dtype
+                to_gates, recur, project = [
+                    layer.linear(name, dtype=dtype, grad=False) for name in names
+                ]
+                for part in inputs.split(max(TOKENS_AT_ONCE, rows)):
+                    to_gates(part)
+                for _ in range(tokens + 2):
+                    recur(inputs[:rows])
+                    project(exposed)
+
+    def gflop(self, ids: Tensor) -> float:
+        """Floating-point operations of a call, in 10^9."""
+        rows, tokens = ids.shape[:2]
+        options = self.bilm.options
+        layer = 9 * options.dim * options.projection_dim  # weights of a direction
+        return 2 * rows * (tokens + 2) * 2 * options.n_layers * layer / 1e9
 
 
 def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
@@ -136,10 +178,31 @@ def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> None:
     for _ in range(repeats + 1):
         batches.append(batch_to_ids(random_sentences(rows, tokens, draw)))
     require_equal(runs, batches[0])
-    times = {}
-    for name, run in runs.items():
-        times[name] = [seconds(run, ids) for ids in batches[1:]]
+    times: dict[str, list[float]] = {}
+    for ids in batches[1:]:
+        for name, run in runs.items():
+            times.setdefault(name, []).append(seconds(run, ids))
     table(f"{rows} x {tokens}", times, [rows * tokens] * repeats)
+
+
+def measure_products(both: Both, rows: int, tokens: int, repeats: int) -> None:
+    """Prints the rate of the products, and their share of the time, of each precision."""
+    draw = random.Random(13)
+    runs = both.runs()
+    del runs["allennlp"]
+    ids = batch_to_ids(random_sentences(rows, tokens, draw))
+    for name, run in runs.items():
+        products = Products(run)
+        rates = []
+        shares = []
+        for _ in range(repeats):
+            whole = seconds(run, ids)
+            alone = seconds(products, ids)
+            rates.append(products.gflop(ids) / alone)
+            shares.append(alone / whole)
+        rate = f"{statistics.median(rates):.0f} | {min(rates):.0f}-{max(rates):.0f}"
+        share = f"{statistics.median(shares):.2f}"
+        print(f"| {rows} x {tokens} | {name} | {rate} | {share} |", flush=True)
 
 
 def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> None:
@@ -227,9 +290,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         both = Both(Path(folder))
         BiLM(BiLMOptions()).save_files(*both.files)
-        print(
-            f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, 4096/512\n"
-        )
+        print_machine(arguments.threads)
         print(
             "| | | tokens/s, median | range | times allennlp |\n|---|---|---|---|---|"
         )
@@ -238,11 +299,25 @@ def main() -> None:
         measure_token_encoder(
             both, arguments.text, max(1, arguments.repeats // 3), arguments.text_tokens
         )
+        print(
+            "\n| | | GFLOP/s of the LSTMs' products | range | share of the time |"
+            "\n|---|---|---|---|---|"
+        )
+        for rows in (32, 1):
+            measure_products(both, rows, 25, arguments.repeats)
         print("\n| | | peak, GB | before the batch |\n|---|---|---|---|")
         measure_memory(both, 32, 25)
         measure_memory(both, 1, arguments.long_text)
     if pretend.available():
         print_operators()
+
+
+def print_machine(threads: int) -> None:
+    """The processor, and what keeps libraries from its vector units."""
+    print(f"torch {torch.__version__}, {threads} threads, 4096/512, random weights")
+    print(f"{cpu_type()}; vector units: {cpu_products()}")
+    limits = [f"{name}={os.environ[name]}" for name in LIMITS if name in os.environ]
+    print(f"limited by: {' '.join(limits) or 'nothing'}\n")
 
 
 def print_operators() -> None:

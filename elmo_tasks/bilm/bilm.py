@@ -74,11 +74,11 @@ class BiLM(nn.Module):
     - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is
       faster on GPUs and on CPUs with AVX512-BF16, AVX-NE-CONVERT or AMX, and gives
       vectors whose cosine with the float32 ones is above 0.999; or `int8`, for
-      inference on a CPU with VNNI, which is faster still and needs a quarter of the
-      memory, with cosines above 0.995. Another CPU computes in float32, with weights
-      that are not rounded, and a warning says so; `emulated_bfloat16` is bfloat16 on
-      any CPU. States and layers have the parameters' type. `torch.autocast` does not
-      change the precision.
+      inference on a CPU with VNNI or AVX2, which is faster still and needs a quarter
+      of the memory, with cosines above 0.995. Another CPU computes in float32, with
+      weights that are not rounded, and a warning says so; `emulated_bfloat16` is
+      bfloat16 on any CPU. States and layers have the parameters' type. `torch.autocast`
+      does not change the precision.
     - `initialize`: if false, the weights of the LSTMs are not initialized and must be
       loaded.
     """
@@ -99,7 +99,7 @@ class BiLM(nn.Module):
             raise InputError(f"precision: expected {expected}, got {precision!r}")
         if precision == "int8" and not can_pack(torch.device("cpu"), torch.int8):
             logger.warning(
-                "precision int8 needs a CPU with VNNI and torch with oneDNN: this biLM"
+                "precision int8 needs a CPU with AVX2 and torch with oneDNN: this biLM"
                 " computes in float32"
             )
             precision = "float32"

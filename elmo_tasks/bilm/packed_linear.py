@@ -1,10 +1,9 @@
 """
-Matrix products with weights packed once for oneDNN, which saves time and memory on a
-CPU.
+Matrix products with weights packed once (`packed_weight`), which saves time and memory
+on a CPU.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -12,151 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.precision import INFERENCE_PRECISIONS
-from elmo_tasks.errors import InputError
-
-Linear = Callable[[Tensor], Tensor]
-"""Inputs [..., K] -> outputs [..., M]."""
-
-
-_LARGEST = 127
-"""The largest absolute value of 8 bits with a sign."""
-
-_ZERO = 128
-"""What stands for 0 in 8 bits without a sign, which oneDNN wants the inputs in."""
-
-_WIDEST = 2**16
-"""Numbers of a row in 8 bits whose sum of products fits into 32 bits."""
-
-_SMALLEST = 1e-30
-"""The largest absolute value of a row of zeros, which must not divide by 0."""
-
-
-class PackedWeight:
-    """
-    A constant weight matrix in the memory layout in which oneDNN computes.
-
-    Axes of the weight [M, ...] after the first are flattened to K; `dtype`, float32 or
-    bfloat16, is the data type of the packed values, of the products and of their
-    outputs.
-    """
-
-    def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
-        self.dtype = dtype
-        self.output_dtype = dtype
-        self._shape = weight.shape
-        self._weight_dtype = weight.dtype
-        flat = weight.detach().flatten(1).to(dtype)  # [M, K]
-        self._packed = torch.ops.mkldnn._reorder_linear_weight.default(flat)
-
-    def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
-        """
-        `inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M];
-        without a gradient.
-        """
-        if bias is not None:
-            bias = bias.contiguous()  # oneDNN reads it as if it were
-        return torch.ops.mkldnn._linear_pointwise.default(
-            inputs.to(self.dtype), self._packed, bias, "none", [], ""
-        )
-
-    def linear(self, bias: Tensor | None) -> Linear:
-        """The function `inputs @ weight.T + bias` with a constant bias [M]."""
-        constant = None
-        if bias is not None:
-            constant = bias.detach().to(self.output_dtype)
-
-        def product(inputs: Tensor) -> Tensor:
-            return self(inputs, constant)
-
-        return product
-
-    def unpack(self) -> Tensor:
-        """
-        The weight with its original shape and data type; values packed in bfloat16 come
-        back rounded.
-        """
-        return self._packed.to_dense().to(self._weight_dtype).view(self._shape)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # a constant
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.unpack(), self.dtype)
-
-
-class QuantizedWeight(PackedWeight):
-    """
-    A `PackedWeight` of 8-bit integers; `dtype` is int8, the outputs are in float32.
-
-    Each row of the weight has a scale, its largest absolute value divided by 127, and
-    so has each row of the inputs, which are rounded at every call. The sums of
-    products are exact integers of 32 bits, so that the outputs for a row of inputs do
-    not depend on the other rows.
-    """
-
-    def __init__(self, weight: Tensor, dtype: torch.dtype = torch.int8) -> None:
-        self.dtype = dtype
-        self.output_dtype = torch.float32
-        self._shape = weight.shape
-        self._weight_dtype = weight.dtype
-        flat = weight.detach().flatten(1).float().contiguous()  # [M, K]
-        if flat.shape[1] > _WIDEST:
-            raise InputError(
-                f"precision int8: expected rows of at most {_WIDEST:,} numbers, got"
-                f" {flat.shape[1]:,}"
-            )
-        scales = flat.abs().amax(1).clamp(min=_SMALLEST) / _LARGEST  # [M]
-        # With 16 bits of the mantissa 127 times a scale is exact, so that weights that
-        # were unpacked get the same scales again.
-        self._scales = (scales.view(torch.int32) & -256).view(torch.float32)
-        values = (flat / self._scales[:, None]).round().to(torch.int8)
-        self._packed = torch.ops.onednn.qlinear_prepack.default(values, None)
-        self._ones = torch.ones(len(flat))
-        self._zeros = torch.zeros(len(flat), dtype=torch.int32)
-
-    def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
-        """As that of `PackedWeight`; the outputs are in float32."""
-        inputs = inputs.float()
-        largest = inputs.abs().amax(-1, keepdim=True).clamp(min=_SMALLEST)  # [..., 1]
-        scaled = inputs * (_LARGEST / largest)
-        rounded = scaled.add_(_ZERO + 0.5).to(torch.uint8)  # which drops the fraction
-        # All scales are 1 here: oneDNN would multiply by others in another order where
-        # there is a single row.
-        outputs = torch.ops.onednn.qlinear_pointwise.default(
-            rounded,
-            1.0,
-            _ZERO,
-            self._packed,
-            self._ones,
-            self._zeros,
-            None,  # bias
-            1.0,  # scale and zero of the outputs
-            0,
-            torch.float32,
-            "none",
-            [],
-            "",
-        )
-        # oneDNN flattens the axes of empty inputs.
-        outputs = outputs.view(*inputs.shape[:-1], len(self._scales))  # [..., M]
-        outputs.mul_(self._scales).mul_(largest / _LARGEST)
-        if bias is not None:
-            outputs.add_(bias)
-        return outputs
-
-    def unpack(self) -> Tensor:
-        """The weight with its original shape and data type, rounded to 8 bits."""
-        values = self._packed.to_dense().t().contiguous()  # [M, K]
-        unpacked = values * self._scales[:, None]
-        return unpacked.to(self._weight_dtype).view(self._shape)
-
-
-def pack_weight(weight: Tensor, dtype: torch.dtype) -> PackedWeight:
-    """A weight packed for products in `dtype`, one of `INFERENCE_PRECISIONS`."""
-    if dtype == torch.int8:
-        return QuantizedWeight(weight)
-    return PackedWeight(weight, dtype)
+from elmo_tasks.bilm.packed_weight import (
+    Linear,
+    PackedWeight,
+    pack_weight,
+    weight_class,
+)
 
 
 def packed_linear(
@@ -291,28 +151,14 @@ def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
     return (
         device.type == "cpu"
         and torch._C._get_mkldnn_enabled()
-        and _has_packed_linear(dtype)
+        and weight_class(dtype) is not None
     )
-
-
-@cache
-def _has_packed_linear(dtype: torch.dtype) -> bool:
-    """Try it once: the operators are not part of torch's public interface."""
-    if dtype not in INFERENCE_PRECISIONS.values():
-        return False
-    weight = torch.ones(16, 16)
-    try:
-        if dtype == torch.int8 and not torch.cpu._is_vnni_supported():
-            return False  # oneDNN's products in 8 bits would be slow and saturate
-        return torch.allclose(pack_weight(weight, dtype)(weight).float(), 16 * weight)
-    except (RuntimeError, AttributeError, TypeError):
-        return False
 
 
 def _plain_linear(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Linear:
     if dtype == torch.int8:
         raise RuntimeError(
-            "products in 8 bits need a CPU with VNNI, torch with oneDNN, and no gradient"
+            "products in 8 bits need a CPU with AVX2, torch with oneDNN, and no gradient"
         )
     flat = weight.flatten(1).to(dtype)  # [M, K]
     converted = None if bias is None else bias.to(dtype)

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
         return
     import torch
 
-    from elmo_tasks.elmo.devices import cpu_type
+    from elmo_tasks.elmo.devices import cpu_products, cpu_type
 
     print(
         f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}"
@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> None:
     print(
         f"CPU: {cpu_type()}; {os.cpu_count()} cores, {torch.get_num_threads()} threads"
     )
+    print(f"vector units: {cpu_products()}")
     numbers = range(torch.cuda.device_count())
     names = [torch.cuda.get_device_name(number) for number in numbers]
     print(f"GPU: {', '.join(names) or 'none'}")

@@ -2,16 +2,35 @@
 
 import logging
 import platform
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from elmo_tasks.bilm.packed_linear import can_pack
+from elmo_tasks.bilm.packed_weight import QuantizedWeight, weight_class
+from elmo_tasks.bilm.precision import has_bfloat16
 from elmo_tasks.errors import InputError, shown
 
 _HINT = "the installed PyTorch can use no other device of this machine"
+
+_UNITS = (
+    "avx2",
+    "avx_vnni",
+    "avx_ne_convert",
+    "avx512_f",
+    "avx512_vnni",
+    "avx512_bf16",
+    "amx_int8",
+    "amx_bf16",
+    "neon",
+    "sve",
+)
+"""What torch calls vector instructions."""
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +89,26 @@ def cpu_type() -> str:
     with suppress(OSError):
         model = _model_name(Path("/proc/cpuinfo").read_text()) or model
     return f"{model}, {torch.backends.cpu.get_cpu_capability()}"
+
+
+def cpu_products() -> str:
+    """
+    The vector instructions of this CPU that matter for matrix products, and how it
+    computes in low precision.
+    """
+    capabilities: Mapping[str, Any] = {}
+    if hasattr(torch.cpu, "get_capabilities"):  # not in an older torch
+        capabilities = torch.cpu.get_capabilities()
+    units = [name for name in _UNITS if capabilities.get(name)]
+    bfloat16 = "in bfloat16" if has_bfloat16() else "in float32"
+    int8 = "in float32"
+    if can_pack(torch.device("cpu"), torch.int8):
+        is_onednn = weight_class(torch.int8) is QuantizedWeight
+        int8 = f"in 8 bits by {'oneDNN' if is_onednn else 'FBGEMM'}"
+    return (
+        f"{', '.join(units) or 'unknown'}; precision bfloat16 computes {bfloat16},"
+        f" int8 {int8}"
+    )
 
 
 def _model_name(cpuinfo: str) -> str | None:
