@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     """A word, the byte where its vector begins, and the vector, as bytes."""
 
     word: bytes
-    place: int
+    offset: int
     vector: bytes
 
 
@@ -71,16 +71,16 @@ def read_binary(
             line=1,
             hint="set embedding_dim of the word vectors to the file's dimension",
         )
-    size, place = FLOAT.itemsize * width, len(header)
+    size, offset = FLOAT.itemsize * width, len(header)
     with _explained(file):
         for number in range(1, count + 1):
             word = _read_word(stream, number, file)
-            place += len(word)
+            offset += len(word)
             vector = stream.read(size)
             if len(vector) < size:
                 raise _cut(number, count, file)
-            yield Entry(word[:-1].lstrip(b"\n"), place, vector)
-            place += size
+            yield Entry(word[:-1].lstrip(b"\n"), offset, vector)
+            offset += size
         if stream.read(2) not in (b"", b"\n"):
             problem = f"expected the end of the file after {count:,} vectors"
             raise InputError(problem, file=file, hint="is the header right?")

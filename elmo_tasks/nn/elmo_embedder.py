@@ -1,6 +1,6 @@
 """
 Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of
-them for each place.
+them for each place: `input` and `output`, where a task model adds ELMo vectors.
 """
 
 import difflib

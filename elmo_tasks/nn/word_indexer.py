@@ -65,7 +65,7 @@ class WordIndexer(TokenIndexer):
         """
         `tokens`: an id for each of T tokens, never that of the padding. For the look-up
         n from 0: `vectors_n`, the spellings of the words that it found, each once, and
-        `rows_n`, for each token the place of its word among them from 1, else 0.
+        `rows_n`, for each token the row of its word among them from 1, else 0.
         """
         known = vocabulary.get_token_to_index_vocabulary(self._namespace)
         unknown = vocabulary.get_token_index(vocabulary._oov_token, self._namespace)

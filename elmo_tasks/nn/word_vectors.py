@@ -152,11 +152,12 @@ class WordVectors(TokenEmbedder):
 
     def _in_table(self, tokens: Tensor) -> Tensor:
         """Word ids [B, T] -> vectors [B, T, D]."""
-        place = tokens - self._first_fixed  # among fixed words, and new ones after them
-        is_fixed = (place >= 0) & (place < len(self.fixed))  # [B, T]
-        fixed_ids = place.clamp(0, len(self.fixed) - 1)
+        # Among the fixed words, and the new ones after them.
+        position = tokens - self._first_fixed
+        is_fixed = (position >= 0) & (position < len(self.fixed))  # [B, T]
+        fixed_ids = position.clamp(0, len(self.fixed) - 1)
         fixed = nn.functional.embedding(fixed_ids, self.fixed)  # [B, T, D]
-        ids = torch.where(place < 0, tokens, tokens - len(self.fixed))
+        ids = torch.where(position < 0, tokens, tokens - len(self.fixed))
         ids = torch.where(is_fixed, self._first_fixed - 1, ids)
         vectors = nn.functional.embedding(ids, self.weight, padding_idx=0)
         return torch.where(is_fixed[..., None], fixed, vectors)
@@ -213,11 +214,11 @@ class WordVectors(TokenEmbedder):
 
     def _row(self, word_id: int) -> Tensor:
         """The vector of a word, [D]."""
-        place = word_id - self._first_fixed
-        if place < 0:
+        position = word_id - self._first_fixed
+        if position < 0:
             return self.weight[word_id].detach()
-        if place < len(self.fixed):
-            return self.fixed[place]
+        if position < len(self.fixed):
+            return self.fixed[position]
         return self.weight[word_id - len(self.fixed)].detach()
 
     def _load_from_state_dict(

@@ -119,7 +119,7 @@ _MOST_PASSES = 4  # bounds the time; thousands of random texts took at most two
 
 
 class Span(NamedTuple):
-    """A token and its place: `text[start:end] == token`."""
+    """A token and its offsets: `text[start:end] == token`."""
 
     token: str
     start: int

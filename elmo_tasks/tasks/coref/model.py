@@ -204,9 +204,9 @@ class CorefModel(TaskModel):
         found = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
         labels = cluster_labels(document.clusters, tuple(grid.mask.shape))
         own = labels[found[:, 0], found[:, 1]]  # [K]
-        places = torch.column_stack([found, own]).to(encoded.device)  # [K, 3]
-        first, width, labels = places.unbind(1)
-        vectors = self.spans.vectors(grid, encoded, values, places[:, :2])  # [K, G]
+        selected = torch.column_stack([found, own]).to(encoded.device)  # [K, 3]
+        first, width, labels = selected.unbind(1)
+        vectors = self.spans.vectors(grid, encoded, values, selected[:, :2])  # [K, G]
         kept = TopSpans(
             vectors,
             grid.scores[first, width],
@@ -239,9 +239,9 @@ class CorefModel(TaskModel):
             own = labels[rows, None]  # [R, 1]
             same = (own == labels[None, columns]) & (own > 0)  # [R, C]
             losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
-            best, place = scores.max(1)  # [R] each
+            best, column = scores.max(1)  # [R] each
             # 0 is the score of no antecedent.
-            found.append(torch.where(best > 0, place + columns.start, -1))
+            found.append(torch.where(best > 0, column + columns.start, -1))
         return torch.stack(losses).sum(), torch.cat(found)
 
     def _window(self, document: Document) -> Document:

@@ -217,11 +217,11 @@ def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
     for row, one in enumerate(metadata):
         passage = Sentence([], one["passage"], one["offsets"])
         answers = []
-        for place, score in enumerate(scores[row]):
+        for rank, score in enumerate(scores[row]):
             if score > -torch.inf:
-                answer = passage.located(starts[row][place], ends[row][place] + 1)
+                answer = passage.located(starts[row][rank], ends[row][rank] + 1)
                 answer["score"] = score
-                answer["probability"] = probabilities[row][place]
+                answer["probability"] = probabilities[row][rank]
                 answers.append(answer)
         found.append(answers)
     return found

@@ -61,7 +61,7 @@ class SrlPredictor(SentencePredictor):
         for one in inputs:
             sentence = self.read(one)
             predicates = self._predicates(sentence, one)
-            pairs += [(sentence, place) for place in predicates]
+            pairs += [(sentence, predicate) for predicate in predicates]
             counts.append(len(predicates))
             found.append({"tokens": sentence.words})
         frames = iter(self._frames(pairs))
@@ -107,7 +107,7 @@ class SrlPredictor(SentencePredictor):
             return sorted(set(json_dict["predicates"]))
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
         words = enumerate(sentence.words)
-        return [place for place, word in words if word.lower() in known]
+        return [index for index, word in words if word.lower() in known]
 
     def _instance(self, sentence: Sentence, predicate: int) -> Instance:
         instance = self._dataset_reader.text_to_instance(sentence.words, predicate)

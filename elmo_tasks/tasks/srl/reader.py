@@ -183,8 +183,8 @@ class SrlReader(DocumentReader):
             SKIPPED: skipped,
         }
         marked = []
-        for place, word in enumerate(words):
-            marked.append(shared_token(word, type_id=int(place == predicate)))
+        for index, word in enumerate(words):
+            marked.append(shared_token(word, type_id=int(index == predicate)))
         return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 
