@@ -116,8 +116,8 @@ class SenseCorpus(NamedTuple):
         for block in encode_blocks(frozen, words, what=self.name):
             for start in block.starts:
                 for target in next(sentences).targets:
-                    place = slice(start + target.start, start + target.end)
-                    yield target, block.layers[:, place].mean(1)
+                    tokens = slice(start + target.start, start + target.end)
+                    yield target, block.layers[:, tokens].mean(1)
 
 
 class WsdRow(NamedTuple):
