@@ -56,7 +56,7 @@ _STORE = "layers.sqlite"
 
 Description = dict[str, Any]
 """
-Contents of `source.json`: sha256 and places of the files, state, precision, stored
+Contents of `source.json`: sha256 and paths of the files, state, precision, stored
 type, format.
 """
 
@@ -143,18 +143,14 @@ class LayerCache:
             self._write(description, _compute(source, ids, missing, layers))
         return LayerOutput(layers, mask)
 
-    def place(self, source: LayerSource) -> Path:
-        """The file with the layers of a source that was loaded from the files."""
-        return self._store(self._describe(source))
-
     def _limit(self, limit_gb: float | None) -> int:
         """The maximal size in bytes."""
         if limit_gb is not None:
             return int(limit_gb * GIGABYTE)
-        place = self.cache_dir
-        while not place.is_dir():
-            place = place.parent
-        room = shutil.disk_usage(place).free * 9 // 10
+        existing = self.cache_dir
+        while not existing.is_dir():
+            existing = existing.parent
+        room = shutil.disk_usage(existing).free * 9 // 10
         return self._used() + room
 
     def _store(self, description: Description) -> Path:
@@ -273,14 +269,14 @@ def _compute(
     stored = rounded.cpu()
     fits = stored.isfinite().all(3).all(2).all(0).tolist()  # [M]
     values = {}
-    for place, (key, sentence) in enumerate(sentences.items()):
+    for index, (key, sentence) in enumerate(sentences.items()):
         length = sentence.length
         result = computed
-        if fits[place]:
+        if fits[index]:
             result = rounded
-            values[key] = stored[:, place, :length].numpy().tobytes()
+            values[key] = stored[:, index, :length].numpy().tobytes()
         for row in sentence.rows:
-            layers[:, row, :length] = result[:, place, :length]
+            layers[:, row, :length] = result[:, index, :length]
     return values
 
 

@@ -105,7 +105,7 @@ class File:
         return name
 
     @property
-    def place(self) -> str:
+    def absolute_name(self) -> str:
         """A name that means the same file from any folder."""
         if is_remote(self.name) or self.name == BUNDLED:
             return self.name

@@ -1,6 +1,6 @@
 """
 Which models a training has used: `model.json`, beside the config of a run and in its
-archive, is the only place that says so. A trained model opens only with these files.
+archive, alone says so. A trained model opens only with these files.
 
 It is a list with an object for each model: its `kind`, and under `files`, by the keys of
 the config, the `name` that the config gave, the `sha256`, and the `path` where the file
@@ -212,8 +212,8 @@ def look_beside(folder: Path, archive: Path) -> None:
     found = {}
     for record in read_record(folder):
         for key, file in record.files.items():
-            places = [file.path, _bundled_path(key)]
-            if _equal_path(file.sha256, places) is None:
+            paths = [file.path, _bundled_path(key)]
+            if _equal_path(file.sha256, paths) is None:
                 path = _equal_path(file.sha256, _near(archive, file.path))
                 if path is not None:
                     found[file.sha256] = str(path)
@@ -230,8 +230,8 @@ def look_beside(folder: Path, archive: Path) -> None:
 
 
 def _near(archive: Path, path: Path) -> Iterator[Path]:
-    place = archive.absolute()
-    for folder in (place, *place.parents):
+    archive = archive.absolute()
+    for folder in (archive, *archive.parents):
         for start in range(1, len(path.parts)):
             yield folder.joinpath(*path.parts[start:])
 
@@ -274,12 +274,12 @@ def _missing(
     if is_remote(file.name):
         return error
     what = SOURCES[record.kind].files[key]
-    places = ", ".join([f'"{one}": "PATH"' for one in keys])
+    options = ", ".join([f'"{one}": "PATH"' for one in keys])
     return InputError(
         f"no such file: {what}, on which this model was trained; its sha256 is "
         f"{file.sha256}",
         file=file.name,
-        hint=f"restore it, or pass where it is now: -o '{{{places}}}'",
+        hint=f"restore it, or pass where it is now: -o '{{{options}}}'",
     )
 
 
