@@ -319,14 +319,14 @@ def log_to_files(error: BaseException) -> None:
 
 
 def _jsonnet_line(message: str) -> str:
-    """The problem in a Jsonnet error, and its place unless the problem includes it."""
+    """The problem in a Jsonnet error, and its position unless the problem includes it."""
     first, _, stack = message.partition("\n")
     for prefix in JSONNET_PREFIXES:
         first = first.removeprefix(prefix)
-    place = stack.partition("\n")[0].strip().partition("\t")[0]
-    if not place:
+    position = stack.partition("\n")[0].strip().partition("\t")[0]
+    if not position:
         return first
-    return f"{first} (at {place})"
+    return f"{first} (at {position})"
 
 
 def _os_error_line(error: OSError) -> str | None:

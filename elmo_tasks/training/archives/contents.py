@@ -63,12 +63,12 @@ def _gather(source: Path, folder: Path) -> None:
     if source.is_dir():
         for path in _archived(source):
             require_regular(path)
-            place = folder / path.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
+            target = folder / path.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
             if path.name == CONFIG:
-                shutil.copy(path, place)
+                shutil.copy(path, target)
             else:
-                place.symlink_to(path.absolute())
+                target.symlink_to(path.absolute())
     else:
         unpack(source, folder, ARCHIVED, file=source)
     _require_sound(folder, source)

@@ -360,6 +360,6 @@ def explained(file: str | Path) -> Iterator[None]:
             problem = f"the weights do not fit the configuration: {what}"
             hint = (
                 "overrides (-o) of a trained model must change neither its sizes "
-                "nor the place of ELMo"
+                "nor where ELMo is added"
             )
         raise InputError(problem, file=file, hint=hint) from error

@@ -42,8 +42,8 @@ def uses_of(config: Mapping[str, Any]) -> list[Use]:
     path = "trainer.optimizer.parameter_groups"
     for number, group in items(get(config, path)):
         if isinstance(group, list | tuple) and group:
-            for place, regex in enumerate(_strings(group[0])):
-                found.append(Use(f"{path}.{number}.0.{place}", regex, TRAINED))
+            for index, regex in enumerate(_strings(group[0])):
+                found.append(Use(f"{path}.{number}.0.{index}", regex, TRAINED))
     return found
 
 
@@ -66,8 +66,8 @@ def _of_applicator(
     excluded = tuple(_strings(options.get("prevent_regexes")))
     for number, pair in items(options.get("regexes")):
         if isinstance(pair, list | tuple) and pair and isinstance(pair[0], str):
-            place = f"{path}.regexes.{number}"
-            yield Use(place, pair[0], expected, excluded, nested)
+            key = f"{path}.regexes.{number}"
+            yield Use(key, pair[0], expected, excluded, nested)
 
 
 def _strings(value: Any) -> list[str]:
