@@ -48,7 +48,7 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     """
     if compression(opened) is None:
         return opened
-    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16)
+    return io.BufferedReader(_BoundedUnpacking(opened, file, SMALL), 2**16)
 
 
 def check_ratio(
@@ -103,7 +103,7 @@ def unpack(
         else:
             opening = nullcontext(source)
         with opening as raw:
-            bounded = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
+            bounded = _BoundedUnpacking(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
             stream = io.BufferedReader(bounded, 2**16)
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:
@@ -184,7 +184,7 @@ def _is_known(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedUnpacking(io.RawIOBase):
     """
     The contents of a file, decompressed; an `InputError` as `check_ratio` raises it,
     unless the file is a pipe.
