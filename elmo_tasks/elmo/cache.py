@@ -77,8 +77,8 @@ class CacheSettings(Settings):
     ] = None
 
 
-class _Sentence(NamedTuple):
-    """A sentence of `length` tokens, which is in some `rows` of the batch."""
+class _DistinctSentence(NamedTuple):
+    """A sentence of `length` tokens, and all `rows` of the batch that have it."""
 
     length: int
     rows: list[int]
@@ -180,7 +180,7 @@ class LayerCache:
         return description
 
     def _read(
-        self, description: Description, sentences: dict[bytes, _Sentence]
+        self, description: Description, sentences: dict[bytes, _DistinctSentence]
     ) -> dict[bytes, bytes]:
         """The stored values of those sentences that are in the cache."""
         sizes = {}
@@ -255,7 +255,7 @@ def _digest(description: Description) -> bytes:
 def _compute(
     source: LayerSource,
     ids: Tensor,
-    sentences: dict[bytes, _Sentence],
+    sentences: dict[bytes, _DistinctSentence],
     layers: Tensor,
 ) -> dict[bytes, bytes]:
     """
@@ -280,12 +280,14 @@ def _compute(
     return values
 
 
-def _sentences(ids: Tensor, mask: Tensor, *, of: bytes) -> dict[bytes, _Sentence]:
+def _sentences(
+    ids: Tensor, mask: Tensor, *, of: bytes
+) -> dict[bytes, _DistinctSentence]:
     """
     The sentences of ids [B, T, C], except empty ones, by their keys in the store of the
     source with the digest `of`.
     """
-    sentences: dict[bytes, _Sentence] = {}
+    sentences: dict[bytes, _DistinctSentence] = {}
     rows = ids.cpu().contiguous().numpy()
     lengths = (rows > 0).any(2).sum(1).tolist()  # [B]
     for row, length in enumerate(lengths):
@@ -293,7 +295,7 @@ def _sentences(ids: Tensor, mask: Tensor, *, of: bytes) -> dict[bytes, _Sentence
             continue
         key = _key(rows[row, :length], of)
         if key not in sentences:
-            sentences[key] = _Sentence(length, [])
+            sentences[key] = _DistinctSentence(length, [])
         sentences[key].rows.append(row)
     return sentences
 

@@ -49,7 +49,7 @@ class Line(NamedTuple):
     text: str
 
 
-class Sentence(NamedTuple):
+class ParagraphSentence(NamedTuple):
     """The words of a sentence and its paragraph, counted from 0."""
 
     paragraph: int
@@ -134,18 +134,18 @@ def _is_full(line: str, following: str, near: Sequence[str]) -> bool:
 
 def sentences_of_lines(
     lines: Iterable[Line], split: Callable[[str], list[str]]
-) -> Iterator[Sentence]:
+) -> Iterator[ParagraphSentence]:
     """The sentences of a text that has one a line; each is a paragraph."""
     number = 0
     for line in lines:
         if line.text.strip():
-            yield Sentence(number, split(line.text))
+            yield ParagraphSentence(number, split(line.text))
             number += 1
 
 
 def sentences_of_paragraphs(
     lines: Iterable[Line], paragraphs: str, split: Splitter
-) -> Iterator[Sentence]:
+) -> Iterator[ParagraphSentence]:
     """
     The sentences of a raw text. Memory does not grow with the length of a paragraph; a
     sentence of more than 100,000 characters is cut at a line end.
@@ -156,7 +156,7 @@ def sentences_of_paragraphs(
         parts = (text for _, text in group)
         for offset, words in _split_paragraph(parts, split):
             number = first + offset // PARAGRAPH
-            yield Sentence(number, words)
+            yield ParagraphSentence(number, words)
         first = number + 1
 
 

@@ -23,7 +23,7 @@ from elmo_tasks.formats.text.raw_text import blank_pipeline, split_at_blanks
 from elmo_tasks.option_values import BLANK, HeldOut, Paragraphs
 from elmo_tasks.pretraining.text.paragraphs import (
     Line,
-    Sentence,
+    ParagraphSentence,
     find_paragraphs,
     sentence_splitter,
     sentences_of_lines,
@@ -236,7 +236,7 @@ class _Documents:
 
 def _sentences(
     lines: Iterable[Line], language: str | None, paragraphs: str | None
-) -> Iterator[Sentence]:
+) -> Iterator[ParagraphSentence]:
     """The sentences by spaCy's rules for a language; without one, the lines."""
     if language is not None and paragraphs is not None:
         split = sentence_splitter(language)

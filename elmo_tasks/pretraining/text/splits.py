@@ -6,7 +6,7 @@ from gzip import GzipFile
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.pretraining.text.paragraphs import Sentence
+from elmo_tasks.pretraining.text.paragraphs import ParagraphSentence
 from elmo_tasks.system.files import atomic_write
 
 TRAIN = "train"
@@ -32,7 +32,7 @@ class Written(NamedTuple):
 
 
 def write_splits(
-    sentences: Iterator[Sentence],
+    sentences: Iterator[ParagraphSentence],
     outputs: dict[str, Path],
     index: int,
     heldout: int,

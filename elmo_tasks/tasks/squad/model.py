@@ -18,7 +18,7 @@ from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability, Size, checked
-from elmo_tasks.tasks.predictor import Sentence
+from elmo_tasks.tasks.predictor import TokenizedText
 from elmo_tasks.tasks.squad.layers import (
     ChainedPointers,
     MergeAttended,
@@ -215,7 +215,7 @@ def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
     probabilities = best.probabilities.tolist()
     found = []
     for row, one in enumerate(metadata):
-        passage = Sentence([], one["passage"], one["offsets"])
+        passage = TokenizedText([], one["passage"], one["offsets"])
         answers = []
         for rank, score in enumerate(scores[row]):
             if score > -torch.inf:
