@@ -85,7 +85,7 @@ _ELMO_FILES = ("options_file", "weight_file")
 _numbers = count()
 
 
-class Needs:
+class ExternalFiles:
     """
     What a config needs that its archive does not contain.
 
