@@ -75,17 +75,17 @@ class WordIndexer(TokenIndexer):
         indexed: IndexedTokenList = {IDS: ids}
         for number, lookup in enumerate(self._lookups):
             rows = []
-            found: dict[bytes, int] = {}
+            row_of: dict[bytes, int] = {}
             for word, word_id in zip(words, ids, strict=True):
                 spelling = None
                 if word not in known:
                     spelling = lookup.find(word, is_unknown=word_id == unknown)
                 row = 0
                 if spelling is not None:
-                    row = found.setdefault(spelling, len(found) + 1)
+                    row = row_of.setdefault(spelling, len(row_of) + 1)
                 rows.append(row)
             indexed[rows_of(number)] = rows
-            indexed[vectors_of(number)] = list(found)
+            indexed[vectors_of(number)] = list(row_of)
         return indexed
 
     @overrides

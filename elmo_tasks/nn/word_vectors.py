@@ -135,19 +135,19 @@ class WordVectors(TokenEmbedder):
             return vectors
         if vectors_of(number) not in looked_up:
             raise InputError(NOT_LOOKED_UP, hint=HOW_TO_LOOK_UP)
-        found = looked_up[vectors_of(number)].to(vectors.dtype)  # [B, K, D]
-        if found.shape[-2] == 1:  # no word of the batch was looked up
+        file_vectors = looked_up[vectors_of(number)].to(vectors.dtype)  # [B, K, D]
+        if file_vectors.shape[-2] == 1:  # no word of the batch was looked up
             return vectors
-        if found.shape[-1] != vectors.shape[-1]:
+        if file_vectors.shape[-1] != vectors.shape[-1]:
             problem = f"expected vectors of width {vectors.shape[-1]}"
-            got = found.shape[-1]
+            got = file_vectors.shape[-1]
             raise InputError(
                 f"the reader's lookup_files.{number}: {problem}, got {got}"
             )
         if self._normalize:
-            found = unit(found)
+            file_vectors = unit(file_vectors)
         rows = looked_up[rows_of(number)][..., None]  # [B, T, 1]
-        own = found.gather(-2, rows.expand_as(vectors))  # [B, T, D]
+        own = file_vectors.gather(-2, rows.expand_as(vectors))  # [B, T, D]
         return torch.where(rows > 0, own, vectors)
 
     def _in_table(self, tokens: Tensor) -> Tensor:
@@ -188,11 +188,11 @@ class WordVectors(TokenEmbedder):
         added = []
         for word in words:
             like = known.get(word.lower(), rows)
-            found = vectors.get(word)
-            if found is None and like >= rows:
-                found = vectors.get(word.lower())
-            if found is not None:
-                added.append(torch.from_numpy(found).to(self.weight))
+            vector = vectors.get(word)
+            if vector is None and like >= rows:
+                vector = vectors.get(word.lower())
+            if vector is not None:
+                added.append(torch.from_numpy(vector).to(self.weight))
             else:
                 added.append(self._row(like if 0 < like < rows else UNKNOWN))
         weight = torch.cat([self.weight.detach(), torch.stack(added)])

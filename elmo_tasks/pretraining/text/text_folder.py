@@ -97,18 +97,18 @@ class TextFolder:
         record = self._record(index)
         if not record.exists():
             return None
-        found = Prepared.read(record)
-        if sha256_of(file) != found.sha256:
+        prepared = Prepared.read(record)
+        if sha256_of(file) != prepared.sha256:
             raise InputError(
                 "the file has changed since an interrupted call prepared it",
                 file=file,
                 hint="restore it to resume, or name another folder",
             )
         outputs = self.outputs(file, index)
-        for split, written in found.splits.items():
+        for split, written in prepared.splits.items():
             if not _is_there(outputs[split], written):
                 return None
-        return found
+        return prepared
 
     def write_finished(self, prepared: Prepared, index: int) -> None:
         """Record what became of a file, whose text is complete."""
@@ -167,9 +167,9 @@ def _is_there(output: Path, written: Written) -> bool:
     return output.is_file() and output.stat().st_size == written.bytes
 
 
-def _require_same(found: Any, expected: dict[str, Any], file: Path) -> None:
+def _require_same(recorded: Any, expected: dict[str, Any], file: Path) -> None:
     """Raises `InputError` that lists the settings of a file that differ."""
-    known = found if isinstance(found, dict) else {}
+    known = recorded if isinstance(recorded, dict) else {}
     differing = []
     for key, value in expected.items():
         if known.get(key) != value:

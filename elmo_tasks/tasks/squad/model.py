@@ -213,7 +213,7 @@ def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
     ends = best.ends.tolist()
     scores = best.scores.tolist()
     probabilities = best.probabilities.tolist()
-    found = []
+    of_questions = []
     for row, one in enumerate(metadata):
         passage = TokenizedText([], one["passage"], one["offsets"])
         answers = []
@@ -223,5 +223,5 @@ def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
                 answer["score"] = score
                 answer["probability"] = probabilities[row][rank]
                 answers.append(answer)
-        found.append(answers)
-    return found
+        of_questions.append(answers)
+    return of_questions
