@@ -223,12 +223,12 @@ def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
     if file.visit_links(add) is not None:
         problem = f"expected at most {_MOST_LINKS:,} groups and datasets, nested {_DEEPEST} deep"
         raise InputError(f"{problem}, got more", file=file.filename)
-    found = {}
+    datasets = {}
     for name in names:
         item = own_item(file, name)
         if isinstance(item, h5py.Dataset):
-            found[name] = item
-    return found
+            datasets[name] = item
+    return datasets
 
 
 def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:

@@ -125,11 +125,11 @@ class LayerCache:
         mask = token_mask(ids)  # [B, T]
         description = self._describe(source)
         sentences = _sentences(ids.to(torch.int16), mask, of=_digest(description))
-        found = self._read(description, sentences)
+        stored_values = self._read(description, sentences)
         rows, longest = mask.shape
         shape = (source.n_layers, rows, longest, source.output_dim)
         stored = np.zeros(shape, np.float16)  # [L+1, B, T, D]
-        for key, value in found.items():
+        for key, value in stored_values.items():
             sentence = sentences[key]
             own = np.frombuffer(value, np.float16)
             own = own.reshape(source.n_layers, sentence.length, -1)  # [L+1, T, D]
@@ -137,7 +137,7 @@ class LayerCache:
                 stored[:, row, : sentence.length] = own
         layers = torch.from_numpy(stored).to(ids.device).to(source.dtype)
         missing = sentences.copy()
-        for key in found:
+        for key in stored_values:
             del missing[key]
         if missing:
             self._write(description, _compute(source, ids, missing, layers))

@@ -118,7 +118,7 @@ def _entries(
     lines: Iterable[tuple[int, str]], width: int, file: str | Path
 ) -> Iterator[tuple[int, str, str]]:
     """Line number, word, and its numbers as text."""
-    found = 0
+    count = 0
     header = None
     for number, line in lines:
         text = without_mark(line).rstrip(" \t")
@@ -132,11 +132,11 @@ def _entries(
                 continue
         word, values = _split(text, width, file, number)
         yield number, word, values
-        found += 1
-    if header is not None and found != int(header[1]):
-        problem = f"expected {header[1]} vectors as line 1 says, got {found}"
+        count += 1
+    if header is not None and count != int(header[1]):
+        problem = f"expected {header[1]} vectors as line 1 says, got {count}"
         raise InputError(problem, file=file, hint="is the file complete?")
-    if not found:
+    if not count:
         raise InputError(
             f"expected lines of a word and {width} numbers, got none", file=file
         )
@@ -173,13 +173,13 @@ def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, s
 
 
 def _width_error(
-    found: int, width: int, text: str, file: str | Path, number: int
+    count: int, width: int, text: str, file: str | Path, number: int
 ) -> InputError:
     hint = "set embedding_dim of the word vectors to the file's dimension, or use another file"
     if "\t" in text:
         hint = _TABS
     return InputError(
-        f"expected a word and {width} numbers, got {found} numbers",
+        f"expected a word and {width} numbers, got {count} numbers",
         file=file,
         line=number,
         hint=hint,
@@ -254,8 +254,8 @@ class VectorFile:
             if self._is_binary:
                 entries = read_binary(opened, file, width=width)
                 for number, entry in enumerate(entries, start=1):
-                    found = _decoded(entry, number, file)
-                    self._offsets.setdefault(found.encode(), entry.offset)
+                    decoded = _decoded(entry, number, file)
+                    self._offsets.setdefault(decoded.encode(), entry.offset)
                 return
             starts = array("Q")
             for number, word, _ in _entries(self._lines(opened, starts), width, file):

@@ -63,10 +63,10 @@ def read_binary(
     longer than its header says, or damaged.
     """
     header = stream.readline(_LONGEST_HEADER)
-    count, found = map(int, header.split())
-    if found != width:
+    count, file_width = map(int, header.split())
+    if file_width != width:
         raise InputError(
-            f"expected vectors of {width} numbers, got {found}",
+            f"expected vectors of {width} numbers, got {file_width}",
             file=file,
             line=1,
             hint="set embedding_dim of the word vectors to the file's dimension",

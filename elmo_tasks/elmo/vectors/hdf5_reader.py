@@ -51,10 +51,10 @@ class Hdf5Vectors(StoredVectors):
             self._hdf5 = h5py.File(file, "r")
         with reading_vectors(file):
             info = _attributes(self._hdf5)
-            found = info.get("format")
-            if found != FORMAT:
+            file_format = info.get("format")
+            if file_format != FORMAT:
                 raise InputError(
-                    f"expected the format {FORMAT!r}, got {found!r}",
+                    f"expected the format {FORMAT!r}, got {file_format!r}",
                     file=file,
                     hint="h5py reads the files of AllenNLP 0.x and bilm-tf",
                 )
@@ -86,9 +86,9 @@ class Hdf5Vectors(StoredVectors):
         with self._reading() as hdf5:
             dataset = own_dataset(hdf5, str(index))
             if dataset.ndim != ndim or dataset.dtype.kind != kind:
-                found = f"{dataset.shape} of {dataset.dtype}"
+                got = f"{dataset.shape} of {dataset.dtype}"
                 expected = f"{ndim} axes of numbers in dataset {index}"
-                raise ValueError(f"expected {expected}, got {found}")
+                raise ValueError(f"expected {expected}, got {got}")
             if not is_int8:
                 return dataset[()]
             own = _tokens_of(hdf5, index)
@@ -106,12 +106,12 @@ class Hdf5Vectors(StoredVectors):
 
 def _attributes(hdf5: h5py.File) -> dict[str, Any]:
     """What the root group says of the file."""
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for key, value in hdf5.attrs.items():
         if isinstance(value, np.generic):
             value = value.item()
-        found[key] = value
-    return found
+        attributes[key] = value
+    return attributes
 
 
 def _tokens_of(hdf5: h5py.File, index: int) -> slice:

@@ -149,12 +149,12 @@ def nearest_occurrences(
         part = slice(start, start + chunk)
         near[part] = cosines(index.vectors[tokens[part]].astype(np.float32), vector)
     best = np.argsort(-near, kind="stable")[:top]
-    found = []
+    occurrences = []
     for token, cosine in zip(tokens[best].tolist(), near[best].tolist(), strict=True):
         words, position = index.position_of(token)
         number = int(np.searchsorted(own, token)) + 1
-        found.append(Occurrence(words, position, number, cosine))
-    return found
+        occurrences.append(Occurrence(words, position, number, cosine))
+    return occurrences
 
 
 def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:

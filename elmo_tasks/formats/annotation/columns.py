@@ -120,18 +120,18 @@ def check_fields(
     Raises `InputError` unless a line has at least `least` columns, and `width` as the
     line `first` has, and none is empty.
     """
-    found = len(fields)
+    count = len(fields)
     hint = None
     if " " in "".join(fields):
         hint = "a line with tabs is split at tabs only"
-    if found < least:
-        problem = f"expected at least {least} columns, got {found}"
+    if count < least:
+        problem = f"expected at least {least} columns, got {count}"
         raise InputError(problem, file=file, line=line, hint=hint)
-    if found != width:
+    if count != width:
         if hint is None and fields[0].startswith("#"):
             hint = "a comment begins with '# ' and stands before a sentence"
         raise InputError(
-            f"expected {width} columns as on line {first}, got {found}",
+            f"expected {width} columns as on line {first}, got {count}",
             file=file,
             line=line,
             hint=hint,

@@ -183,7 +183,7 @@ def _shape(text: str) -> str:
     return "".join(shape)
 
 
-def _overlay(shape: list[str], found: re.Match[str], first: str, others: str) -> None:
+def _overlay(shape: list[str], match: re.Match[str], first: str, others: str) -> None:
     """Give a stretch that a pattern has found a class of its own."""
-    start, end = found.span()
+    start, end = match.span()
     shape[start:end] = first + others * (end - start - 1)

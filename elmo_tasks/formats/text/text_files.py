@@ -216,10 +216,10 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
                 from pyarrow.fs import FileSystem
             files, remote_path = FileSystem.from_uri(str(path))
             return BufferedReader(files.open_input_file(remote_path), _REMOTE_BUFFER)
-        found = located(path)
-        if not _DESCRIPTOR.fullmatch(found):
-            require_regular(found)
-        return open(found, "rb")
+        local = located(path)
+        if not _DESCRIPTOR.fullmatch(local):
+            require_regular(local)
+        return open(local, "rb")
     except FileNotFoundError:
         where = "in the config or on the command line"
         if corpus_hint is not None:
