@@ -126,23 +126,23 @@ def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurren
 def nearest_occurrences(
     index: CorpusIndex,
     word: str,
-    source: Occurrence,
+    query: Occurrence,
     *,
     top: int,
     chunk: int = CHUNK,
 ) -> list[Occurrence]:
     """
     The `top` occurrences of `word` that are nearest by cosine to its occurrence
-    `source`, the nearest first (Table 4). Ties are in the order of the corpus.
-    Sentences with the same words as that of `source` are left out. Compares `chunk`
+    `query`, the nearest first (Table 4). Ties are in the order of the corpus.
+    Sentences with the same words as that of `query` are left out. Compares `chunk`
     vectors at a time, which bounds the memory.
     """
     own = index.occurrences(word)
-    vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]
+    vector = index.vectors[own[query.number - 1]].astype(np.float32)  # [D]
     is_other = []
     for token in own.tolist():
         words, _ = index.position_of(token)
-        is_other.append(words != source.words)
+        is_other.append(words != query.words)
     tokens = own[np.array(is_other)]  # [M]
     near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), chunk):
