@@ -39,7 +39,7 @@ from allennlp.training.metrics import Metric
 from allennlp.training.moving_average import MovingAverage
 
 import elmo_tasks.plugin  # noqa: F401
-from elmo_tasks.bilm.options import PLACES, BiLMOptions
+from elmo_tasks.bilm.options import KEYS, BiLMOptions
 from elmo_tasks.cli.main import COMMANDS, LIGHT, parsers
 from elmo_tasks.experiments.tables.table import (
     Cell,
@@ -404,7 +404,7 @@ def options_table() -> Iterator[str]:
     for field, annotation in annotations(BiLMOptions).items():
         default = BiLMOptions.__dataclass_fields__[field].default
         yield row(
-            f"`{PLACES[field]}`",
+            f"`{KEYS[field]}`",
             values(annotation),
             default_of(default, annotation),
             sentence(texts.get(field, "")),

@@ -53,19 +53,19 @@ def without_secrets(text: str) -> str:
     return _TOKEN.sub(r"\1...", text)
 
 
-def _without_values(found: re.Match[str]) -> str:
-    return found["address"] + _PAIR.sub(_without_value, found["values"])
+def _without_values(match: re.Match[str]) -> str:
+    return match["address"] + _PAIR.sub(_without_value, match["values"])
 
 
-def _without_value(found: re.Match[str]) -> str:
+def _without_value(match: re.Match[str]) -> str:
     """
     A pair `name=value` of a query with the start of the value's SHA-256. The SHA-256 of
     a file stays, and a heading.
     """
-    before = found["before"]
-    pair = found["pair"]
+    before = match["before"]
+    pair = match["pair"]
     if _HASH.fullmatch(pair) or (before in "#;" and "=" not in pair):
-        return found[0]
+        return match[0]
     name, sign, value = pair.partition("=")
     if not value.strip("="):  # a value alone, which base64 may fill with "="
         name, sign, value = "", "", pair
@@ -189,8 +189,8 @@ def _legible(problem: str) -> str:
     return "\n".join(lines)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return repr(found[0])[1:-1]
+def _escaped(match: re.Match[str]) -> str:
+    return repr(match[0])[1:-1]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -319,14 +319,14 @@ def log_to_files(error: BaseException) -> None:
 
 
 def _jsonnet_line(message: str) -> str:
-    """The problem in a Jsonnet error, and its place unless the problem includes it."""
+    """The problem in a Jsonnet error, and its position unless the problem includes it."""
     first, _, stack = message.partition("\n")
     for prefix in JSONNET_PREFIXES:
         first = first.removeprefix(prefix)
-    place = stack.partition("\n")[0].strip().partition("\t")[0]
-    if not place:
+    position = stack.partition("\n")[0].strip().partition("\t")[0]
+    if not position:
         return first
-    return f"{first} (at {place})"
+    return f"{first} (at {position})"
 
 
 def _os_error_line(error: OSError) -> str | None:

@@ -47,7 +47,7 @@ def held_back(names: Iterable[str] = HELD_BACK) -> Iterator[None]:
         if name not in sys.modules and importlib.util.find_spec(package) is not None:
             held.append(name)
     for name in held:
-        sys.modules[name] = _Module(name)
+        sys.modules[name] = _LazyModule(name)
     try:
         yield
     finally:
@@ -55,8 +55,8 @@ def held_back(names: Iterable[str] = HELD_BACK) -> Iterator[None]:
             del sys.modules[name]
 
 
-class _Module(ModuleType):
-    """Stands in for a module; each of its names is a `Later`."""
+class _LazyModule(ModuleType):
+    """Stands in for a module; each of its names is a `LazyAttribute`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -68,10 +68,10 @@ class _Module(ModuleType):
             return importlib.import_module(self.__name__).__version__
         if name.startswith("__"):
             raise AttributeError(f"{self.__name__} is not imported yet: no {name}")
-        return Later(self.__name__, name)
+        return LazyAttribute(self.__name__, name)
 
 
-class Later:
+class LazyAttribute:
     """
     Stands in for what a module has under a name, such as `tokens.Token` of spaCy. The
     module is imported when it is called or indexed. As long as the module is not
@@ -93,10 +93,10 @@ class Later:
                 value = importlib.import_module(path)
         return value
 
-    def __getattr__(self, name: str) -> "Later":
+    def __getattr__(self, name: str) -> "LazyAttribute":
         if name.startswith("__"):
             raise AttributeError(f"{self._module} is not imported yet: no {name}")
-        return Later(self._module, f"{self._name}.{name}")
+        return LazyAttribute(self._module, f"{self._name}.{name}")
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self._value()(*arguments, **keywords)

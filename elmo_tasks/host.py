@@ -34,7 +34,7 @@ from types import ModuleType
 from typing import Any
 
 from elmo_tasks.errors import ALLENNLP, MODELS, InputError, needs
-from elmo_tasks.held_back import Later, held_back
+from elmo_tasks.held_back import LazyAttribute, held_back
 
 logger = logging.getLogger(__name__)
 
@@ -264,7 +264,7 @@ class _Transformers(ModuleType):
         self._original = original
         self.AutoTokenizer = _AutoTokenizer
         for name in _MODELS:
-            setattr(self, name, Later(original.__name__, name))
+            setattr(self, name, LazyAttribute(original.__name__, name))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._original, name)

@@ -193,14 +193,14 @@ def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
     The invalid values among those of a class; of the valid ones, those that do not go
     with others.
     """
-    found: list[Wrong] = []
+    problems: list[Wrong] = []
     invalid = set()
     for key, annotation in annotations(cls).items():
         if key not in values:
             continue
         wrong = wrong_values(key, annotation, values[key])
         if wrong:
-            found += wrong
+            problems += wrong
             invalid.add(key)
     valid = object.__new__(cls)
     for field in fields(cls):  # type: ignore[arg-type]
@@ -210,22 +210,22 @@ def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:
         object.__setattr__(valid, field.name, value)
     for conflict in valid.conflicts():
         if conflict.key not in invalid:
-            found.append(conflict)
-    return found
+            problems.append(conflict)
+    return problems
 
 
 class WrongValues(InputError):
     """The error of invalid values, which lists them all."""
 
-    def __init__(self, found: list[Wrong], prefix: str = "") -> None:
-        super().__init__(prefix + "; ".join(map(str, found)))
-        self.found = found
+    def __init__(self, problems: list[Wrong], prefix: str = "") -> None:
+        super().__init__(prefix + "; ".join(map(str, problems)))
+        self.found = problems
 
 
-def require_none(found: list[Wrong], prefix: str = "") -> None:
+def require_none(problems: list[Wrong], prefix: str = "") -> None:
     """Raises `WrongValues` if there are any."""
-    if found:
-        raise WrongValues(found, prefix)
+    if problems:
+        raise WrongValues(problems, prefix)
 
 
 def annotations(cls: type) -> dict[str, Any]:
@@ -347,10 +347,10 @@ def _wrong_parts(
             types = [arguments[0]] * len(value)
     if len(value) != len(types):
         return [Wrong(key, f"a list of {len(types)} values", value)]
-    found = []
+    problems = []
     for (part, one), annotation in zip(parts, types, strict=True):
-        found += wrong_values(_below(key, part), annotation, one)
-    return found
+        problems += wrong_values(_below(key, part), annotation, one)
+    return problems
 
 
 def _outside_all(key: str, kinds: tuple[Any, ...], value: Any) -> list[Wrong]:
@@ -411,15 +411,15 @@ def checked(function: Function) -> Function:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:  # without the function's name, which Python gives
             raise TypeError(f"{function.__qualname__}() {error}") from None
-        found = []
+        problems = []
         for key, value in bound.arguments.items():
             parameter = signature.parameters[key]
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                found += _wrong_options(function, parameter.annotation, value)
+                problems += _wrong_options(function, parameter.annotation, value)
             elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
-                found += wrong_values(key, parameter.annotation, value)
+                problems += wrong_values(key, parameter.annotation, value)
         name = function.__qualname__.removesuffix(".__init__")
-        require_none(found, f"{name}: ")
+        require_none(problems, f"{name}: ")
         return function(*args, **kwargs)
 
     return construct  # type: ignore[return-value]

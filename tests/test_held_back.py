@@ -19,12 +19,12 @@ register_classes()
 """
 
 WHO_HOLDS = """
-from elmo_tasks.held_back import HELD_BACK, Later
+from elmo_tasks.held_back import HELD_BACK, LazyAttribute
 print(sorted(set(HELD_BACK) & set(sys.modules)))
 holders = set()
 for name, module in list(sys.modules.items()):
     for value in list(vars(module).values()):
-        if type(value).__module__ == Later.__module__:
+        if type(value).__module__ == LazyAttribute.__module__:
             holders.add(name.partition(".")[0])
 print(sorted(holders))
 """

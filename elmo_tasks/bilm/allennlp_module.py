@@ -37,5 +37,5 @@ class AllenNlpBiLM(nn.Module):
             output, self._states = self.bilm.carry(inputs, self._states)
         padded = nn.functional.pad(output.layers, (0, 0, 1, 1))  # [L+1, B, T+2, 2P]
         lengths = output.mask.sum(1, keepdim=True) + 2
-        places = torch.arange(padded.shape[2], device=inputs.device)
-        return {"activations": list(padded), "mask": places < lengths}
+        positions = torch.arange(padded.shape[2], device=inputs.device)
+        return {"activations": list(padded), "mask": positions < lengths}

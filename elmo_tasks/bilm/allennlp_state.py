@@ -55,8 +55,8 @@ def options_of(state: State) -> BiLMOptions:
     try:
         convolutions: list[tuple[int, int]] = []
         while f"_token_embedder.char_conv_{len(convolutions)}.weight" in state:
-            place = len(convolutions)
-            weight = state[f"_token_embedder.char_conv_{place}.weight"]
+            index = len(convolutions)
+            weight = state[f"_token_embedder.char_conv_{index}.weight"]
             convolutions.append((weight.shape[2], weight.shape[0]))
         highways = 0
         while f"_token_embedder._highways._layers.{highways}.weight" in state:
@@ -113,10 +113,10 @@ def _cell(direction: str, layer: int) -> str:
 def _fill_token_encoder(encoder: TokenEncoder, state: State) -> None:
     # The first row is padding; a file with 262 characters never uses its last one.
     encoder.characters.copy_(state["_char_embedding_weights"][1 : CHARACTERS + 1])
-    for place, convolution in enumerate(encoder.convolutions):
-        _fill(convolution, part_of(state, f"char_conv_{place}."))
-    for place, highway in enumerate(encoder.highways):
-        layer = part_of(state, f"_highways._layers.{place}.")
+    for index, convolution in enumerate(encoder.convolutions):
+        _fill(convolution, part_of(state, f"char_conv_{index}."))
+    for index, highway in enumerate(encoder.highways):
+        layer = part_of(state, f"_highways._layers.{index}.")
         for name, values in layer.items():
             transform, carry = values.chunk(2)
             getattr(highway.transform, name).copy_(transform)

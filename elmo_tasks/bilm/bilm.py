@@ -352,8 +352,8 @@ class BiLM(nn.Module):
         position = torch.zeros(
             mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device
         )
-        places = mask.flatten().cumsum(0).view_as(mask) + 1  # from 2
-        position[:, 1:-1] = places * mask
+        rows = mask.flatten().cumsum(0).view_as(mask) + 1  # from 2
+        position[:, 1:-1] = rows * mask
         position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
         return vectors[position.flatten()]
 

@@ -56,11 +56,13 @@ class DenseBiLM(nn.Module):
         slots = self.options.max_characters_per_token
         ids = fit_slots(character_ids, slots)
         mask = (ids > PADDING_ID).any(2)  # [B, T]
-        ends = mask.sum(1, keepdim=True) + 1  # [B, 1], the places of </S>
-        places = torch.arange(mask.shape[1] + 2, device=ids.device)  # [T + 2]
-        tokens = self._encode(self._with_boundaries(ids, places, ends))
+        ends = mask.sum(1, keepdim=True) + 1  # [B, 1], the positions of </S>
+        positions = torch.arange(mask.shape[1] + 2, device=ids.device)  # [T + 2]
+        tokens = self._encode(self._with_boundaries(ids, positions, ends))
         # The backward direction reads a sentence from its end; padding stays in place.
-        backward = torch.where(places <= ends, ends - places, places)  # [B, T + 2]
+        backward = torch.where(
+            positions <= ends, ends - positions, positions
+        )  # [B, T + 2]
         ahead = self.forward_stack.dense(tokens, precision=self.product_dtype)
         behind = self.backward_stack.dense(
             _at(tokens, backward), precision=self.product_dtype
@@ -72,14 +74,14 @@ class DenseBiLM(nn.Module):
         words = torch.stack(layers)[:, :, 1:-1]  # [L+1, B, T, 2P]
         return words * mask[:, :, None], mask
 
-    def _with_boundaries(self, ids: Tensor, places: Tensor, ends: Tensor) -> Tensor:
+    def _with_boundaries(self, ids: Tensor, positions: Tensor, ends: Tensor) -> Tensor:
         """
         Ids [B, T, C] with `<S>` before and `</S>` after each sentence, [B, T + 2, C].
         """
         begin, end = self.boundaries.unbind()  # [C] each
         around = functional.pad(ids, (0, 0, 1, 1), value=PADDING_ID)  # [B, T + 2, C]
-        is_begin = (places == 0)[:, None]  # [T + 2, 1]
-        is_end = (places == ends)[:, :, None]  # [B, T + 2, 1]
+        is_begin = (positions == 0)[:, None]  # [T + 2, 1]
+        is_end = (positions == ends)[:, :, None]  # [B, T + 2, 1]
         return torch.where(is_begin, begin, torch.where(is_end, end, around))
 
     def _encode(self, ids: Tensor) -> Tensor:
@@ -90,9 +92,9 @@ class DenseBiLM(nn.Module):
         return vectors.unflatten(0, ids.shape[:2])
 
 
-def _at(vectors: Tensor, places: Tensor) -> Tensor:
-    """The vectors [B, T, P] in another order: those of the places [B, T]."""
-    return vectors.gather(1, places[:, :, None].expand_as(vectors))
+def _at(vectors: Tensor, positions: Tensor) -> Tensor:
+    """The vectors [B, T, P] in another order: those of the positions [B, T]."""
+    return vectors.gather(1, positions[:, :, None].expand_as(vectors))
 
 
 def export_bilm(bilm: BiLM) -> ExportedProgram:

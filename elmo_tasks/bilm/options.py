@@ -130,7 +130,7 @@ class BiLMOptions(Settings):
             return [Wrong("", _STRUCTURE, options)]
         found = _wrong_count(options) + _unknown(options)
         for wrong in wrong_in(cls, values):
-            found.append(wrong._replace(key=PLACES[wrong.key]))
+            found.append(wrong._replace(key=KEYS[wrong.key]))
         return found
 
     @classmethod
@@ -171,7 +171,7 @@ class BiLMOptions(Settings):
         }
 
 
-PLACES = {
+KEYS = {
     "filters": "char_cnn.filters",
     "character_dim": "char_cnn.embedding.dim",
     "activation": "char_cnn.activation",
@@ -194,7 +194,7 @@ IGNORED = ("char_cnn.n_characters", "char_cnn.embedding")
 def _unknown(options: dict[str, Any]) -> list[Wrong]:
     """The keys below `lstm` and `char_cnn` that no `options.json` has."""
     found = []
-    known = [*PLACES.values(), *IGNORED]
+    known = [*KEYS.values(), *IGNORED]
     for part in ("lstm", "char_cnn"):
         names = [one.partition(".")[2] for one in known if one.startswith(f"{part}.")]
         for key in options[part]:

@@ -46,7 +46,7 @@ class Packing:
         base = order * (longest + 2)
         ahead = base[None, :] + step[:, None]
         behind = base[None, :] + with_boundaries[None, :] - 1 - step[:, None]
-        # The packed place of each token's output: its step's first place, and its row.
+        # The packed index of each token's output: where its step starts, plus its row.
         starts = torch.cat([torch.zeros(1, dtype=torch.long), running.sum(1).cumsum(0)])
         rank = torch.empty_like(order).scatter_(0, order, torch.arange(rows))  # [B]
         token = torch.arange(longest)

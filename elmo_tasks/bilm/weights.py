@@ -77,7 +77,7 @@ class _Dataset(NamedTuple):
         if self.gates:
             blocks = np.split(values, 4)
             order = [_OUR_GATES.index(gate) for gate in _FILE_GATES]
-            values = np.concatenate([blocks[place] for place in order])
+            values = np.concatenate([blocks[index] for index in order])
         if self.reversed:
             values = values.T
         if values.ndim == 3:
@@ -99,8 +99,8 @@ class _Dataset(NamedTuple):
         for parameter, part in zip(self.parameters, parts, strict=True):
             blocks = part.chunk(len(order))
             targets = parameter.chunk(len(order))
-            for target, place in zip(targets, order, strict=True):
-                target.copy_(blocks[place])
+            for target, index in zip(targets, order, strict=True):
+                target.copy_(blocks[index])
 
 
 def check_size(
@@ -223,12 +223,12 @@ def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
     if file.visit_links(add) is not None:
         problem = f"expected at most {_MOST_LINKS:,} groups and datasets, nested {_DEEPEST} deep"
         raise InputError(f"{problem}, got more", file=file.filename)
-    found = {}
+    datasets = {}
     for name in names:
         item = own_item(file, name)
         if isinstance(item, h5py.Dataset):
-            found[name] = item
-    return found
+            datasets[name] = item
+    return datasets
 
 
 def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:

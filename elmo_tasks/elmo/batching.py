@@ -113,12 +113,12 @@ def embed_windows(
         ):
             parts.append(_Part(index, sentence, window))
     batches = []
-    for places in batches_by_length(
+    for indices in batches_by_length(
         [part.window.end - part.window.start for part in parts],
         batch_size=sizes.batch_size,
         max_tokens=sizes.max_tokens,
     ):
-        batches.append([parts[place] for place in places])
+        batches.append([parts[index] for index in indices])
     texts = []
     names = []
     for batch in batches:
@@ -128,10 +128,10 @@ def embed_windows(
         compute = partial(map, model.vectors)
     computed = compute(texts, names)
     for batch, vectors in zip(batches, computed, strict=True):  # [L, B, T, D]
-        for place, (index, _, window) in enumerate(batch):
+        for row, (index, _, window) in enumerate(batch):
             first = window.first - window.start
             last = window.last - window.start
-            own = vectors[:, place, first:last]  # [L, T, D]
+            own = vectors[:, row, first:last]  # [L, T, D]
             yield index, window, own if model.has_layers else own[0]
 
 

@@ -56,7 +56,7 @@ _STORE = "layers.sqlite"
 
 Description = dict[str, Any]
 """
-Contents of `source.json`: sha256 and places of the files, state, precision, stored
+Contents of `source.json`: sha256 and paths of the files, state, precision, stored
 type, format.
 """
 
@@ -77,8 +77,8 @@ class CacheSettings(Settings):
     ] = None
 
 
-class _Sentence(NamedTuple):
-    """A sentence of `length` tokens, which is in some `rows` of the batch."""
+class _DistinctSentence(NamedTuple):
+    """A sentence of `length` tokens, and all `rows` of the batch that have it."""
 
     length: int
     rows: list[int]
@@ -125,11 +125,11 @@ class LayerCache:
         mask = token_mask(ids)  # [B, T]
         description = self._describe(source)
         sentences = _sentences(ids.to(torch.int16), mask, of=_digest(description))
-        found = self._read(description, sentences)
+        stored_values = self._read(description, sentences)
         rows, longest = mask.shape
         shape = (source.n_layers, rows, longest, source.output_dim)
         stored = np.zeros(shape, np.float16)  # [L+1, B, T, D]
-        for key, value in found.items():
+        for key, value in stored_values.items():
             sentence = sentences[key]
             own = np.frombuffer(value, np.float16)
             own = own.reshape(source.n_layers, sentence.length, -1)  # [L+1, T, D]
@@ -137,24 +137,20 @@ class LayerCache:
                 stored[:, row, : sentence.length] = own
         layers = torch.from_numpy(stored).to(ids.device).to(source.dtype)
         missing = sentences.copy()
-        for key in found:
+        for key in stored_values:
             del missing[key]
         if missing:
             self._write(description, _compute(source, ids, missing, layers))
         return LayerOutput(layers, mask)
 
-    def place(self, source: LayerSource) -> Path:
-        """The file with the layers of a source that was loaded from the files."""
-        return self._store(self._describe(source))
-
     def _limit(self, limit_gb: float | None) -> int:
         """The maximal size in bytes."""
         if limit_gb is not None:
             return int(limit_gb * GIGABYTE)
-        place = self.cache_dir
-        while not place.is_dir():
-            place = place.parent
-        room = shutil.disk_usage(place).free * 9 // 10
+        existing = self.cache_dir
+        while not existing.is_dir():
+            existing = existing.parent
+        room = shutil.disk_usage(existing).free * 9 // 10
         return self._used() + room
 
     def _store(self, description: Description) -> Path:
@@ -184,7 +180,7 @@ class LayerCache:
         return description
 
     def _read(
-        self, description: Description, sentences: dict[bytes, _Sentence]
+        self, description: Description, sentences: dict[bytes, _DistinctSentence]
     ) -> dict[bytes, bytes]:
         """The stored values of those sentences that are in the cache."""
         sizes = {}
@@ -259,7 +255,7 @@ def _digest(description: Description) -> bytes:
 def _compute(
     source: LayerSource,
     ids: Tensor,
-    sentences: dict[bytes, _Sentence],
+    sentences: dict[bytes, _DistinctSentence],
     layers: Tensor,
 ) -> dict[bytes, bytes]:
     """
@@ -273,23 +269,25 @@ def _compute(
     stored = rounded.cpu()
     fits = stored.isfinite().all(3).all(2).all(0).tolist()  # [M]
     values = {}
-    for place, (key, sentence) in enumerate(sentences.items()):
+    for index, (key, sentence) in enumerate(sentences.items()):
         length = sentence.length
         result = computed
-        if fits[place]:
+        if fits[index]:
             result = rounded
-            values[key] = stored[:, place, :length].numpy().tobytes()
+            values[key] = stored[:, index, :length].numpy().tobytes()
         for row in sentence.rows:
-            layers[:, row, :length] = result[:, place, :length]
+            layers[:, row, :length] = result[:, index, :length]
     return values
 
 
-def _sentences(ids: Tensor, mask: Tensor, *, of: bytes) -> dict[bytes, _Sentence]:
+def _sentences(
+    ids: Tensor, mask: Tensor, *, of: bytes
+) -> dict[bytes, _DistinctSentence]:
     """
     The sentences of ids [B, T, C], except empty ones, by their keys in the store of the
     source with the digest `of`.
     """
-    sentences: dict[bytes, _Sentence] = {}
+    sentences: dict[bytes, _DistinctSentence] = {}
     rows = ids.cpu().contiguous().numpy()
     lengths = (rows > 0).any(2).sum(1).tolist()  # [B]
     for row, length in enumerate(lengths):
@@ -297,17 +295,17 @@ def _sentences(ids: Tensor, mask: Tensor, *, of: bytes) -> dict[bytes, _Sentence
             continue
         key = _key(rows[row, :length], of)
         if key not in sentences:
-            sentences[key] = _Sentence(length, [])
+            sentences[key] = _DistinctSentence(length, [])
         sentences[key].rows.append(row)
     return sentences
 
 
-def _key(tokens: np.ndarray, source: bytes) -> bytes:
+def _key(tokens: np.ndarray, digest: bytes) -> bytes:
     """
     A digest of a sentence's ids [T, C], which does not depend on the padding of words,
-    and of its source: in the file of another source it finds nothing.
+    and of the `digest` of its source: in the file of another source it finds nothing.
     """
     used = (tokens != PAD_WORD + 1).any(0).sum()
     slots = max(MAX_CHARACTERS, used)
     used_ids = tokens[:, :slots].tobytes()
-    return hashlib.blake2b(used_ids, digest_size=16, key=source).digest()
+    return hashlib.blake2b(used_ids, digest_size=16, key=digest).digest()

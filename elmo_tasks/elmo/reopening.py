@@ -52,7 +52,7 @@ def reopening(layers: Layers) -> Reopening | None:
         return None
     opened = []
     for file in (files.options_file, files.weight_file):
-        opened.append((file.place, file.sha256))
+        opened.append((file.absolute_name, file.sha256))
     cache = NO_CACHE
     if layers.cache is not None:
         cache = layers.cache.settings

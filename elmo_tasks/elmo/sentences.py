@@ -98,10 +98,10 @@ def word_list(value: Any) -> list[str] | None:
     if parts is None:
         return None
     words = list(parts)
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if hasattr(word, "as_py"):  # a scalar of Arrow
-            words[place] = word.as_py()
-        if not isinstance(words[place], str):
+            words[index] = word.as_py()
+        if not isinstance(words[index], str):
             return None
     return words
 

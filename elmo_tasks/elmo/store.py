@@ -49,7 +49,7 @@ class LayerStore:
         The undamaged values by key; `sizes` gives the keys and the expected number of
         bytes of each value.
         """
-        found = {}
+        values = {}
         with LOCK:
             for key, size in sizes.items():
                 row = self._database.execute(
@@ -58,13 +58,13 @@ class LayerStore:
                 if row is None:
                     continue
                 if len(row[0]) == size and _checksum(key, row[0]) == row[1]:
-                    found[key] = row[0]
+                    values[key] = row[0]
                 elif not self._warned:
                     self._warned = True
                     logger.warning(
                         "layer cache %s: damaged entries are computed again", self.file
                     )
-        return found
+        return values
 
     def write(self, values: Mapping[bytes, bytes]) -> None:
         """Add values. An undamaged value of the same key is kept."""

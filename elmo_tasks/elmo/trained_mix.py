@@ -1,6 +1,7 @@
 """
 The mix of layers that a task's training has learned (Eq. 1), from an archive or the
-folder of a run.
+folder of a run. There is one for each place where the model adds ELMo: `input` and
+`output`.
 """
 
 import os

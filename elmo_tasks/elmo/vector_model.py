@@ -81,7 +81,7 @@ class VectorModel:
 
     def settings(self) -> dict[str, str]:
         """What vectors depend on, besides the source's files and the text."""
-        found = {
+        settings = {
             "state": self.layers.state,
             "precision": self.layers.precision,
             "output": self.output if self.mix is None else "mix",
@@ -96,8 +96,8 @@ class VectorModel:
                 key: value.tolist() for key, value in self.mix.state_dict().items()
             }
             if parameters:
-                found["mix"] = json.dumps(parameters)
-        return found
+                settings["mix"] = json.dumps(parameters)
+        return settings
 
     def shape(self, length: int) -> tuple[int, ...]:
         """

@@ -33,12 +33,12 @@ def windows(length: int, *, limit: int, overlap: int) -> list[Window]:
     last_start = length - limit
     starts = list(range(0, last_start, limit - overlap))
     starts.append(last_start)
-    found = []
+    parts = []
     first = 0
     for start, next_start in pairwise(starts):
         end = start + limit
         middle = (next_start + end + 1) // 2
-        found.append(Window(start, end, first, middle))
+        parts.append(Window(start, end, first, middle))
         first = middle
-    found.append(Window(last_start, length, first, length))
-    return found
+    parts.append(Window(last_start, length, first, length))
+    return parts

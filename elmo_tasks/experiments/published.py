@@ -12,13 +12,13 @@ from elmo_tasks.resources import configs_root
 FILE = "tables/published.json"
 
 
-def published(source: str) -> dict[str, dict[str, Any]]:
+def published(table: str) -> dict[str, dict[str, Any]]:
     """
     The rows of `Table 5` or `Section 3.4`, each with its columns. A score is a number,
     `{"mean": ..., "deviation": ...}` of several runs, `{"says": words}`, or `None`
     where the paper's table has a dash.
     """
-    return _tables()[source]
+    return _tables()[table]
 
 
 @cache

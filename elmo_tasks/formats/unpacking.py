@@ -48,7 +48,7 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     """
     if compression(opened) is None:
         return opened
-    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16)
+    return io.BufferedReader(_BoundedUnpacking(opened, file, SMALL), 2**16)
 
 
 def check_ratio(
@@ -80,7 +80,7 @@ def require_regular(file: str | Path) -> None:
 
 
 def unpack(
-    source: Path | BinaryIO,
+    tar: Path | BinaryIO,
     folder: str | Path,
     names: Sequence[str],
     *,
@@ -97,13 +97,13 @@ def unpack(
     """
     try:
         opening: AbstractContextManager[BinaryIO]
-        if isinstance(source, Path):
-            require_regular(source)
-            opening = source.open("rb")
+        if isinstance(tar, Path):
+            require_regular(tar)
+            opening = tar.open("rb")
         else:
-            opening = nullcontext(source)
+            opening = nullcontext(tar)
         with opening as raw:
-            bounded = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
+            bounded = _BoundedUnpacking(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
             stream = io.BufferedReader(bounded, 2**16)
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:
@@ -130,7 +130,7 @@ def _require_plain(member: tarfile.TarInfo, file: str | Path) -> None:
         )
 
 
-def unzip(source: Path, folder: Path) -> None:
+def unzip(file: Path, folder: Path) -> None:
     """
     Unpack the files in a ZIP to a folder that nobody else writes to, without the
     folders in their names. Of two members with one name, the one in fewer folders is
@@ -140,12 +140,12 @@ def unzip(source: Path, folder: Path) -> None:
     hundred times its size (or 64 MB), or has two such members in equally many folders.
     """
     try:
-        require_regular(source)
-        with zipfile.ZipFile(source) as archive:
-            members = _members(archive, source)
+        require_regular(file)
+        with zipfile.ZipFile(file) as archive:
+            members = _members(archive, file)
             # No member unpacks to more than its size in the list.
             size = sum([member.file_size for member in members.values()])
-            check_ratio(size, source.stat().st_size, source, least=_SMALL_ARCHIVE)
+            check_ratio(size, file.stat().st_size, file, least=_SMALL_ARCHIVE)
             for name, member in members.items():
                 with archive.open(member) as content, (folder / name).open("xb") as out:
                     shutil.copyfileobj(content, out)
@@ -153,10 +153,10 @@ def unzip(source: Path, folder: Path) -> None:
         raise
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"the ZIP cannot be unpacked: {error}"
-        raise InputError(problem, file=source, hint=_AGAIN) from None
+        raise InputError(problem, file=file, hint=_AGAIN) from None
 
 
-def _members(archive: zipfile.ZipFile, source: Path) -> dict[str, zipfile.ZipInfo]:
+def _members(archive: zipfile.ZipFile, file: Path) -> dict[str, zipfile.ZipInfo]:
     """The members of a ZIP by the names that their files get."""
     found: dict[str, zipfile.ZipInfo] = {}
     for member in sorted(archive.infolist(), key=_depth):
@@ -166,7 +166,7 @@ def _members(archive: zipfile.ZipFile, source: Path) -> dict[str, zipfile.ZipInf
         if name not in found:
             found[name] = member
         elif _depth(member) == _depth(found[name]):
-            raise InputError(f"the ZIP has two members named {name}", file=source)
+            raise InputError(f"the ZIP has two members named {name}", file=file)
     return found
 
 
@@ -184,7 +184,7 @@ def _is_known(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedUnpacking(io.RawIOBase):
     """
     The contents of a file, decompressed; an `InputError` as `check_ratio` raises it,
     unless the file is a pipe.

@@ -118,7 +118,7 @@ def _entries(
     lines: Iterable[tuple[int, str]], width: int, file: str | Path
 ) -> Iterator[tuple[int, str, str]]:
     """Line number, word, and its numbers as text."""
-    found = 0
+    count = 0
     header = None
     for number, line in lines:
         text = without_mark(line).rstrip(" \t")
@@ -132,11 +132,11 @@ def _entries(
                 continue
         word, values = _split(text, width, file, number)
         yield number, word, values
-        found += 1
-    if header is not None and found != int(header[1]):
-        problem = f"expected {header[1]} vectors as line 1 says, got {found}"
+        count += 1
+    if header is not None and count != int(header[1]):
+        problem = f"expected {header[1]} vectors as line 1 says, got {count}"
         raise InputError(problem, file=file, hint="is the file complete?")
-    if not found:
+    if not count:
         raise InputError(
             f"expected lines of a word and {width} numbers, got none", file=file
         )
@@ -173,13 +173,13 @@ def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, s
 
 
 def _width_error(
-    found: int, width: int, text: str, file: str | Path, number: int
+    count: int, width: int, text: str, file: str | Path, number: int
 ) -> InputError:
     hint = "set embedding_dim of the word vectors to the file's dimension, or use another file"
     if "\t" in text:
         hint = _TABS
     return InputError(
-        f"expected a word and {width} numbers, got {found} numbers",
+        f"expected a word and {width} numbers, got {count} numbers",
         file=file,
         line=number,
         hint=hint,
@@ -245,7 +245,7 @@ class VectorFile:
         self.file = file
         self.width = width
         self._read = lru_cache(_CACHED)(self._read_at)
-        self._places: dict[bytes, int] = {}  # the byte where the vector or line starts
+        self._offsets: dict[bytes, int] = {}  # the byte where the vector or line starts
         with open_binary(file, VECTORS_HINT) as opened:
             if compression(opened):
                 problem = "expected plain text, got a compressed file"
@@ -254,12 +254,12 @@ class VectorFile:
             if self._is_binary:
                 entries = read_binary(opened, file, width=width)
                 for number, entry in enumerate(entries, start=1):
-                    found = _decoded(entry, number, file)
-                    self._places.setdefault(found.encode(), entry.place)
+                    decoded = _decoded(entry, number, file)
+                    self._offsets.setdefault(decoded.encode(), entry.offset)
                 return
             starts = array("Q")
             for number, word, _ in _entries(self._lines(opened, starts), width, file):
-                self._places.setdefault(word.encode(), starts[number - 1])
+                self._offsets.setdefault(word.encode(), starts[number - 1])
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the cache of vectors, which cannot be pickled."""
@@ -272,24 +272,24 @@ class VectorFile:
         self._read = lru_cache(_CACHED)(self._read_at)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._offsets)
 
     def __contains__(self, word: bytes) -> bool:
-        return word in self._places
+        return word in self._offsets
 
     def get(self, word: bytes) -> np.ndarray | None:
         """
         The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not
         have it.
         """
-        place = self._places.get(word)
-        if place is None:
+        offset = self._offsets.get(word)
+        if offset is None:
             return None
-        return self._read(place)
+        return self._read(offset)
 
-    def _read_at(self, place: int) -> np.ndarray:
+    def _read_at(self, offset: int) -> np.ndarray:
         with open_binary(self.file, VECTORS_HINT) as opened:
-            opened.seek(place)
+            opened.seek(offset)
             if self._is_binary:
                 vector = opened.read(FLOAT.itemsize * self.width)
                 return _finite(vector, self.file)

@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     """A word, the byte where its vector begins, and the vector, as bytes."""
 
     word: bytes
-    place: int
+    offset: int
     vector: bytes
 
 
@@ -63,24 +63,24 @@ def read_binary(
     longer than its header says, or damaged.
     """
     header = stream.readline(_LONGEST_HEADER)
-    count, found = map(int, header.split())
-    if found != width:
+    count, file_width = map(int, header.split())
+    if file_width != width:
         raise InputError(
-            f"expected vectors of {width} numbers, got {found}",
+            f"expected vectors of {width} numbers, got {file_width}",
             file=file,
             line=1,
             hint="set embedding_dim of the word vectors to the file's dimension",
         )
-    size, place = FLOAT.itemsize * width, len(header)
+    size, offset = FLOAT.itemsize * width, len(header)
     with _explained(file):
         for number in range(1, count + 1):
             word = _read_word(stream, number, file)
-            place += len(word)
+            offset += len(word)
             vector = stream.read(size)
             if len(vector) < size:
                 raise _cut(number, count, file)
-            yield Entry(word[:-1].lstrip(b"\n"), place, vector)
-            place += size
+            yield Entry(word[:-1].lstrip(b"\n"), offset, vector)
+            offset += size
         if stream.read(2) not in (b"", b"\n"):
             problem = f"expected the end of the file after {count:,} vectors"
             raise InputError(problem, file=file, hint="is the header right?")

@@ -140,10 +140,10 @@ def load_old(
     for key in _EMBEDDINGS:
         if key in state:
             setattr(holder, key, state[key])
-    places = list(_old_places(holder))
-    if not places:
+    old_parts = list(_old_parts(holder))
+    if not old_parts:
         raise InputError("expected ELMoEmbeddings of flair, got none", file=file)
-    for parent, name in places:
+    for parent, name in old_parts:
         setattr(parent, name, _renewed(getattr(parent, name), model, file))
     for part in holder.modules():
         if isinstance(part, StackedEmbeddings):
@@ -241,13 +241,13 @@ class _OldPickles:
         return _Unpickler(file, **settings).load()
 
 
-def _old_places(module: nn.Module) -> Iterator[tuple[nn.Module, str]]:
+def _old_parts(module: nn.Module) -> Iterator[tuple[nn.Module, str]]:
     """The modules and the names of their parts that are flair's `ELMoEmbeddings`."""
     for name, part in {**vars(module), **dict(module.named_children())}.items():
         if isinstance(part, _OldElmoEmbeddings):
             yield module, name
         elif isinstance(part, nn.Module):
-            yield from _old_places(part)
+            yield from _old_parts(part)
 
 
 def _renewed(old: _OldElmoEmbeddings, model: str | None, file: Path) -> ElmoEmbeddings:

@@ -137,8 +137,10 @@ def _set_output(unit: Span, output: dict[str, Any]) -> None:
     """Sets what a model predicts for the text of `unit`."""
     doc = unit.doc
     if "entities" in output:
-        found = [_span(unit, entity, entity["type"]) for entity in output["entities"]]
-        doc.set_ents(filter_spans(found + list(doc.ents)))
+        entities = [
+            _span(unit, entity, entity["type"]) for entity in output["entities"]
+        ]
+        doc.set_ents(filter_spans(entities + list(doc.ents)))
     elif "clusters" in output:
         for number, mentions in enumerate(output["clusters"], start=1):
             name = f"coref_clusters_{number}"
@@ -155,11 +157,11 @@ def _set_output(unit: Span, output: dict[str, Any]) -> None:
         doc.cats.update(output["probabilities"])
 
 
-def _span(unit: Span, found: dict[str, Any], label: str) -> Span:
+def _span(unit: Span, stretch: dict[str, Any], label: str) -> Span:
     """The words of the doc over characters of `unit`."""
     return unit.doc.char_span(
-        found["start"] + unit.start_char,
-        found["end"] + unit.start_char,
+        stretch["start"] + unit.start_char,
+        stretch["end"] + unit.start_char,
         label=label,
         alignment_mode="expand",
     )

@@ -1,6 +1,6 @@
 """
 Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of
-them for each place.
+them for each place: `input` and `output`, where a task model adds ELMo vectors.
 """
 
 import difflib
@@ -131,10 +131,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
         config = dict(params.as_dict(quiet=True))
         params.params.clear()
         kind = config.pop("type", REGISTERED_AS)
-        found = problems_of(config)
+        problems = problems_of(config)
         if kind != REGISTERED_AS:
-            found.insert(0, Wrong("type", REGISTERED_AS, kind))
-        require_none(found, "elmo: ")
+            problems.insert(0, Wrong("type", REGISTERED_AS, kind))
+        require_none(problems, "elmo: ")
         if extras.get("offline"):
             config["offline"] = True
         embedder = cls.open(
@@ -261,7 +261,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
 def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
     """All unknown keys and invalid values among the keys of `model.elmo`."""
     known = [key for cls in SETTINGS for key in annotations(cls)]
-    found = []
+    problems = []
     for key in settings:
         if key in known:
             continue
@@ -269,9 +269,9 @@ def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
         near = difflib.get_close_matches(key, known, n=1)
         if near:
             expected = f"a key of ELMo (nearest: {near[0]})"
-        found.append(Wrong(key, expected, key))
-    found += [wrong for cls in SETTINGS for wrong in wrong_in(cls, settings)]
-    invalid = {wrong.key for wrong in found}
+        problems.append(Wrong(key, expected, key))
+    problems += [wrong for cls in SETTINGS for wrong in wrong_in(cls, settings)]
+    invalid = {wrong.key for wrong in problems}
     for key, value in (("state", "carry"), ("layer_norm", "batch")):
         if (
             settings.get("cache_dir") is not None
@@ -281,5 +281,5 @@ def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
             because = (
                 f"null where {key} is {value}: vectors then depend on other sentences"
             )
-            found.append(Wrong("cache_dir", because, settings["cache_dir"]))
-    return found
+            problems.append(Wrong("cache_dir", because, settings["cache_dir"]))
+    return problems

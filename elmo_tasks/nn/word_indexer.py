@@ -65,7 +65,7 @@ class WordIndexer(TokenIndexer):
         """
         `tokens`: an id for each of T tokens, never that of the padding. For the look-up
         n from 0: `vectors_n`, the spellings of the words that it found, each once, and
-        `rows_n`, for each token the place of its word among them from 1, else 0.
+        `rows_n`, for each token the row of its word among them from 1, else 0.
         """
         known = vocabulary.get_token_to_index_vocabulary(self._namespace)
         unknown = vocabulary.get_token_index(vocabulary._oov_token, self._namespace)
@@ -75,17 +75,17 @@ class WordIndexer(TokenIndexer):
         indexed: IndexedTokenList = {IDS: ids}
         for number, lookup in enumerate(self._lookups):
             rows = []
-            found: dict[bytes, int] = {}
+            row_of: dict[bytes, int] = {}
             for word, word_id in zip(words, ids, strict=True):
                 spelling = None
                 if word not in known:
                     spelling = lookup.find(word, is_unknown=word_id == unknown)
                 row = 0
                 if spelling is not None:
-                    row = found.setdefault(spelling, len(found) + 1)
+                    row = row_of.setdefault(spelling, len(row_of) + 1)
                 rows.append(row)
             indexed[rows_of(number)] = rows
-            indexed[vectors_of(number)] = list(found)
+            indexed[vectors_of(number)] = list(row_of)
         return indexed
 
     @overrides

@@ -135,28 +135,29 @@ class WordVectors(TokenEmbedder):
             return vectors
         if vectors_of(number) not in looked_up:
             raise InputError(NOT_LOOKED_UP, hint=HOW_TO_LOOK_UP)
-        found = looked_up[vectors_of(number)].to(vectors.dtype)  # [B, K, D]
-        if found.shape[-2] == 1:  # no word of the batch was looked up
+        file_vectors = looked_up[vectors_of(number)].to(vectors.dtype)  # [B, K, D]
+        if file_vectors.shape[-2] == 1:  # no word of the batch was looked up
             return vectors
-        if found.shape[-1] != vectors.shape[-1]:
+        if file_vectors.shape[-1] != vectors.shape[-1]:
             problem = f"expected vectors of width {vectors.shape[-1]}"
-            got = found.shape[-1]
+            got = file_vectors.shape[-1]
             raise InputError(
                 f"the reader's lookup_files.{number}: {problem}, got {got}"
             )
         if self._normalize:
-            found = unit(found)
+            file_vectors = unit(file_vectors)
         rows = looked_up[rows_of(number)][..., None]  # [B, T, 1]
-        own = found.gather(-2, rows.expand_as(vectors))  # [B, T, D]
+        own = file_vectors.gather(-2, rows.expand_as(vectors))  # [B, T, D]
         return torch.where(rows > 0, own, vectors)
 
     def _in_table(self, tokens: Tensor) -> Tensor:
         """Word ids [B, T] -> vectors [B, T, D]."""
-        place = tokens - self._first_fixed  # among fixed words, and new ones after them
-        is_fixed = (place >= 0) & (place < len(self.fixed))  # [B, T]
-        fixed_ids = place.clamp(0, len(self.fixed) - 1)
+        # Among the fixed words, and the new ones after them.
+        position = tokens - self._first_fixed
+        is_fixed = (position >= 0) & (position < len(self.fixed))  # [B, T]
+        fixed_ids = position.clamp(0, len(self.fixed) - 1)
         fixed = nn.functional.embedding(fixed_ids, self.fixed)  # [B, T, D]
-        ids = torch.where(place < 0, tokens, tokens - len(self.fixed))
+        ids = torch.where(position < 0, tokens, tokens - len(self.fixed))
         ids = torch.where(is_fixed, self._first_fixed - 1, ids)
         vectors = nn.functional.embedding(ids, self.weight, padding_idx=0)
         return torch.where(is_fixed[..., None], fixed, vectors)
@@ -187,11 +188,11 @@ class WordVectors(TokenEmbedder):
         added = []
         for word in words:
             like = known.get(word.lower(), rows)
-            found = vectors.get(word)
-            if found is None and like >= rows:
-                found = vectors.get(word.lower())
-            if found is not None:
-                added.append(torch.from_numpy(found).to(self.weight))
+            vector = vectors.get(word)
+            if vector is None and like >= rows:
+                vector = vectors.get(word.lower())
+            if vector is not None:
+                added.append(torch.from_numpy(vector).to(self.weight))
             else:
                 added.append(self._row(like if 0 < like < rows else UNKNOWN))
         weight = torch.cat([self.weight.detach(), torch.stack(added)])
@@ -213,11 +214,11 @@ class WordVectors(TokenEmbedder):
 
     def _row(self, word_id: int) -> Tensor:
         """The vector of a word, [D]."""
-        place = word_id - self._first_fixed
-        if place < 0:
+        position = word_id - self._first_fixed
+        if position < 0:
             return self.weight[word_id].detach()
-        if place < len(self.fixed):
-            return self.fixed[place]
+        if position < len(self.fixed):
+            return self.fixed[position]
         return self.weight[word_id - len(self.fixed)].detach()
 
     def _load_from_state_dict(

@@ -82,11 +82,11 @@ class LmProgress(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        found = {}
+        scores = {}
         for name, value in metrics.items():
             if name.startswith(_VALIDATION):
-                found[name.removeprefix(_VALIDATION)] = value
-        if not found:
+                scores[name.removeprefix(_VALIDATION)] = value
+        if not scores:
             return
         loss = math.log(metrics["training_perplexity"])
         point = {
@@ -95,10 +95,10 @@ class LmProgress(TrainerCallback):
             "seconds": round(self._seconds(), 1),
             "training_loss": round(loss, 5),
         }
-        self._points.append(point | found)
+        self._points.append(point | scores)
         if is_primary:
             logger.info(
-                "validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(found)
+                "validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(scores)
             )
             lines = [f"{json.dumps(each)}\n" for each in self._points]
             write_text(Path(self.serialization_dir) / CURVE, "".join(lines))

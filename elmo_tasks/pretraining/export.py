@@ -360,7 +360,7 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
 
 
 def load_start(
-    source: str | Path | dict[str, Any],
+    start: str | Path | dict[str, Any],
 ) -> tuple[BiLM, TrainedModel | None]:
     """
     The biLM from which fine-tuning starts, and its language model if the softmax is
@@ -368,15 +368,15 @@ def load_start(
     elsewhere, or an object of `options_file` and `weight_file`.
     Raises `InputError` if there is no biLM.
     """
-    if isinstance(source, dict):
-        if source.keys() != {"options_file", "weight_file"}:
+    if isinstance(start, dict):
+        if start.keys() != {"options_file", "weight_file"}:
             raise InputError(
                 "expected bilm with options_file and weight_file, "
-                f"got {', '.join(sorted(source))}"
+                f"got {', '.join(sorted(start))}"
             )
-        names = {key: source[key] for key in ("options_file", "weight_file")}
+        names = {key: start[key] for key in ("options_file", "weight_file")}
         return _open_bilm(resolve_files(BILM, names)), None
-    text = os.fspath(source)
+    text = os.fspath(start)
     if two_files(text) is not None:
         return _open_bilm(resolve(text, kind=BILM)), None
     folder = Path(text)

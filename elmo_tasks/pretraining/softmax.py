@@ -99,8 +99,8 @@ class LogUniformSampler(nn.Module):
             tries = np.concatenate([tries, block])
             distinct, first = np.unique(tries, return_index=True)  # first try of each
             if len(distinct) >= self.negatives:
-                place = self.negatives - 1
-                last = int(np.partition(first, place)[place])
+                rank = self.negatives - 1
+                last = int(np.partition(first, rank)[rank])
                 return torch.from_numpy(distinct[first <= last]), last + 1
 
     def log_expected_counts(self, ids: Tensor, tries: int) -> Tensor:

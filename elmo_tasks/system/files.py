@@ -144,8 +144,8 @@ def atomic_write_folder(target: Path, *, last: Sequence[str] = ()) -> Iterator[P
         home = target
     aside = temporary_path(home / target.name)
     try:
-        for place in (target.parent, target):
-            _clean(place, target.name)
+        for folder in (target.parent, target):
+            _clean(folder, target.name)
         aside.mkdir(parents=True)
         yield aside
         target.mkdir(exist_ok=True)

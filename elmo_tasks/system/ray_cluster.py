@@ -124,8 +124,8 @@ def _require_listener(address: str) -> None:
     """
     host, _, port = address.rpartition(":")
     if host and "//" not in host:
-        place = (host, int(port))
-        socket.create_connection(place, timeout=CONNECT_SECONDS).close()
+        listener = (host, int(port))
+        socket.create_connection(listener, timeout=CONNECT_SECONDS).close()
 
 
 @contextmanager

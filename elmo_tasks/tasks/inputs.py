@@ -178,7 +178,7 @@ def problem_of(first: ErrorDetails, known: Collection[str]) -> str:
     if first["type"] == "missing":
         return f"expected the key {key}, got {shown(first['input'])}"
     indices = [f"[{part}]" for part in first["loc"] if isinstance(part, int)]
-    place = key + "".join(indices)
-    if place:
-        place += ": "
-    return f"{place}{expected(first)}, got {shown(first['input'])}"
+    key += "".join(indices)
+    if key:
+        key += ": "
+    return f"{key}{expected(first)}, got {shown(first['input'])}"

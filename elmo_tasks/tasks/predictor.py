@@ -115,8 +115,8 @@ def metadata_of(instance: Instance) -> dict[str, Any]:
     return cast(MetadataField, instance["metadata"]).metadata
 
 
-class Sentence(NamedTuple):
-    """A sentence, or a document, of T words."""
+class TokenizedText(NamedTuple):
+    """The T words of a sentence, a passage or a document, and where they are in it."""
 
     words: list[str]
     text: str | None = None
@@ -162,15 +162,15 @@ class SentencePredictor(JsonLinesPredictor):
         """The output for one sentence of raw text."""
         return self.predict_json({"sentence": sentence})
 
-    def read(self, json_dict: JsonDict) -> Sentence:
+    def read(self, json_dict: JsonDict) -> TokenizedText:
         """Raises `InputError` if it has not either a valid sentence or valid tokens."""
         read_input(self.takes, json_dict)
         if "tokens" in json_dict:
-            return Sentence(json_dict["tokens"])
+            return TokenizedText(json_dict["tokens"])
         text = json_dict["sentence"]
         tokens = self._tokenizer.tokenize(text)
         words = [token.ensure_text() for token in tokens]
-        return Sentence(words, text, offsets_of(tokens))
+        return TokenizedText(words, text, offsets_of(tokens))
 
 
 class PairPredictor(JsonLinesPredictor):

@@ -155,15 +155,15 @@ class TaskReader(DatasetReader):
 
 
 def text_field(
-    tokens: Sequence[Token], name: str = "sentence", **place: Any
+    tokens: Sequence[Token], name: str = "sentence", **location: Any
 ) -> TextField:
     """
-    The tokens of a text. Raises `InputError` with its `place`, `file` and `line`, if
+    The tokens of a text. Raises `InputError` with its `location`, `file` and `line`, if
     there is none.
     """
     if not tokens:
         problem = f"expected at least one token, got none in the {name}"
-        raise InputError(problem, **place)
+        raise InputError(problem, **location)
     return TextField(list(tokens))
 
 
@@ -171,21 +171,21 @@ def tagged_fields(
     tokens: Sequence[Token],
     tags: Sequence[str] | None,
     metadata: dict[str, Any],
-    **place: Any,
+    **location: Any,
 ) -> dict[str, Field]:
     """
     The fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the
     vocabulary) and `metadata`, with `tags`, `file` and `line` added. Raises
     `InputError` if there is no token, or not one tag for each.
     """
-    text = text_field(tokens, **place)
+    text = text_field(tokens, **location)
     gold: list[str] | None = None
     if tags is not None:
         gold = list(tags)
         if len(gold) != len(tokens):
             problem = f"expected a tag for each of {len(tokens)} tokens"
-            raise InputError(f"{problem}, got {len(gold)}", **place)
-    known = metadata | {"tags": gold} | place
+            raise InputError(f"{problem}, got {len(gold)}", **location)
+    known = metadata | {"tags": gold} | location
     fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(known)}
     if gold is not None:
         fields["tags"] = OpenSequenceLabelField(

@@ -158,9 +158,9 @@ def _normalized(value: Any) -> Any:
     return value
 
 
-def _require_object(value: Any, place: str, file: Path | None = None) -> dict[str, Any]:
+def _require_object(value: Any, where: str, file: Path | None = None) -> dict[str, Any]:
     if not isinstance(value, dict):
-        problem = f"expected a JSON object{place}, got {json.dumps(value)}"
+        problem = f"expected a JSON object{where}, got {json.dumps(value)}"
         raise InputError(problem, file=file)
     return value
 

@@ -56,7 +56,7 @@ class _Known:
 _RECORD = TypeAdapter(dict[str, _Known])
 
 
-class _File(NamedTuple):
+class _FileStatus(NamedTuple):
     """A file; and its size and the time of its last change, in nanoseconds."""
 
     path: Path
@@ -209,12 +209,12 @@ def _is_folder(name: str) -> bool:
     return any(one.is_dir() for one in files_named(name))
 
 
-def _dates(files: tuple[_File, ...]) -> list[list[Any]]:
+def _dates(files: tuple[_FileStatus, ...]) -> list[list[Any]]:
     """Name, size and date of each file, as JSON has them."""
     return [[file.path.name, file.size, file.changed] for file in files]
 
 
-def _files(name: str) -> tuple[_File, ...]:
+def _files(name: str) -> tuple[_FileStatus, ...]:
     """The files with a name, and those in its folders, sorted."""
     found = set()
     try:
@@ -223,7 +223,7 @@ def _files(name: str) -> tuple[_File, ...]:
                 if file.is_file():
                     status = file.stat()
                     found.add(
-                        _File(file.absolute(), status.st_size, status.st_ctime_ns)
+                        _FileStatus(file.absolute(), status.st_size, status.st_ctime_ns)
                     )
     except OSError:  # a folder that may not be entered
         return ()
@@ -248,7 +248,7 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 @lru_cache
-def _sha256(files: tuple[_File, ...]) -> str:
+def _sha256(files: tuple[_FileStatus, ...]) -> str:
     if len(files) == 1:
         return _sha256_of_one(files[0].path)
     folder = os.path.commonpath([file.path.parent for file in files])

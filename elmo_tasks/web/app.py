@@ -45,7 +45,7 @@ ERRORS = {
 """Of predictions, by status."""
 
 
-class Problem(BaseModel):
+class ErrorBody(BaseModel):
     """An error, in one line."""
 
     error: str
@@ -154,7 +154,7 @@ def _responses(record: Task | OtherModels) -> dict[int | str, dict[str, Any]]:
     """The answers of a model, by status."""
     found: dict[int | str, dict[str, Any]] = {200: {"model": record.output}}
     for status, about in ERRORS.items():
-        found[status] = {"model": Problem, "description": about}
+        found[status] = {"model": ErrorBody, "description": about}
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.formats.annotation.brackets import place_in_text
+from elmo_tasks.formats.annotation.brackets import reading_order
 from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.tasks.coref.metric import METRICS, CorefScores, document_counts
 from elmo_tasks.tasks.coref.reader import document_clusters
@@ -143,7 +143,7 @@ def by_scorer(response: Clusters, key_cells: list[str]) -> list[list[float]]:
 
 
 def places(cluster: list[tuple[int, int]]) -> list[tuple[int, bool, int]]:
-    return sorted(map(place_in_text, cluster))
+    return sorted(map(reading_order, cluster))
 
 
 def shuffled(generator: Random, found: Clusters) -> Clusters:
@@ -170,7 +170,7 @@ def test_the_order_of_clusters_has_no_effect(seed: int) -> None:
     response = random_clusters(generator, length=8)
     counts = document_counts(response, key)
     assert document_counts(shuffled(generator, response), key) == pytest.approx(counts)
-    beginnings = [min(map(place_in_text, cluster)) for cluster in key]
+    beginnings = [min(map(reading_order, cluster)) for cluster in key]
     if len(set(beginnings)) == len(key):
         other = shuffled(generator, key)
         assert document_counts(response, other) == pytest.approx(counts)

@@ -9,7 +9,7 @@ from elmo_tasks.formats.annotation.brackets import (
     brackets_from_spans,
     cluster_cells,
     mentions_from_brackets,
-    place_in_text,
+    reading_order,
     spans_from_brackets,
 )
 from elmo_tasks.formats.annotation.spans import Span
@@ -157,4 +157,4 @@ def test_clusters_outside_of_the_document(mention: tuple[int, int]) -> None:
 
 def test_order_of_the_scorer() -> None:
     expected = [(0, 1), (0, 3), (0, 2), (1, 2), (1, 9), (4, 5)]
-    assert sorted(set(expected), key=place_in_text) == expected
+    assert sorted(set(expected), key=reading_order) == expected

@@ -182,7 +182,7 @@ def _rows(file: Path) -> None:
 
 def _by_place(file: Path) -> list[Any]:
     vectors = VectorFile(file, width=4)
-    return [vectors.get(word) for word in list(vectors._places)]
+    return [vectors.get(word) for word in list(vectors._offsets)]
 
 
 def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:

@@ -200,7 +200,7 @@ def test_a_folder_has_one_format(first: Any, run: Path, tmp_path: Path) -> None:
     export_run(run, out, chosen=first)
     second: Any = "hdf5" if first == "safetensors" else "safetensors"
     with pytest.raises(
-        InputError, match="out: expected no files of another model.*another pl"
+        InputError, match="out: expected no files of another model.*another folder"
     ):
         export_run(run, out, chosen=second)
     load_trained(out)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from elmo_tasks.pretraining.text.paragraphs import (
     Line,
-    Sentence,
+    ParagraphSentence,
     find_paragraphs,
     lines_of_texts,
     sentence_splitter,
@@ -136,7 +136,7 @@ def test_a_long_paragraph_is_split_as_a_whole(seed: int, words: int) -> None:
     lines = random_paragraph(seed, words)
     found = list(sentences_of_paragraphs(lines_of(lines), "blank", by_periods))
     whole = by_periods(" ".join(lines))
-    assert found == [Sentence(place // 1000, words) for place, words in whole]
+    assert found == [ParagraphSentence(place // 1000, words) for place, words in whole]
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
@@ -147,15 +147,15 @@ def test_paragraphs_are_numbered(blank_lines: list[int]) -> None:
         blank = ("", " ", "\t", "\u3000")[count]
         lines += [f"a{number}", f"b{number}.", "c."] + [blank] * (count + 1)
         expected += [
-            Sentence(number, [f"a{number}", f"b{number}."]),
-            Sentence(number, ["c."]),
+            ParagraphSentence(number, [f"a{number}", f"b{number}."]),
+            ParagraphSentence(number, ["c."]),
         ]
     found = list(sentences_of_paragraphs(lines_of(lines), "blank", by_periods))
     order: dict[int, int] = {}
     renumbered = []
     for sentence in found:
         number = order.setdefault(sentence.paragraph, len(order))
-        renumbered.append(Sentence(number, sentence.words))
+        renumbered.append(ParagraphSentence(number, sentence.words))
     assert renumbered == expected
 
 
@@ -291,9 +291,9 @@ def test_ends_of_lines() -> None:
 def test_a_sentence_a_line() -> None:
     found = sentences_of_lines(lines_of(["a b", " ", "", "c.", "d"]), str.split)
     assert list(found) == [
-        Sentence(0, ["a", "b"]),
-        Sentence(1, ["c."]),
-        Sentence(2, ["d"]),
+        ParagraphSentence(0, ["a", "b"]),
+        ParagraphSentence(1, ["c."]),
+        ParagraphSentence(2, ["d"]),
     ]
 
 

@@ -10,7 +10,7 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.formats.fetching.published import published
 from elmo_tasks.settings import Positive, Settings
 
-PLACE = "hf://OWNER/NAME"
+ADDRESS = "hf://OWNER/NAME"
 """Stands in a card for the address of a repository that is not known yet."""
 
 _LIBRARY = "elmo-tasks"
@@ -99,7 +99,7 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
         name=" ".join(name.split()),
         kind=_kind(layers),
         table="\n".join(table),
-        place=PLACE,
+        address=ADDRESS,
     )
     return f"{card}\n"
 
@@ -171,7 +171,7 @@ With the package elmo-tasks:
 ```python
 from elmo_tasks.elmo import Elmo
 
-elmo = Elmo.from_pretrained("{{ place }}")  # or the path of this folder
+elmo = Elmo.from_pretrained("{{ address }}")  # or the path of this folder
 vectors = elmo.embed([["It", "ended", "."]])  # a list of arrays, one for each sentence
 ```
 """

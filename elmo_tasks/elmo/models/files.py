@@ -105,7 +105,7 @@ class File:
         return name
 
     @property
-    def place(self) -> str:
+    def absolute_name(self) -> str:
         """A name that means the same file from any folder."""
         if is_remote(self.name) or self.name == BUNDLED:
             return self.name
@@ -384,18 +384,18 @@ def _with_digests(
     return ModelFiles(kind, files)
 
 
-def _require_kind(kind: str | None, found: str | None, text: str) -> None:
+def _require_kind(kind: str | None, inferred: str | None, text: str) -> None:
     """
-    Raises `InputError` if a name that is `found` to mean a kind, or none of those that
-    are named by two files, cannot mean the kind that is given.
+    Raises `InputError` if a name cannot mean the given `kind`. `inferred` is the kind
+    that the name itself tells, `None` if it names no two files.
     """
-    if kind is None or kind == found:
+    if kind is None or kind == inferred:
         return
     if kind == COVE:
         raise InputError(f"expected {_COVE_FORM} for CoVe", file=text)
-    if found is not None:
+    if inferred is not None:
         expected = SOURCES[kind].label
-        problem = f"expected a {expected}, got {SOURCES[found].label}"
+        problem = f"expected a {expected}, got {SOURCES[inferred].label}"
         raise InputError(problem, file=text)
 
 

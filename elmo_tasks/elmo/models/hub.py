@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.card import PLACE, CardSettings
+from elmo_tasks.elmo.models.card import ADDRESS, CardSettings
 from elmo_tasks.elmo.models.saving import read_with, require_no_other, save_model
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
@@ -37,7 +37,7 @@ def push_model(
         folder = Path(temporary) / "model"
         save_model(layers, folder, chosen=chosen, about=about, name=repo_id)
         card = folder / CARD_FILE
-        text = card.read_text("utf-8").replace(PLACE, f"{HUB}{repo_id}")
+        text = card.read_text("utf-8").replace(ADDRESS, f"{HUB}{repo_id}")
         card.write_text(text, "utf-8")
         api = HfApi(token=token)
         try:

@@ -64,22 +64,22 @@ def two_files(text: str) -> tuple[str, dict[str, str]] | None:
 
 def _parts(text: str, form: TwoFiles) -> tuple[str, str] | None:
     first_end, second_end = form.ends.values()
-    found = []
+    pairs = []
     for plus in re.finditer(r"\+", text):
         first = text[: plus.start()]
         second = text[plus.end() :]
         is_first = re.search(first_end, address(first), re.I)
         if is_first and re.search(second_end, address(second), re.I):
-            found.append((first, second))
-    if len(found) > 1:
+            pairs.append((first, second))
+    if len(pairs) > 1:
         raise InputError(
             f"expected one + between {form.what}, got several",
             file=text,
             hint="write a + that is part of an address as %2B",
         )
-    if not found:
+    if not pairs:
         return None
-    return found[0]
+    return pairs[0]
 
 
 def address(text: str) -> str:
@@ -117,18 +117,18 @@ def the_kind(names: Collection[str], config: Any, given: str) -> str:
     The kind of the model with files of these names, and with this content of
     `config.json`. Raises `InputError` unless there is exactly one.
     """
-    found = kinds_among(names, config)
-    if len(found) == 1:
-        return found[0]
+    kinds = kinds_among(names, config)
+    if len(kinds) == 1:
+        return kinds[0]
     parts = (
         "a biLM has options.json and weights.hdf5, a transformer config.json and "
         "model.safetensors, ELMoForManyLangs encoder.pkl and token_embedder.pkl"
     )
-    if not found:
+    if not kinds:
         raise InputError(
             "expected the files of a model, got none", file=given, hint=parts
         )
-    labels = [SOURCES[kind].label for kind in found]
+    labels = [SOURCES[kind].label for kind in kinds]
     raise InputError(
         f"expected the files of one model, got those of {' and '.join(labels)}",
         file=given,

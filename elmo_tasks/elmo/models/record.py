@@ -1,6 +1,6 @@
 """
 Which models a training has used: `model.json`, beside the config of a run and in its
-archive, is the only place that says so. A trained model opens only with these files.
+archive, alone says so. A trained model opens only with these files.
 
 It is a list with an object for each model: its `kind`, and under `files`, by the keys of
 the config, the `name` that the config gave, the `sha256`, and the `path` where the file
@@ -132,10 +132,10 @@ def trained_files(
     keys = [f"{where}{key}" for key in keys]
     record = _named_as(records, settings)
     if record is not None:
-        found = _found(record, settings, keys, offline=offline)
-        if folder in found.weight_file.path.parents:
-            _require_bounded(found)
-        return found
+        recorded_files = _found(record, settings, keys, offline=offline)
+        if folder in recorded_files.weight_file.path.parents:
+            _require_bounded(recorded_files)
+        return recorded_files
     files = files_of(settings, where=where, offline=offline)
     require_recorded(files, records, _hint(records[0], keys))
     return files
@@ -190,9 +190,9 @@ def _found(
             raise _missing(record, lacking[0], keys, error) from None
         if here.kind == record.kind:
             files = {**here.files, **files}
-        found = ModelFiles(here.kind, files)
-        require_recorded(found, [record], _hint(record, keys))
-        return found
+        completed = ModelFiles(here.kind, files)
+        require_recorded(completed, [record], _hint(record, keys))
+        return completed
     return ModelFiles(record.kind, files)
 
 
@@ -209,29 +209,29 @@ def look_beside(folder: Path, archive: Path) -> None:
     Note in the `model.json` of an unpacked archive where files are that lie near the
     archive: each in a folder above it, at an end of the path where it was.
     """
-    found = {}
+    new_paths = {}
     for record in read_record(folder):
         for key, file in record.files.items():
-            places = [file.path, _bundled_path(key)]
-            if _equal_path(file.sha256, places) is None:
+            paths = [file.path, _bundled_path(key)]
+            if _equal_path(file.sha256, paths) is None:
                 path = _equal_path(file.sha256, _near(archive, file.path))
                 if path is not None:
-                    found[file.sha256] = str(path)
-    if not found:
+                    new_paths[file.sha256] = str(path)
+    if not new_paths:
         return
     noted = folder / MODEL_RECORD
     records = read_json(noted, "the models of a training")
     for record in records:
         for values in record["files"].values():
-            if values["sha256"] in found:
-                values["path"] = found[values["sha256"]]
+            if values["sha256"] in new_paths:
+                values["path"] = new_paths[values["sha256"]]
     noted.unlink()  # of the folder of a run, a link
     noted.write_text(json.dumps(records), "utf-8")
 
 
 def _near(archive: Path, path: Path) -> Iterator[Path]:
-    place = archive.absolute()
-    for folder in (place, *place.parents):
+    archive = archive.absolute()
+    for folder in (archive, *archive.parents):
         for start in range(1, len(path.parts)):
             yield folder.joinpath(*path.parts[start:])
 
@@ -274,12 +274,12 @@ def _missing(
     if is_remote(file.name):
         return error
     what = SOURCES[record.kind].files[key]
-    places = ", ".join([f'"{one}": "PATH"' for one in keys])
+    options = ", ".join([f'"{one}": "PATH"' for one in keys])
     return InputError(
         f"no such file: {what}, on which this model was trained; its sha256 is "
         f"{file.sha256}",
         file=file.name,
-        hint=f"restore it, or pass where it is now: -o '{{{places}}}'",
+        hint=f"restore it, or pass where it is now: -o '{{{options}}}'",
     )
 
 

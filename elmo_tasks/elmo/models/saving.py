@@ -100,7 +100,7 @@ def require_no_other(
     present: Collection[str],
     written: Collection[str],
     read: Sequence[str],
-    place: str | Path,
+    target: str | Path,
 ) -> None:
     """
     Raises `InputError` if a folder or repository has files that would be read in place
@@ -113,8 +113,8 @@ def require_no_other(
     if others:
         raise InputError(
             f"expected no files of another model, got {', '.join(others)}",
-            file=place,
-            hint="name another place, or remove them",
+            file=target,
+            hint="name another folder or repository, or remove them",
         )
 
 

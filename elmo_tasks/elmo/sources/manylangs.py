@@ -60,7 +60,7 @@ _WORDS_AT_ONCE = 256
 """The most words that are encoded together, which bounds the memory."""
 
 _GATES = (0, 3, 1, 2)
-"""The places of our gates, input, output, forget and candidate, among theirs."""
+"""The indices of our gates, input, output, forget and candidate, among theirs."""
 
 
 class _WordEncoder(nn.Module):
@@ -307,8 +307,8 @@ def _options(token: dict[str, Any], encoder: dict[str, Any]) -> BiLMOptions:
 
 def _read_dictionary(file: Path, special: tuple[str, ...]) -> dict[str, int]:
     """
-    The ids of a dictionary's entries, from 0. A blank loses its place in the line and
-    becomes an ideographic space, as in their reader. Raises `InputError` if a line is
+    The ids of a dictionary's entries, from 0. An entry that is only white space is read
+    as an ideographic space, as by their reader. Raises `InputError` if a line is
     invalid, or an entry of `special` is missing.
     """
     ids: dict[str, int] = {}

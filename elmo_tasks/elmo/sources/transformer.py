@@ -43,7 +43,7 @@ class _PieceSequence(NamedTuple):
 
     - `ids`, [S]: the pieces, with special tokens.
     - `words`, [W]: the words, as indices into all tokens [B * T] of the texts.
-    - `starts`, [W]: the place in `ids` of each word's first piece.
+    - `starts`, [W]: the index in `ids` of each word's first piece.
     - `counts`, [W]: the number of each word's pieces, which are next to each other.
     """
 
@@ -161,7 +161,7 @@ class Transformer(nn.Module):
             word_of_piece = np.array(encoding.word_ids, int)  # [S], from 0, sorted
             if len(ids) > self._limit:
                 _warn_of_windows(self._folder, self._limit)
-                kept = _place_in_word(word_of_piece) < self._limit // 2
+                kept = _index_in_word(word_of_piece) < self._limit // 2
                 ids = ids[kept]
                 word_of_piece = word_of_piece[kept]
             yield from self._windows(ids, word_of_piece, row * longest)
@@ -197,16 +197,16 @@ class Transformer(nn.Module):
             batch_size = 1
         elif self.like.device.type == "cpu":
             batch_size = _CPU_BATCH_SIZE
-        for places in batches_by_length(
+        for indices in batches_by_length(
             [len(sequence.ids) for sequence in listed],
             batch_size=batch_size,
             max_tokens=MAX_TOKENS,
         ):
-            yield [listed[place] for place in places]
+            yield [listed[index] for index in indices]
 
     def _encode(self, batch: Sequence[_PieceSequence], of_tokens: Tensor) -> None:
         """
-        Write the vectors of a batch's words to their places in the layers [L+1, B * T,
+        Write the vectors of a batch's words to their rows of the layers [L+1, B * T,
         D].
         """
         ids, mask = _padded(batch, padding_id(self.model))
@@ -238,9 +238,9 @@ def _rows(words: list[str], lengths: list[int]) -> list[list[str]]:
     return rows
 
 
-def _place_in_word(word_of_piece: np.ndarray) -> np.ndarray:
+def _index_in_word(word_of_piece: np.ndarray) -> np.ndarray:
     """
-    The place of each piece in its word, [S], given the numbers of their words, [S].
+    The index of each piece in its word, [S], given the numbers of their words, [S].
     """
     first_pieces = np.searchsorted(word_of_piece, word_of_piece)
     return np.arange(len(word_of_piece)) - first_pieces
@@ -289,8 +289,8 @@ def _pooled_pieces(
     if pieces != "mean":
         counts = np.ones_like(counts)
     offsets = np.cumsum(counts) - counts  # [W]
-    place_in_word = np.arange(counts.sum()) - np.repeat(offsets, counts)  # [N]
-    pooled = np.repeat(starts, counts) + place_in_word  # [N]
+    index_in_word = np.arange(counts.sum()) - np.repeat(offsets, counts)  # [N]
+    pooled = np.repeat(starts, counts) + index_in_word  # [N]
     return pooled, offsets
 
 
@@ -298,14 +298,14 @@ def _special_tokens(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:
     """The ids of the special tokens before and after a text's pieces."""
     encoding = tokenizer.encode(["a"], is_pretokenized=True)
     ids = np.array(encoding.ids, int)
-    places = []
-    for place, word in enumerate(encoding.word_ids):
+    of_word = []
+    for index, word in enumerate(encoding.word_ids):
         if word is not None:
-            places.append(place)
-    if not places:  # this word has no piece
+            of_word.append(index)
+    if not of_word:  # this word has no piece
         middle = (len(ids) + 1) // 2
         return ids[:middle], ids[middle:]
-    return ids[: places[0]], ids[places[-1] + 1 :]
+    return ids[: of_word[0]], ids[of_word[-1] + 1 :]
 
 
 def _blank_before_words(tokenizer: Any) -> bool:

@@ -51,10 +51,10 @@ class Hdf5Vectors(StoredVectors):
             self._hdf5 = h5py.File(file, "r")
         with reading_vectors(file):
             info = _attributes(self._hdf5)
-            found = info.get("format")
-            if found != FORMAT:
+            file_format = info.get("format")
+            if file_format != FORMAT:
                 raise InputError(
-                    f"expected the format {FORMAT!r}, got {found!r}",
+                    f"expected the format {FORMAT!r}, got {file_format!r}",
                     file=file,
                     hint="h5py reads the files of AllenNLP 0.x and bilm-tf",
                 )
@@ -64,34 +64,34 @@ class Hdf5Vectors(StoredVectors):
         super().__init__(file, info, length)
 
     def tokens(self, index: int) -> list[str]:
-        place = range(len(self))[index]
+        index = range(len(self))[index]
         with self._reading() as hdf5:
-            own = _tokens_of(hdf5, place)
+            own = _tokens_of(hdf5, index)
             return own_dataset(hdf5, TOKENS).asstr()[own].tolist()
 
     def sentence(self, index: int) -> str:
-        place = range(len(self))[index]
+        index = range(len(self))[index]
         with self._reading() as hdf5:
-            return own_dataset(hdf5, SENTENCES).asstr()[place]
+            return own_dataset(hdf5, SENTENCES).asstr()[index]
 
     def close(self) -> None:
         self._hdf5.close()
 
-    def array(self, place: int) -> np.ndarray:
+    def array(self, index: int) -> np.ndarray:
         ndim = 3 if self.has_layers else 2
         if POOLING in self.info:
             ndim -= 1
         is_int8 = self.info.get("dtype") == "int8"
         kind = "i" if is_int8 else "f"
         with self._reading() as hdf5:
-            dataset = own_dataset(hdf5, str(place))
+            dataset = own_dataset(hdf5, str(index))
             if dataset.ndim != ndim or dataset.dtype.kind != kind:
-                found = f"{dataset.shape} of {dataset.dtype}"
-                expected = f"{ndim} axes of numbers in dataset {place}"
-                raise ValueError(f"expected {expected}, got {found}")
+                got = f"{dataset.shape} of {dataset.dtype}"
+                expected = f"{ndim} axes of numbers in dataset {index}"
+                raise ValueError(f"expected {expected}, got {got}")
             if not is_int8:
                 return dataset[()]
-            own = _tokens_of(hdf5, place)
+            own = _tokens_of(hdf5, index)
             scales = own_dataset(hdf5, SCALES)[own].T  # [L+1, T] or [1, T]
             of_vectors = scales.reshape(*dataset.shape[:-1], 1).astype(np.float32)
             return dataset[()] * of_vectors
@@ -106,15 +106,15 @@ class Hdf5Vectors(StoredVectors):
 
 def _attributes(hdf5: h5py.File) -> dict[str, Any]:
     """What the root group says of the file."""
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for key, value in hdf5.attrs.items():
         if isinstance(value, np.generic):
             value = value.item()
-        found[key] = value
-    return found
+        attributes[key] = value
+    return attributes
 
 
-def _tokens_of(hdf5: h5py.File, place: int) -> slice:
-    """The places of a sentence's tokens among those of all."""
-    start, end = own_dataset(hdf5, OFFSETS)[place : place + 2]
+def _tokens_of(hdf5: h5py.File, index: int) -> slice:
+    """The indices of a sentence's tokens among those of all."""
+    start, end = own_dataset(hdf5, OFFSETS)[index : index + 2]
     return slice(int(start), int(end))

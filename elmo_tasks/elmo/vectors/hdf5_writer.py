@@ -142,11 +142,11 @@ def _sentence_to_index(sentences: list[Sentence]) -> bytes:
     JSON that maps each line that is not blank to the name of its dataset. Raises
     `InputError` if it is too long for HDF5.
     """
-    places = {}
-    for place, sentence in enumerate(sentences):
+    names = {}
+    for index, sentence in enumerate(sentences):
         if sentence.tokens:
-            places[sentence.text] = str(place)
-    listed = json.dumps(places).encode()
+            names[sentence.text] = str(index)
+    listed = json.dumps(names).encode()
     if len(listed) > _LONGEST_STRING:
         raise InputError("expected less than 2 GiB of text", hint="split the input")
     return listed

@@ -218,9 +218,9 @@ class ShardedVectors(StoredVectors):
         self._part.cache_clear()
         self._group.cache_clear()
 
-    def array(self, place: int) -> np.ndarray:
+    def array(self, index: int) -> np.ndarray:
         with reading_vectors(self.file):
-            layers = [self._vectors(place, name) for name in self._names()]
+            layers = [self._vectors(index, name) for name in self._names()]
             if self.has_layers:
                 return np.stack(layers)
             return layers[0].copy()
@@ -229,18 +229,18 @@ class ShardedVectors(StoredVectors):
         """The columns of vectors."""
         return _vector_columns(len(self.layer_names), has_layers=self.has_layers)
 
-    def _vectors(self, place: int, column: str) -> np.ndarray:
+    def _vectors(self, index: int, column: str) -> np.ndarray:
         """The vectors of a sentence [T, D]."""
-        vectors = self._value(place, column).values  # T lists of D values
+        vectors = self._value(index, column).values  # T lists of D values
         values = vectors.flatten().to_numpy(zero_copy_only=False)
         return values.reshape(len(vectors), vectors.type.list_size)
 
     def _value(self, index: int, column: str) -> Any:
-        place = range(len(self))[index]
-        number = bisect_right(self._starts, place) - 1
+        index = range(len(self))[index]
+        number = bisect_right(self._starts, index) - 1
         with reading_vectors(self.file / part_name(number)):
             _, groups = self._part(number)
-            row = place - self._starts[number]
+            row = index - self._starts[number]
             group = bisect_right(groups, row) - 1
             return self._group(number, group).column(column)[row - groups[group]]
 

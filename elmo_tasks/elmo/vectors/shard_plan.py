@@ -72,14 +72,14 @@ def plan(
         for row in islice(rows, end - first):
             digest.update(bytes_of(row))
             whole.update(bytes_of(row))
-        place = bisect_right(ends, first)
-        last_place = bisect_right(ends, end - 1)
-        before = ends[place - 1] if place else 0
+        first_file = bisect_right(ends, first)
+        last_file = bisect_right(ends, end - 1)
+        before = ends[first_file - 1] if first_file else 0
         shard = Shard(
             number,
             first,
             lines=end - first,
-            files=tuple(files[place : last_place + 1]),
+            files=tuple(files[first_file : last_file + 1]),
             first_line=1 + first - before,
             sha256=digest.hexdigest(),
         )

@@ -187,9 +187,9 @@ def _begin(
 
 
 def _require_same(
-    found: Mapping[str, Any], expected: Mapping[str, Any], manifest: Path
+    recorded: Mapping[str, Any], expected: Mapping[str, Any], manifest: Path
 ) -> None:
-    differing = _differing(found, expected)
+    differing = _differing(recorded, expected)
     if differing:
         problem = f"was written with other settings: {differing}"
         hint = (
@@ -199,12 +199,12 @@ def _require_same(
         raise InputError(problem, file=manifest, hint=hint)
 
 
-def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+def _differing(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """The settings that differ, with both values; empty if none does."""
     differing = []
     for key, value in expected.items():
-        if key not in PATHS and found.get(key) != value:
-            was = shown(found.get(key))
+        if key not in PATHS and recorded.get(key) != value:
+            was = shown(recorded.get(key))
             differing.append(f"{key} was {was}, is {shown(value)}")
     return "; ".join(differing)
 
@@ -274,11 +274,11 @@ def _write(job: ShardJob, shard: Shard) -> Row:
             first=shard.first,
             settings={"cpu": cpu_type(), "key": key},
         )
-    found = part_settings(file)
-    if found["key"] != key:
+    settings = part_settings(file)
+    if settings["key"] != key:
         problem = "the shard is of another text or model"
         raise InputError(problem, file=file, hint="delete it, and repeat the command")
-    return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
+    return {"shard": shard.number, "tokens": settings["tokens"], "cpu": settings["cpu"]}
 
 
 def _sentences(job: ShardJob, shard: Shard) -> Iterator[Sentence]:

@@ -76,10 +76,12 @@ def mean_vectors(
         for block in blocks(_numbered(sentences), sizes):
             for index, window, vectors in embed_windows(model, sizes, block, compute):
                 tokens = block[index].tokens[window.first : window.last]
-                found = np.array([rows.get(token, -1) for token in tokens], np.int64)
-                is_wanted = found >= 0  # [T]
-                np.add.at(sums, found[is_wanted], vectors[is_wanted])
-                np.add.at(counts, found[is_wanted], 1)
+                rows_of_tokens = np.array(
+                    [rows.get(token, -1) for token in tokens], np.int64
+                )
+                is_wanted = rows_of_tokens >= 0  # [T]
+                np.add.at(sums, rows_of_tokens[is_wanted], vectors[is_wanted])
+                np.add.at(counts, rows_of_tokens[is_wanted], 1)
                 progress(len(tokens))
     if not counts.all():
         raise InputError(

@@ -55,17 +55,17 @@ class StoredVectors(Sequence[np.ndarray]):
         """Closes the files."""
 
     @abstractmethod
-    def array(self, place: int) -> np.ndarray:
+    def array(self, index: int) -> np.ndarray:
         """The vectors of a sentence, [L+1, T, D] or [T, D]."""
 
     def __len__(self) -> int:
         return self._length
 
     def __getitem__(self, index: int | slice) -> Any:
-        places = range(len(self))[index]
-        if isinstance(places, range):
-            return [self.array(place) for place in places]
-        return self.array(places)
+        chosen = range(len(self))[index]
+        if isinstance(chosen, range):
+            return [self.array(one) for one in chosen]
+        return self.array(chosen)
 
 
 def reading_vectors(file: Path) -> AbstractContextManager[None]:

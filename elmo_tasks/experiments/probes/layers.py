@@ -94,7 +94,7 @@ def blocks(
 def _encode(
     model: VectorModel, sizes: BatchSizes, sentences: list[Sequence[str]]
 ) -> Block:
-    """The layers of a block, each sentence's in its place among the N tokens."""
+    """The layers of a block, those of all sentences one after the other."""
     tokens = sum([len(words) for words in sentences])
     flat = np.empty(model.shape(tokens), np.float32)  # [L+1, N, D]
     starts = []

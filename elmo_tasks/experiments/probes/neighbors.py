@@ -69,8 +69,8 @@ class CorpusIndex:
             starts.append(len(self.words))
         self._starts = np.array(starts)  # [S+1], each sentence's first token, and N
 
-    def place_of(self, token: int) -> tuple[list[str], int]:
-        """A token's sentence, and its place there, counted from 0."""
+    def position_of(self, token: int) -> tuple[list[str], int]:
+        """A token's sentence, and its position there, counted from 0."""
         number = int(np.searchsorted(self._starts, token, side="right")) - 1
         return self.sentences[number], token - int(self._starts[number])
 
@@ -119,42 +119,42 @@ def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurren
             f"expected occurrence {number} of {word!r}, "
             f"the corpus has {len(tokens):,} (ignoring case)"
         )
-    words, place = index.place_of(int(tokens[number - 1]))
-    return Occurrence(words, place, number)
+    words, position = index.position_of(int(tokens[number - 1]))
+    return Occurrence(words, position, number)
 
 
 def nearest_occurrences(
     index: CorpusIndex,
     word: str,
-    source: Occurrence,
+    query: Occurrence,
     *,
     top: int,
     chunk: int = CHUNK,
 ) -> list[Occurrence]:
     """
     The `top` occurrences of `word` that are nearest by cosine to its occurrence
-    `source`, the nearest first (Table 4). Ties are in the order of the corpus.
-    Sentences with the same words as that of `source` are left out. Compares `chunk`
+    `query`, the nearest first (Table 4). Ties are in the order of the corpus.
+    Sentences with the same words as that of `query` are left out. Compares `chunk`
     vectors at a time, which bounds the memory.
     """
     own = index.occurrences(word)
-    vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]
+    vector = index.vectors[own[query.number - 1]].astype(np.float32)  # [D]
     is_other = []
     for token in own.tolist():
-        words, _ = index.place_of(token)
-        is_other.append(words != source.words)
+        words, _ = index.position_of(token)
+        is_other.append(words != query.words)
     tokens = own[np.array(is_other)]  # [M]
     near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), chunk):
         part = slice(start, start + chunk)
         near[part] = cosines(index.vectors[tokens[part]].astype(np.float32), vector)
     best = np.argsort(-near, kind="stable")[:top]
-    found = []
+    occurrences = []
     for token, cosine in zip(tokens[best].tolist(), near[best].tolist(), strict=True):
-        words, place = index.place_of(token)
+        words, position = index.position_of(token)
         number = int(np.searchsorted(own, token)) + 1
-        found.append(Occurrence(words, place, number, cosine))
-    return found
+        occurrences.append(Occurrence(words, position, number, cosine))
+    return occurrences
 
 
 def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:

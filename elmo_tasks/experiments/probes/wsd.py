@@ -116,8 +116,8 @@ class SenseCorpus(NamedTuple):
         for block in encode_blocks(frozen, words, what=self.name):
             for start in block.starts:
                 for target in next(sentences).targets:
-                    place = slice(start + target.start, start + target.end)
-                    yield target, block.layers[:, place].mean(1)
+                    tokens = slice(start + target.start, start + target.end)
+                    yield target, block.layers[:, tokens].mean(1)
 
 
 class WsdRow(NamedTuple):
@@ -230,12 +230,14 @@ def _answers(
     answers: dict[str, dict[Instance, list[str]]] = {}
     unknown: list[str | None] = []
     for corpus in sets:
-        for target, found in corpus.target_vectors(frozen):
+        for target, layer_vectors in corpus.target_vectors(frozen):
             first = first_senses.get((target.lemma, target.pos))
-            nearest: Sequence[str | None] | None = vectors.nearest(target, found)
+            nearest: Sequence[str | None] | None = vectors.nearest(
+                target, layer_vectors
+            )
             if nearest is None:
                 unknown.append(first)
-                nearest = [first] * len(found)
+                nearest = [first] * len(layer_vectors)
             by_row = {FIRST_SENSE: first}
             for layer, key in enumerate(nearest):
                 by_row[f"{frozen.label} {layer}"] = key

@@ -45,7 +45,7 @@ class RayWorkers:
         (run.folder / NODE).unlink(missing_ok=True)
         return self._nodes.submit_named(name, memory, execute_on_node, run)
 
-    def place(self, folder: Path) -> dict[str, Any] | None:
+    def location(self, folder: Path) -> dict[str, Any] | None:
         return run_dir.read_json(folder / NODE)
 
     def close(self) -> None:
@@ -61,8 +61,8 @@ def execute_on_node(run: RunCommand) -> int:
         raise InputError("the folder is not shared with this node", file=run.folder)
     process = run.start()
     try:
-        place = {"node": node_name(), "process": os.getpid()}
-        run_dir.write_json(run.folder / NODE, place)
+        location = {"node": node_name(), "process": os.getpid()}
+        run_dir.write_json(run.folder / NODE, location)
         return process.wait()
     finally:
         stop(process)

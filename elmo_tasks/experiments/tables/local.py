@@ -38,7 +38,7 @@ class LocalWorkers:
     def start(self, run: RunCommand, *, name: str, memory: int) -> Future[int]:
         return self._threads.submit(self._execute, run)
 
-    def place(self, folder: Path) -> dict[str, Any] | None:
+    def location(self, folder: Path) -> dict[str, Any] | None:
         return {"node": None}
 
     def close(self) -> None:

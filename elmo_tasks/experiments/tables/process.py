@@ -85,7 +85,7 @@ class Workers(Protocol):
         cluster shows the `name`, and chooses a node with `memory` bytes.
         """
 
-    def place(self, folder: Path) -> dict[str, Any] | None:
+    def location(self, folder: Path) -> dict[str, Any] | None:
         """
         Where the run in a folder is executed, the `node` of a cluster or `None` for
         this machine, with what differs if it starts again; `None` if it has not

@@ -43,7 +43,7 @@ class ScheduledRun:
     `run_dir.failed_at`.
 
     While a worker has it, `call` is the future of its exit code, `slot` the number of
-    the worker's share of the machine, and `place` where it has started.
+    the worker's share of the machine, and `location` where it has started.
     """
 
     run: Run
@@ -53,7 +53,7 @@ class ScheduledRun:
     node: str | None = None
     call: Future[int] | None = None
     slot: int | None = None
-    place: dict[str, Any] | None = None
+    location: dict[str, Any] | None = None
 
 
 class Scheduler:
@@ -137,7 +137,7 @@ class Scheduler:
         one.run.prepare()
         taken = {other.slot for other in self._executed()}
         one.slot = min(set(range(self._workers.slots)) - taken)
-        one.place = None
+        one.location = None
         variables = _own_variables() | self._workers.share(one.slot)
         command = RunCommand(self._command, one.run.folder, os.getcwd(), variables)
         one.call = self._workers.start(
@@ -170,10 +170,10 @@ class Scheduler:
     def _see_starts(self) -> Iterator[ScheduledRun]:
         """A run starts again, on another node, if it has lost its own."""
         for one in self._executed():
-            place = self._workers.place(one.run.folder)
-            if place is not None and place != one.place:
-                one.place = place
-                one.node = place["node"]
+            location = self._workers.location(one.run.folder)
+            if location is not None and location != one.location:
+                one.location = location
+                one.node = location["node"]
                 one.state = State.RUNNING
                 yield one
 

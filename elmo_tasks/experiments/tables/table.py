@@ -379,11 +379,11 @@ def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
     """`row NAME: KEY: what is wrong, got VALUE`."""
     where = [str(part) for part in error["loc"]]
     if len(where) > 1 and where[0] == "rows":
-        place = where[1]
-        row = given["rows"][int(place)]
-        name = place
+        index = where[1]
+        row = given["rows"][int(index)]
+        name = index
         if isinstance(row, dict):
-            name = row.get("name", place)
+            name = row.get("name", index)
         where[:2] = [f"row {name}"]
     problem = expected(error)
     if error["type"] not in ("value_error", "missing"):

@@ -20,7 +20,7 @@ def _by_start(span: Span) -> tuple[int, int, str]:
     return span.start, -span.end, span.label
 
 
-def place_in_text(mention: Mention) -> tuple[int, bool, int]:
+def reading_order(mention: Mention) -> tuple[int, bool, int]:
     """
     A sort key for mentions in the order in which the scorer of CoNLL-2012 reads them
     from a column of brackets: by first word; at the same word, mentions of one word

@@ -58,7 +58,7 @@ def read_columns(
     Raises `InputError` with the line if it has the wrong number of columns, an empty
     one between tabs, a sentence is too long, or there is none, or the rows of CoNLL-U
     are no words. At the end of the file, it raises one for a line whose first field is
-    `#`, and that may be a token or a comment (see `_Doubts`).
+    `#`, and that may be a token or a comment (see `_AmbiguousLines`).
     """
     rows: list[list[str]] = []
     start = first = width = 0
@@ -120,18 +120,18 @@ def check_fields(
     Raises `InputError` unless a line has at least `least` columns, and `width` as the
     line `first` has, and none is empty.
     """
-    found = len(fields)
+    count = len(fields)
     hint = None
     if " " in "".join(fields):
         hint = "a line with tabs is split at tabs only"
-    if found < least:
-        problem = f"expected at least {least} columns, got {found}"
+    if count < least:
+        problem = f"expected at least {least} columns, got {count}"
         raise InputError(problem, file=file, line=line, hint=hint)
-    if found != width:
+    if count != width:
         if hint is None and fields[0].startswith("#"):
             hint = "a comment begins with '# ' and stands before a sentence"
         raise InputError(
-            f"expected {width} columns as on line {first}, got {found}",
+            f"expected {width} columns as on line {first}, got {count}",
             file=file,
             line=line,
             hint=hint,
@@ -155,7 +155,7 @@ def _token_lines(
     for row in ahead:
         if row.fields:
             width = len(row.fields)
-    doubts = _Doubts(path)
+    ambiguous = _AmbiguousLines(path)
     is_start = True
     for row in chain(ahead, rows):
         if not row.fields:
@@ -168,11 +168,11 @@ def _token_lines(
                 is_comment = _is_comment(row.text, row.fields, width)
             if is_comment:
                 continue
-        doubts.saw(row.number, row.text, row.fields, is_start=is_start)
+        ambiguous.saw(row.number, row.text, row.fields, is_start=is_start)
         is_start = False
         yield row.number, row.fields
     if comments is None:
-        doubts.check()
+        ambiguous.check()
 
 
 class _Row(NamedTuple):
@@ -217,7 +217,7 @@ def _is_comment(line: str, fields: list[str], width: int) -> bool:
     return is_assignment or len(fields) != width
 
 
-class _Doubts:
+class _AmbiguousLines:
     """
     Lines with the first field `#`, and as many columns as a token.
 

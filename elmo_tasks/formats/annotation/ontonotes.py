@@ -153,10 +153,10 @@ class OntonotesDocument:
             return mentions_from_brackets(cells)
         except BracketError as error:
             problem = f"coreference of the document ({self.key}); part {self.part:03d}: {error}"
-            file, line = self._place(error.token)
+            file, line = self._file_and_line(error.token)
             raise InputError(problem, file=file, line=line) from None
 
-    def _place(self, word: int) -> tuple[str, int]:
+    def _file_and_line(self, word: int) -> tuple[str, int]:
         """File and line of a word, counted from the first one of the document."""
         for sentence in self.sentences:
             if word < len(sentence.words):

@@ -164,11 +164,11 @@ class _Illegal:
         Compares the tags of a sentence, whose first token is on this line, with those
         that the scheme gives.
         """
-        for place, (tag, expected) in enumerate(zip(tags, legal, strict=True)):
+        for index, (tag, expected) in enumerate(zip(tags, legal, strict=True)):
             if tag == expected:
                 continue
             if not self.count:
-                self.line = line + place
+                self.line = line + index
                 self.tag = tag
                 self.legal = expected
             self.count += 1

@@ -108,12 +108,12 @@ class _Rows:
         if index != str(expected):
             problem = f"expected ID {expected}, got {index!r}"
             raise InputError(problem, file=self._file, line=number)
-        found = _tag(columns, self._tag)
-        if not word or not found or (found == _NONE and self._tag in _TAG_COLUMNS):
-            problem = f"expected a word and its {self._tag}, got {word!r} and {found!r}"
+        tag = _tag(columns, self._tag)
+        if not word or not tag or (tag == _NONE and self._tag in _TAG_COLUMNS):
+            problem = f"expected a word and its {self._tag}, got {word!r} and {tag!r}"
             raise InputError(problem, file=self._file, line=number)
         words.append(word)
-        self.sentence.tags.append(found)
+        self.sentence.tags.append(tag)
 
     def end(self) -> TaggedSentence:
         """The sentence, after which the rows of the next one are added."""

@@ -23,11 +23,11 @@ def cache_folder() -> Path:
 def download_target(url: str) -> Path:
     """
     Where the file of a URL is in the cache, in a folder that has no other, if it was
-    downloaded. The place does not depend on the URL's key: an archive, without it,
+    downloaded. The path does not depend on the URL's key: an archive, without it,
     finds it. Raises `InputError` unless it is a URL of http or https.
     """
-    place = hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
-    return cache_folder() / "downloads" / place / _name(url)
+    digest = hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
+    return cache_folder() / "downloads" / digest / _name(url)
 
 
 def _name(url: str) -> str:

@@ -106,7 +106,7 @@ class _Downloader:
                 headers=_HEADERS,
                 hooks={"response": self._look_at},
             )
-            fetch(url, _Bounded(opened, self._name, self._most), pooch)
+            fetch(url, _BoundedDownload(opened, self._name, self._most), pooch)
 
     def _look_at(self, answer: Any, **options: Any) -> None:
         """Raises `InputError` for an answer that is too large, or a web page."""
@@ -122,7 +122,7 @@ class _Downloader:
             raise InputError(problem, hint="does the address require a login?")
 
 
-class _Bounded:
+class _BoundedDownload:
     """A file that is written. Raises `InputError` where it becomes too large."""
 
     def __init__(self, opened: BinaryIO, name: str, most: int) -> None:

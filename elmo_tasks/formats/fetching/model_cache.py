@@ -22,7 +22,7 @@ class CachedFile:
     """
     A file of a published model.
 
-    - `path`: its place in the cache, whether or not it is there.
+    - `path`: its path in the cache, whether or not it is there.
     - `n_bytes`: its size; 0 if it is not there.
     - `is_there`: whether it was downloaded.
     - `md5`: the published checksum, if there is one.

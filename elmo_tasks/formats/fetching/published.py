@@ -1,7 +1,7 @@
 """
 The published ELMo models: their names, what is known of each, and their addresses.
 
-What a publisher says of a licence stands with the place where it is said. Nothing else
+What a publisher says of a licence stands with the page that says it. Nothing else
 is claimed: `NOT_STATED` also means that no statement was found.
 """
 

@@ -119,7 +119,7 @@ _MOST_PASSES = 4  # bounds the time; thousands of random texts took at most two
 
 
 class Span(NamedTuple):
-    """A token and its place: `text[start:end] == token`."""
+    """A token and its offsets: `text[start:end] == token`."""
 
     token: str
     start: int
@@ -183,7 +183,7 @@ def _shape(text: str) -> str:
     return "".join(shape)
 
 
-def _overlay(shape: list[str], found: re.Match[str], first: str, others: str) -> None:
+def _overlay(shape: list[str], match: re.Match[str], first: str, others: str) -> None:
     """Give a stretch that a pattern has found a class of its own."""
-    start, end = found.span()
+    start, end = match.span()
     shape[start:end] = first + others * (end - start - 1)

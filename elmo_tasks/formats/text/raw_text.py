@@ -248,12 +248,12 @@ def _with_punctuation(words: Sequence[str]) -> list[str]:
     end of a text alone.
     """
     found = []
-    for place, word in enumerate(words, start=1):
+    for number, word in enumerate(words, start=1):
         text = word.rstrip(_CLOSING)
         before, mark = text[:-1].rstrip(_CLOSING), text[-1:]
         if mark == ".":
             is_abbreviation = "." in before or before in ABBREVIATIONS
-            at_the_end = place == len(words) and not is_abbreviation
+            at_the_end = number == len(words) and not is_abbreviation
             is_attached = at_the_end and _is_word(before, digits=3)
         else:
             is_mark = mark != "" and mark in _SENTENCE_MARKS
@@ -437,8 +437,8 @@ class _LinearTokenizer:
 
 
 def _cuts(text: str) -> list[int]:
-    """The places between the pieces of long runs."""
-    places: list[int] = []
+    """Where long runs are cut into pieces."""
+    offsets: list[int] = []
     for run in _RUN.finditer(text):
-        places.extend(range(run.start(), run.end(), _PIECE))
-    return [place for place in places if place]
+        offsets.extend(range(run.start(), run.end(), _PIECE))
+    return [offset for offset in offsets if offset]

@@ -44,8 +44,8 @@ def words_of_regions(
         if start < 0:
             raise InputError(f"expected words of the text, got {word!r}")
         end = start + len(word)
-        place = bisect_right(ends, start)
-        if end > ends[place]:
+        index = bisect_right(ends, start)
+        if end > ends[index]:
             raise InputError(f"expected words inside of a region, got {word!r}")
-        numbers.append(place + 1)
+        numbers.append(index + 1)
     return words, numbers

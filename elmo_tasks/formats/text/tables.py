@@ -144,15 +144,15 @@ def _read_csv(
     _, header = next(rows, (0, None))
     if header is None:
         raise InputError("expected a header, got an empty file", file=file)
-    places = []
+    indices = []
     for column in columns:
         require_column(column, header, file, hint=_delimiter_hint(header, kind))
-        places.append(header.index(column))
+        indices.append(header.index(column))
     for line, row in rows:
         if len(row) != len(header):
             problem = f"expected {len(header)} cells, got {len(row)}"
             raise InputError(problem, file=file, line=line)
-        yield line, [row[place] for place in places]
+        yield line, [row[index] for index in indices]
 
 
 def _csv_rows(file: str | Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -214,12 +214,12 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
         if "://" in str(path):
             with needs("pyarrow"):
                 from pyarrow.fs import FileSystem
-            files, place = FileSystem.from_uri(str(path))
-            return BufferedReader(files.open_input_file(place), _REMOTE_BUFFER)
-        found = located(path)
-        if not _DESCRIPTOR.fullmatch(found):
-            require_regular(found)
-        return open(found, "rb")
+            files, remote_path = FileSystem.from_uri(str(path))
+            return BufferedReader(files.open_input_file(remote_path), _REMOTE_BUFFER)
+        local = located(path)
+        if not _DESCRIPTOR.fullmatch(local):
+            require_regular(local)
+        return open(local, "rb")
     except FileNotFoundError:
         where = "in the config or on the command line"
         if corpus_hint is not None:
@@ -265,8 +265,8 @@ def _remote_files(pattern: str) -> list[str]:
         from pyarrow.fs import FileSelector, FileSystem
     folder, _, wanted = pattern.rpartition("/")
     try:
-        files, place = FileSystem.from_uri(folder)
-        found = files.get_file_info(FileSelector(place, allow_not_found=True))
+        files, path = FileSystem.from_uri(folder)
+        found = files.get_file_info(FileSelector(path, allow_not_found=True))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot list the files: {error}", file=pattern) from None
     names = []

@@ -83,23 +83,23 @@ class CoupledLstm(Encoder):
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """Words [B, T, D] and their mask [B, T] -> [B, T, 2H]."""
         rows, longest = mask.shape
-        places, batch_sizes = _packed_places(mask)  # [2, N]
+        indices, batch_sizes = _packed_indices(mask)  # [2, N]
         words = without_padding(inputs, mask)
         flat = words.reshape(rows * longest, self.input_size)  # [B T, D]
-        products = self._input_products(flat, places)  # [2, N, 3H]
+        products = self._input_products(flat, indices)  # [2, N, 3H]
         outputs = self._scan(products, batch_sizes, rows)  # [2, N, H]
         unpacked = []
         for direction in range(DIRECTIONS):
             padded = outputs.new_zeros(len(flat), self.hidden_size)  # [B T, H]
-            filled = padded.index_copy(0, places[direction], outputs[direction])
+            filled = padded.index_copy(0, indices[direction], outputs[direction])
             unpacked.append(filled)
         return torch.cat(unpacked, 1).view(rows, longest, -1)  # [B, T, 2H]
 
-    def _input_products(self, flat: Tensor, places: Tensor) -> Tensor:
+    def _input_products(self, flat: Tensor, indices: Tensor) -> Tensor:
         """`x W + b` of all words, in the order of each direction: [2, N, 3H]."""
         weights = self.kernel[:, : self.input_size]  # [2, D, 3H]
         products = []
-        for bias, weight, order in zip(self.bias, weights, places, strict=True):
+        for bias, weight, order in zip(self.bias, weights, indices, strict=True):
             products.append(linear(flat, weight.t(), bias)[order])
         return torch.stack(products)
 
@@ -125,7 +125,7 @@ class CoupledLstm(Encoder):
         return torch.cat(outputs, 1)
 
 
-def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
+def _packed_indices(mask: Tensor) -> tuple[Tensor, list[int]]:
     """
     The indices of the words of each step among the B T words, longest sentences first.
     Returns [2, N], forward and backward, and the number of sentences at each step.
@@ -138,5 +138,5 @@ def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     starts = order * mask.shape[1]  # [B]
     forward = (starts + steps)[running]  # [N]
     backward = (starts + lengths - 1 - steps)[running]  # [N]
-    places = torch.stack([forward, backward]).to(mask.device)
-    return places, running.sum(1).tolist()
+    indices = torch.stack([forward, backward]).to(mask.device)
+    return indices, running.sum(1).tolist()

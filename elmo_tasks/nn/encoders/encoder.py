@@ -38,7 +38,7 @@ def by_length(mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
     How to pack the rows of a mask [B, T], longest first: their lengths [B] on the CPU,
     at least 1, so that an empty row runs for one step; the rows in that order [B]; and
-    the place of each row in it [B]. Once for all layers: `pack_padded_sequence` sorts
+    the rank of each row in it [B]. Once for all layers: `pack_padded_sequence` sorts
     in each call, for which the CPU waits for a GPU.
     """
     lengths, order = mask.sum(1).clamp(min=1).sort(descending=True)

@@ -165,8 +165,8 @@ def _spans(batch_sizes: Sequence[int]) -> list[slice]:
     return spans
 
 
-class _Record(NamedTuple):
-    """Kept for the gradient, a row per token."""
+class _SavedTensors(NamedTuple):
+    """What the backward pass needs, a row per token."""
 
     gates: Tensor  # [N, 6H], activated
     received: Tensor  # [N, H]: the recurrent input m h_(t-1), in the products' type
@@ -181,11 +181,11 @@ def _scan(
     bias: Tensor,
     kept: Tensor,
     spans: Sequence[slice],
-) -> tuple[Tensor, _Record]:
+) -> tuple[Tensor, _SavedTensors]:
     """
-    Outputs [N, H] and record of one layer, which processes the steps in the order of
-    `spans`. The input products of all steps are computed at once. Rows that start late,
-    in a backward layer, find zeros in the state.
+    Outputs [N, H] and saved tensors of one layer, which processes the steps in the
+    order of `spans`. The input products of all steps are computed at once. Rows that
+    start late, in a backward layer, find zeros in the state.
     """
     rows, width = kept.shape
     gates = at_least_float32(packed_linear(input_weight, bias)(inputs))  # [N, 6H]
@@ -204,7 +204,7 @@ def _scan(
         carried[span] = cell[running]
         step(gates[span], cell[running], squashed[span], outputs[span])
         torch.mul(outputs[span], kept[running], out=hidden[running])
-    return outputs, _Record(gates, received, carried, squashed)
+    return outputs, _SavedTensors(gates, received, carried, squashed)
 
 
 class _Layer(torch.autograd.Function):
@@ -216,22 +216,22 @@ class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> Tensor:
         inputs, input_weight, hidden_weight, _, kept, ctx.spans = arguments
-        outputs, record = _scan(*arguments)
-        ctx.save_for_backward(inputs, input_weight, hidden_weight, kept, *record)
+        outputs, saved = _scan(*arguments)
+        ctx.save_for_backward(inputs, input_weight, hidden_weight, kept, *saved)
         return outputs
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         inputs, input_weight, hidden_weight, kept, *parts = ctx.saved_tensors
-        record = _Record(*parts)
+        saved = _SavedTensors(*parts)
         (d_outputs,) = gradients  # [N, H]
-        d_gates = _scan_back(d_outputs, record, hidden_weight, kept, ctx.spans)
+        d_gates = _scan_back(d_outputs, saved, hidden_weight, kept, ctx.spans)
         d_recurrent = d_gates[:, : hidden_weight.shape[0]]  # [N, 5H]
         return (
             packed_linear(input_weight.t())(d_gates),  # [N, D]
             summed_products(d_gates, inputs),
-            summed_products(d_recurrent, record.received),
+            summed_products(d_recurrent, saved.received),
             d_gates.sum(0),
             None,
             None,
@@ -240,7 +240,7 @@ class _Layer(torch.autograd.Function):
 
 def _scan_back(
     d_outputs: Tensor,
-    record: _Record,
+    saved: _SavedTensors,
     hidden_weight: Tensor,
     kept: Tensor,
     spans: Sequence[slice],
@@ -249,7 +249,7 @@ def _scan_back(
     The gradient [N, 6H] with respect to the pre-activations of the gates, from that of
     the outputs [N, H].
     """
-    gates, _, carried, squashed = record
+    gates, _, carried, squashed = saved
     rows, width = kept.shape
     recur = packed_linear(hidden_weight.t())
     d_gates = torch.empty_like(gates, dtype=hidden_weight.dtype)  # [N, 6H]

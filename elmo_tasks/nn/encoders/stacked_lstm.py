@@ -145,9 +145,11 @@ class _Padded:
 
     def __init__(self, mask: Tensor) -> None:
         rows, longest = mask.shape
-        places = torch.arange(longest, device=mask.device)  # [T]
+        positions = torch.arange(longest, device=mask.device)  # [T]
         lengths = mask.sum(1)[:, None]  # [B, 1]
-        mirrored = places.where(places >= lengths, lengths - 1 - places)  # [B, T]
+        mirrored = positions.where(
+            positions >= lengths, lengths - 1 - positions
+        )  # [B, T]
         starts = torch.arange(rows, device=mask.device)[:, None] * longest  # [B, 1]
         self._mirrored = (starts + mirrored).flatten()  # [B T]
 
@@ -188,7 +190,7 @@ def _one_direction(layer: nn.Module, inputs: Tensor, suffix: str) -> Tensor:
 def _padded_is_faster(inputs: Tensor, mask: Tensor) -> bool:
     """
     Whether `_Padded` is faster than `_Packed`: on a CPU, in float32, with at least half
-    of the places words.
+    of the positions words.
     """
     if inputs.device.type != "cpu" or product_type(inputs) != torch.float32:
         return False

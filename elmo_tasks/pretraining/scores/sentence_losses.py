@@ -67,15 +67,15 @@ def _from_zeros(
     for block in blocks(_named(sentences), _SIZES):
         words = [sentence.tokens for sentence in block]
         losses = [np.zeros((2, 0)) for _ in block]
-        places = [place for place, one in enumerate(words) if one]
-        lengths = [len(words[place]) + 1 for place in places]
+        indices = [index for index, one in enumerate(words) if one]
+        lengths = [len(words[index]) + 1 for index in indices]
         for batch in batches_by_length(
             lengths, batch_size=_SIZES.batch_size, max_tokens=_SIZES.max_tokens
         ):
-            own = [places[index] for index in batch]
-            found = _losses_of(model, vocabulary, [words[place] for place in own])
-            for place, array in zip(own, found, strict=True):
-                losses[place] = array
+            own = [indices[index] for index in batch]
+            found = _losses_of(model, vocabulary, [words[index] for index in own])
+            for index, array in zip(own, found, strict=True):
+                losses[index] = array
         yield from zip(words, losses, strict=True)
 
 

@@ -49,7 +49,7 @@ class Line(NamedTuple):
     text: str
 
 
-class Sentence(NamedTuple):
+class ParagraphSentence(NamedTuple):
     """The words of a sentence and its paragraph, counted from 0."""
 
     paragraph: int
@@ -57,7 +57,7 @@ class Sentence(NamedTuple):
 
 
 Splitter = Callable[[str], list[tuple[int, list[str]]]]
-"""A text -> the places where its sentences begin, and their words."""
+"""A text -> the offsets at which its sentences begin, and their words."""
 
 
 def lines_of_texts(texts: Iterable[tuple[int, str]]) -> Iterator[Line]:
@@ -121,7 +121,7 @@ def _neighbours(
 
 def _is_full(line: str, following: str, near: Sequence[str]) -> bool:
     """
-    Whether a line is as long as those near it, in that the next word has no place in
+    Whether a line is as long as those near it, in that the next word does not fit in
     it.
     """
     words = following.split(maxsplit=1)
@@ -134,18 +134,18 @@ def _is_full(line: str, following: str, near: Sequence[str]) -> bool:
 
 def sentences_of_lines(
     lines: Iterable[Line], split: Callable[[str], list[str]]
-) -> Iterator[Sentence]:
+) -> Iterator[ParagraphSentence]:
     """The sentences of a text that has one a line; each is a paragraph."""
     number = 0
     for line in lines:
         if line.text.strip():
-            yield Sentence(number, split(line.text))
+            yield ParagraphSentence(number, split(line.text))
             number += 1
 
 
 def sentences_of_paragraphs(
     lines: Iterable[Line], paragraphs: str, split: Splitter
-) -> Iterator[Sentence]:
+) -> Iterator[ParagraphSentence]:
     """
     The sentences of a raw text. Memory does not grow with the length of a paragraph; a
     sentence of more than 100,000 characters is cut at a line end.
@@ -154,9 +154,9 @@ def sentences_of_paragraphs(
     for _, group in groupby(_numbered(lines, paragraphs), key=itemgetter(0)):
         number = first
         parts = (text for _, text in group)
-        for place, words in _split_paragraph(parts, split):
-            number = first + place // PARAGRAPH
-            yield Sentence(number, words)
+        for offset, words in _split_paragraph(parts, split):
+            number = first + offset // PARAGRAPH
+            yield ParagraphSentence(number, words)
         first = number + 1
 
 
@@ -180,30 +180,30 @@ def _split_paragraph(
     parts: Iterable[str], split: Splitter
 ) -> Iterator[tuple[int, list[str]]]:
     """
-    The sentences of a paragraph in parts that white space separates, with their places
+    The sentences of a paragraph in parts that white space separates, with their offsets
     in it. The last sentence of what was read so far is split again with the next parts.
     """
     text = ""  # what is not split for good
-    start = 0  # its place in the paragraph
+    start = 0  # its offset in the paragraph
     limit = _PIECE
     for part in parts:
         text = _joined(text, part)
         if len(text) < limit:
             continue
         complete = split(text)
-        last_place, _ = complete[-1]
-        if len(text) - last_place > _LONGEST_SENTENCE:
-            last_place = len(text)
+        last_offset, _ = complete[-1]
+        if len(text) - last_offset > _LONGEST_SENTENCE:
+            last_offset = len(text)
         else:
             complete.pop()
-        for place, words in complete:
-            yield start + place, words
-        text = text[last_place:]
-        start += last_place
+        for offset, words in complete:
+            yield start + offset, words
+        text = text[last_offset:]
+        start += last_offset
         limit = max(_PIECE, 2 * len(text))
     if text:
-        for place, words in split(text):
-            yield start + place, words
+        for offset, words in split(text):
+            yield start + offset, words
 
 
 def _joined(text: str, line: str) -> str:

@@ -23,7 +23,7 @@ from elmo_tasks.formats.text.raw_text import blank_pipeline, split_at_blanks
 from elmo_tasks.option_values import BLANK, HeldOut, Paragraphs
 from elmo_tasks.pretraining.text.paragraphs import (
     Line,
-    Sentence,
+    ParagraphSentence,
     find_paragraphs,
     sentence_splitter,
     sentences_of_lines,
@@ -170,15 +170,15 @@ def _prepare_files(
 ) -> list[Prepared]:
     """In this process, or by several; results and errors come in the order of files."""
     prepare_one = partial(_prepare_file, job)
-    places = range(len(files))
+    indices = range(len(files))
     done: list[Prepared] = []
     with ExitStack() as stack:
         if workers > 1:
             stack.callback(job.folder.remove_leftovers)
             pool = stack.enter_context(processes(workers))
-            prepared = pool.map(prepare_one, files, places)
+            prepared = pool.map(prepare_one, files, indices)
         else:
-            prepared = map(prepare_one, files, places)
+            prepared = map(prepare_one, files, indices)
         for one in prepared:
             done.append(one)
             if progress is not None:
@@ -186,16 +186,16 @@ def _prepare_files(
     return done
 
 
-def _prepare_file(job: _Job, file: Path, place: int) -> Prepared:
+def _prepare_file(job: _Job, file: Path, index: int) -> Prepared:
     """Write the files of both splits, unless an earlier call has."""
-    finished = job.folder.finished(file, place)
+    finished = job.folder.finished(file, index)
     if finished is not None:
         return finished
     paragraphs = _paragraphs_of(job, file)
     documents = _Documents(read_lines(file, job.text_field, report=True))
     sentences = _sentences(documents, job.language, paragraphs)
-    outputs = job.folder.outputs(file, place)
-    written = write_splits(sentences, outputs, place, job.heldout)
+    outputs = job.folder.outputs(file, index)
+    written = write_splits(sentences, outputs, index, job.heldout)
     if not any(split.sentences for split in written.values()):
         raise InputError("expected text, got none", file=file)
     prepared = Prepared(
@@ -205,7 +205,7 @@ def _prepare_file(job: _Job, file: Path, place: int) -> Prepared:
         paragraphs=paragraphs,
         **written,
     )
-    job.folder.write_finished(prepared, place)
+    job.folder.write_finished(prepared, index)
     return prepared
 
 
@@ -236,7 +236,7 @@ class _Documents:
 
 def _sentences(
     lines: Iterable[Line], language: str | None, paragraphs: str | None
-) -> Iterator[Sentence]:
+) -> Iterator[ParagraphSentence]:
     """The sentences by spaCy's rules for a language; without one, the lines."""
     if language is not None and paragraphs is not None:
         split = sentence_splitter(language)

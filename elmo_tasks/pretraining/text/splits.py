@@ -6,7 +6,7 @@ from gzip import GzipFile
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.pretraining.text.paragraphs import Sentence
+from elmo_tasks.pretraining.text.paragraphs import ParagraphSentence
 from elmo_tasks.system.files import atomic_write
 
 TRAIN = "train"
@@ -32,15 +32,15 @@ class Written(NamedTuple):
 
 
 def write_splits(
-    sentences: Iterator[Sentence],
+    sentences: Iterator[ParagraphSentence],
     outputs: dict[str, Path],
-    place: int,
+    index: int,
     heldout: int,
 ) -> dict[str, Written]:
     """
-    Write the sentences of an input, whose place among all inputs is `place`, to the
+    Write the sentences of an input, whose number among all inputs is `index`, to the
     files of both splits. Equal sentences give equal bytes. A split without sentences
-    has no file; one of before is removed.
+    has no file; an earlier one is removed.
     """
     writers = {}
     with ExitStack() as stack:
@@ -48,14 +48,14 @@ def write_splits(
             writers[split] = _Writer(outputs[split], stack)
         for paragraph, words in sentences:
             if words:
-                split = _split_of(place, paragraph, heldout)
+                split = _split_of(index, paragraph, heldout)
                 writers[split].write(words)
     return {split: writer.written() for split, writer in writers.items()}
 
 
-def _split_of(place: int, paragraph: int, heldout: int) -> str:
-    """The place counts, too, so that some of many short files are held out."""
-    if heldout > 0 and (place + paragraph // BLOCK) % heldout == 1:
+def _split_of(index: int, paragraph: int, heldout: int) -> str:
+    """The index counts, too, so that some of many short files are held out."""
+    if heldout > 0 and (index + paragraph // BLOCK) % heldout == 1:
         return HELDOUT
     return TRAIN
 

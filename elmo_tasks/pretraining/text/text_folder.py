@@ -83,36 +83,36 @@ class TextFolder:
         self.remove_leftovers()
         write_text(begun, json.dumps(settings, indent=1) + "\n")
 
-    def outputs(self, file: Path, place: int) -> dict[str, Path]:
+    def outputs(self, file: Path, index: int) -> dict[str, Path]:
         """The files of both splits. The number keeps equal names apart."""
-        name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
+        name = f"{index:04d}.{file.name.split('.')[0]}.txt.gz"
         return {split: self.path / f"{split}.{name}" for split in SPLITS}
 
-    def finished(self, file: Path, place: int) -> Prepared | None:
+    def finished(self, file: Path, index: int) -> Prepared | None:
         """
         The record of an earlier call that prepared a file. `None` if the file must be
         prepared, for the first time or again because the text made from it is no longer
         intact. Raises `InputError` if the file itself has changed.
         """
-        record = self._record(place)
+        record = self._record(index)
         if not record.exists():
             return None
-        found = Prepared.read(record)
-        if sha256_of(file) != found.sha256:
+        prepared = Prepared.read(record)
+        if sha256_of(file) != prepared.sha256:
             raise InputError(
                 "the file has changed since an interrupted call prepared it",
                 file=file,
                 hint="restore it to resume, or name another folder",
             )
-        outputs = self.outputs(file, place)
-        for split, written in found.splits.items():
+        outputs = self.outputs(file, index)
+        for split, written in prepared.splits.items():
             if not _is_there(outputs[split], written):
                 return None
-        return found
+        return prepared
 
-    def write_finished(self, prepared: Prepared, place: int) -> None:
+    def write_finished(self, prepared: Prepared, index: int) -> None:
         """Record what became of a file, whose text is complete."""
-        write_text(self._record(place), json.dumps(asdict(prepared)) + "\n")
+        write_text(self._record(index), json.dumps(asdict(prepared)) + "\n")
 
     def has_heldout(self) -> bool:
         return any(self.path.glob(f"{HELDOUT}.*"))
@@ -133,8 +133,8 @@ class TextFolder:
                 (self.path / _FINISHED).rmdir()
             (self.path / BEGUN).unlink(missing_ok=True)
 
-    def _record(self, place: int) -> Path:
-        return self.path / _FINISHED / f"{place:04d}.json"
+    def _record(self, index: int) -> Path:
+        return self.path / _FINISHED / f"{index:04d}.json"
 
     def _remove_records(self) -> None:
         shutil.rmtree(self.path / _FINISHED, ignore_errors=True)
@@ -167,9 +167,9 @@ def _is_there(output: Path, written: Written) -> bool:
     return output.is_file() and output.stat().st_size == written.bytes
 
 
-def _require_same(found: Any, expected: dict[str, Any], file: Path) -> None:
+def _require_same(recorded: Any, expected: dict[str, Any], file: Path) -> None:
     """Raises `InputError` that lists the settings of a file that differ."""
-    known = found if isinstance(found, dict) else {}
+    known = recorded if isinstance(recorded, dict) else {}
     differing = []
     for key, value in expected.items():
         if known.get(key) != value:

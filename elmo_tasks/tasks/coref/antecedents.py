@@ -85,9 +85,9 @@ class AntecedentScorer(nn.Module):
         for start in range(0, len(spans.vectors), ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, len(spans.vectors)))
             columns = slice(max(0, start - self.max_antecedents), rows.stop)
-            places = torch.arange(rows.stop, device=spans.vectors.device)
+            indices = torch.arange(rows.stop, device=spans.vectors.device)
             # Positive if the column precedes the row.
-            distance = places[rows, None] - places[columns]  # [R, C]
+            distance = indices[rows, None] - indices[columns]  # [R, C]
             features = self._features(spans, distance, rows, columns)  # [R, C, 3 E]
             products = own[rows, None] + others[None, columns]  # [R, C, F]
             products = products + _products(
@@ -149,12 +149,12 @@ def clusters_from_antecedents(
     """
     clusters: list[Cluster] = []
     cluster_of: dict[int, Cluster] = {}
-    for place, antecedent in enumerate(antecedents):
+    for index, antecedent in enumerate(antecedents):
         if antecedent < 0:
             continue
         if antecedent not in cluster_of:
             cluster_of[antecedent] = [mentions[antecedent]]
             clusters.append(cluster_of[antecedent])
-        cluster_of[place] = cluster_of[antecedent]
-        cluster_of[place].append(mentions[place])
+        cluster_of[index] = cluster_of[antecedent]
+        cluster_of[index].append(mentions[index])
     return sorted(clusters)

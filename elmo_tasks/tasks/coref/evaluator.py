@@ -28,7 +28,7 @@ class CorefEvaluator(OfficialEvaluator):
 
     def text(self, answers: Answers) -> str:
         lines = []
-        for known, clusters in sorted(answers, key=_place):
+        for known, clusters in sorted(answers, key=_file_and_line):
             key = known["key"]
             part = known["part"]
             sentences = known["sentences"]
@@ -45,7 +45,7 @@ class CorefEvaluator(OfficialEvaluator):
         return "\n".join(lines) + "\n"
 
 
-def _place(answer: tuple[dict[str, Any], Any]) -> tuple[str, int]:
+def _file_and_line(answer: tuple[dict[str, Any], Any]) -> tuple[str, int]:
     """The file and line of a document."""
     known, _ = answer
     return known["file"], known["line"]

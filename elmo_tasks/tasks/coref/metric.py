@@ -37,7 +37,7 @@ from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_tasks.formats.annotation.brackets import Cluster, Mention, place_in_text
+from elmo_tasks.formats.annotation.brackets import Cluster, Mention, reading_order
 
 METRICS = ("muc", "b_cubed", "ceaf_e")
 PARTS = ("precision", "recall", "f1")
@@ -94,12 +94,12 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     For each of `METRICS` the numerators and denominators of recall and precision of one
     document: [3, 4].
     """
-    key_read = sorted(_sorted_mentions(key), key=_first_place)
+    key_read = sorted(_sorted_mentions(key), key=_by_first_mention)
     homes: dict[Mention, list[int]] = {}
-    for place, cluster in enumerate(key_read):
+    for index, cluster in enumerate(key_read):
         for mention in cluster:
-            homes.setdefault(mention, []).append(place)
-    response_read = sorted(_sorted_mentions(response), key=_places)
+            homes.setdefault(mention, []).append(index)
+    response_read = sorted(_sorted_mentions(response), key=_by_all_mentions)
     distinct = _without_repetitions(response_read, among=homes)
     overlaps = [_overlap(cluster, homes) for cluster in distinct]
     key_sizes = [len(cluster) for cluster in key_read]
@@ -113,7 +113,7 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
 class _Overlap(NamedTuple):
     """
     How many mentions a cluster of the response has of each cluster of the key, by the
-    place of the latter.
+    index of the latter.
     """
 
     owned: Counter[int]  # mentions that are looked up there
@@ -126,14 +126,14 @@ _Counts = tuple[float, float, float, float]
 
 
 def _overlap(cluster: Cluster, homes: Mapping[Mention, Sequence[int]]) -> _Overlap:
-    """`homes` has the places of each mention's clusters in the key, in order."""
+    """`homes` has the indices of each mention's clusters in the key, in order."""
     overlap = _Overlap(Counter(), Counter(), Counter())
     for mention in cluster:
-        places = homes.get(mention)
-        if places is not None:
-            overlap.owned[places[-1]] += 1
-            overlap.distinct.update(set(places))
-            overlap.repeated.update(places)
+        indices = homes.get(mention)
+        if indices is not None:
+            overlap.owned[indices[-1]] += 1
+            overlap.distinct.update(set(indices))
+            overlap.repeated.update(indices)
     return overlap
 
 
@@ -152,9 +152,9 @@ def _b_cubed(
 ) -> _Counts:
     recall = precision = 0.0
     for overlap, size in zip(overlaps, response_sizes, strict=True):
-        for place, mentions in overlap.owned.items():
-            common = mentions * overlap.distinct[place]
-            recall += common / key_sizes[place]
+        for index, mentions in overlap.owned.items():
+            common = mentions * overlap.distinct[index]
+            recall += common / key_sizes[index]
             precision += common / size
     return recall, sum(key_sizes), precision, sum(response_sizes)
 
@@ -166,23 +166,23 @@ def _ceaf_e(
 
     similarity = np.zeros((len(response_sizes), len(key_sizes)))
     for row, (overlap, size) in enumerate(zip(overlaps, response_sizes, strict=True)):
-        for place, common in overlap.repeated.items():
-            similarity[row, place] = 2 * common / (size + key_sizes[place])
+        for index, common in overlap.repeated.items():
+            similarity[row, index] = 2 * common / (size + key_sizes[index])
     aligned = similarity[linear_sum_assignment(similarity, maximize=True)].sum()
     return aligned, len(key_sizes), aligned, len(response_sizes)
 
 
 def _sorted_mentions(clusters: _Clusters) -> list[Cluster]:
     """The non-empty clusters; the mentions of each in the order of the text."""
-    return [sorted(cluster, key=place_in_text) for cluster in clusters if cluster]
+    return [sorted(cluster, key=reading_order) for cluster in clusters if cluster]
 
 
-def _first_place(cluster: Cluster) -> tuple[int, bool, int]:
-    return place_in_text(cluster[0])
+def _by_first_mention(cluster: Cluster) -> tuple[int, bool, int]:
+    return reading_order(cluster[0])
 
 
-def _places(cluster: Cluster) -> list[tuple[int, bool, int]]:
-    return [place_in_text(mention) for mention in cluster]
+def _by_all_mentions(cluster: Cluster) -> list[tuple[int, bool, int]]:
+    return [reading_order(mention) for mention in cluster]
 
 
 def _without_repetitions(

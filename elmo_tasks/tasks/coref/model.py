@@ -201,12 +201,12 @@ class CorefModel(TaskModel):
         encoded, values, lengths = self._words(document)  # [N, D], [N, V], [S]
         grid = self.spans(encoded, values, lengths)
         limit = max(1, int(self._spans_per_word * len(encoded)))
-        found = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
+        top_spans = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
         labels = cluster_labels(document.clusters, tuple(grid.mask.shape))
-        own = labels[found[:, 0], found[:, 1]]  # [K]
-        places = torch.column_stack([found, own]).to(encoded.device)  # [K, 3]
-        first, width, labels = places.unbind(1)
-        vectors = self.spans.vectors(grid, encoded, values, places[:, :2])  # [K, G]
+        own = labels[top_spans[:, 0], top_spans[:, 1]]  # [K]
+        selected = torch.column_stack([top_spans, own]).to(encoded.device)  # [K, 3]
+        first, width, labels = selected.unbind(1)
+        vectors = self.spans.vectors(grid, encoded, values, selected[:, :2])  # [K, G]
         kept = TopSpans(
             vectors,
             grid.scores[first, width],
@@ -217,7 +217,7 @@ class CorefModel(TaskModel):
         if self.training:
             return loss, []
         mentions: list[Mention] = []
-        for start, extent in found.tolist():
+        for start, extent in top_spans.tolist():
             mentions.append((start, start + extent + 1))
         return loss, clusters_from_antecedents(mentions, antecedents.tolist())
 
@@ -234,15 +234,15 @@ class CorefModel(TaskModel):
     def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, Tensor]:
         """The loss, and the index of the best antecedent of each span, -1 for none."""
         losses = []
-        found = []
+        best_antecedents = []
         for scores, rows, columns in self.antecedents(kept):
             own = labels[rows, None]  # [R, 1]
             same = (own == labels[None, columns]) & (own > 0)  # [R, C]
             losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
-            best, place = scores.max(1)  # [R] each
+            best, column = scores.max(1)  # [R] each
             # 0 is the score of no antecedent.
-            found.append(torch.where(best > 0, place + columns.start, -1))
-        return torch.stack(losses).sum(), torch.cat(found)
+            best_antecedents.append(torch.where(best > 0, column + columns.start, -1))
+        return torch.stack(losses).sum(), torch.cat(best_antecedents)
 
     def _window(self, document: Document) -> Document:
         """The document, or during training a window of a long one."""

@@ -13,7 +13,7 @@ from elmo_tasks.formats.text.raw_text import sentence_pipeline
 from elmo_tasks.tasks.coref.io import CorefInput
 from elmo_tasks.tasks.coref.reader import UNKNOWN_GENRE
 from elmo_tasks.tasks.inputs import read_input
-from elmo_tasks.tasks.predictor import JsonLinesPredictor, Sentence, metadata_of
+from elmo_tasks.tasks.predictor import JsonLinesPredictor, TokenizedText, metadata_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -56,10 +56,10 @@ class CorefPredictor(JsonLinesPredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         metadata = metadata_of(instance)
-        document: Sentence | None = metadata.get("document")
+        document: TokenizedText | None = metadata.get("document")
         if document is None:
             words = list(chain.from_iterable(metadata["sentences"]))
-            document = Sentence(words)
+            document = TokenizedText(words)
         clusters = []
         for cluster in outputs["clusters"]:
             clusters.append([document.located(start, end) for start, end in cluster])
@@ -91,7 +91,7 @@ class CorefPredictor(JsonLinesPredictor):
         instance = self._dataset_reader.text_to_instance(
             sentences, speakers=given.speakers, genre=genre
         )
-        metadata_of(instance)["document"] = Sentence(flat, given.text, offsets)
+        metadata_of(instance)["document"] = TokenizedText(flat, given.text, offsets)
         return instance
 
 

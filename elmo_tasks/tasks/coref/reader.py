@@ -18,7 +18,7 @@ from allennlp.data.fields import (
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.annotation.brackets import Cluster, place_in_text
+from elmo_tasks.formats.annotation.brackets import Cluster, reading_order
 from elmo_tasks.formats.annotation.ontonotes import (
     NONE,
     OntonotesDocument,
@@ -186,17 +186,17 @@ def _numbers(speakers: Sequence[Sequence[str]]) -> torch.Tensor:
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     """
     The gold clusters of a document, including singletons and repeated mentions, in the
-    order in which the official scorer reads them (`place_in_text`). Raises `InputError`
+    order in which the official scorer reads them (`reading_order`). Raises `InputError`
     if brackets do not match.
     """
     found: dict[str, Cluster] = {}
-    for start, end, label in sorted(document.mentions(), key=_place):
+    for start, end, label in sorted(document.mentions(), key=_reading_order):
         found.setdefault(label, []).append((start, end))
     return [sorted(cluster) for cluster in found.values()]
 
 
-def _place(span: Span) -> tuple[int, bool, int]:
-    return place_in_text((span.start, span.end))
+def _reading_order(span: Span) -> tuple[int, bool, int]:
+    return reading_order((span.start, span.end))
 
 
 def genre_of(key: str) -> str:

@@ -83,10 +83,10 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     last_end = [-1] * (count + widths)  # of the spans taken that start at each word
     first_start = [count] * (count + widths)  # of the spans taken that end at each word
     taken: list[tuple[int, int]] = []
-    for place in torch.where(mask.flatten()[order], order, -1).tolist():
-        if place < 0:
+    for index in torch.where(mask.flatten()[order], order, -1).tolist():
+        if index < 0:
             continue
-        start, width = divmod(place, widths)
+        start, width = divmod(index, widths)
         end = start + width
         crosses_later = max(last_end[start + 1 : end + 1], default=-1) > end
         crosses_earlier = min(first_start[start:end], default=count) < start
@@ -171,13 +171,13 @@ class SpanScorer(nn.Module):
         return SpanGrid(mask, self.score(products), attention, widths)
 
     def vectors(
-        self, grid: SpanGrid, encoded: Tensor, values: Tensor, places: Tensor
+        self, grid: SpanGrid, encoded: Tensor, values: Tensor, spans: Tensor
     ) -> Tensor:
         """
-        The vectors [K, `output_size`] of some spans, whose n and w are `places` [K, 2],
-        from the output and the inputs of `forward`.
+        The vectors [K, `output_size`] of `spans` [K, 2], given as n and w, from the
+        output and the inputs of `forward`.
         """
-        first, width = places.unbind(1)  # [K] each
+        first, width = spans.unbind(1)  # [K] each
         weights = grid.attention[first, width]  # [K, W]
         words = _windows(values, self.max_width)[first]  # [K, W, V]
         heads = torch.bmm(weights[:, None], words)[:, 0]  # [K, V]

@@ -142,8 +142,8 @@ def best_spans(
     padded = torch.cat([ends, beyond], 1)
     reach = padded.unfold(1, max_length, 1)  # [B, T, W], W the width less 1
     scores = (start_logits[:, :, None] + reach).flatten(1)  # [B, T * W]
-    top, places = scores.topk(min(count, length * max_length), dim=1)  # [B, N]
-    first = places // max_length
-    width = places % max_length
+    top, indices = scores.topk(min(count, length * max_length), dim=1)  # [B, N]
+    first = indices // max_length
+    width = indices % max_length
     probabilities = (top - scores.logsumexp(1, keepdim=True)).exp()  # [B, N]
     return Spans(first, first + width, top, probabilities)

@@ -18,7 +18,7 @@ from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability, Size, checked
-from elmo_tasks.tasks.predictor import Sentence
+from elmo_tasks.tasks.predictor import TokenizedText
 from elmo_tasks.tasks.squad.layers import (
     ChainedPointers,
     MergeAttended,
@@ -213,15 +213,15 @@ def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
     ends = best.ends.tolist()
     scores = best.scores.tolist()
     probabilities = best.probabilities.tolist()
-    found = []
+    of_questions = []
     for row, one in enumerate(metadata):
-        passage = Sentence([], one["passage"], one["offsets"])
+        passage = TokenizedText([], one["passage"], one["offsets"])
         answers = []
-        for place, score in enumerate(scores[row]):
+        for rank, score in enumerate(scores[row]):
             if score > -torch.inf:
-                answer = passage.located(starts[row][place], ends[row][place] + 1)
+                answer = passage.located(starts[row][rank], ends[row][rank] + 1)
                 answer["score"] = score
-                answer["probability"] = probabilities[row][place]
+                answer["probability"] = probabilities[row][rank]
                 answers.append(answer)
-        found.append(answers)
-    return found
+        of_questions.append(answers)
+    return of_questions

@@ -40,31 +40,31 @@ class Question(NamedTuple):
     """The number of its article; of its paragraph in a file with a single article."""
 
 
-class _Answer(BaseModel):
+class _SquadAnswer(BaseModel):
     text: Text
     answer_start: int
 
 
-class _Question(BaseModel):
+class _SquadQuestion(BaseModel):
     id: Text
     question: Text
-    answers: Annotated[list[_Answer], FailFast()]
+    answers: Annotated[list[_SquadAnswer], FailFast()]
 
 
-class _Paragraph(BaseModel):
+class _SquadParagraph(BaseModel):
     context: Text
-    qas: Annotated[list[_Question], FailFast()]
+    qas: Annotated[list[_SquadQuestion], FailFast()]
 
 
-class _Article(BaseModel):
-    paragraphs: Annotated[list[_Paragraph], FailFast()]
+class _SquadArticle(BaseModel):
+    paragraphs: Annotated[list[_SquadParagraph], FailFast()]
 
 
-class _File(BaseModel):
-    data: Annotated[list[_Article], FailFast()]
+class _SquadFile(BaseModel):
+    data: Annotated[list[_SquadArticle], FailFast()]
 
 
-_FILE = TypeAdapter(_File)
+_FILE = TypeAdapter(_SquadFile)
 
 
 def read_questions(file: str | Path) -> Iterator[Question]:
@@ -94,7 +94,7 @@ def read_questions(file: str | Path) -> Iterator[Question]:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
 
 
-def _question(asked: _Question, context: str, unit: int) -> Question:
+def _question(asked: _SquadQuestion, context: str, unit: int) -> Question:
     answers = []
     for answer in asked.answers:
         answers.append(GoldAnswer(answer.text, answer.answer_start))

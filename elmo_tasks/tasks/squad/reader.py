@@ -93,12 +93,12 @@ class SquadReader(TaskReader):
                 yield instance
         is_part = self.get_worker_info() or self.get_distributed_info()
         if lost and len(lost) == read and not is_part:
-            problem = "expected answers at their places in the paragraphs, got none"
+            problem = "expected answers at their offsets in the paragraphs, got none"
             hint = "answer_start counts characters from 0"
             raise InputError(f"{problem} of {read}", file=file, hint=hint)
         if lost:
             text = (
-                "%s: %d of %d questions, such as %s, have no answer at its place in their"
+                "%s: %d of %d questions, such as %s, have no answer at its offset in their"
                 " paragraph, and are not trained on"
             )
             logger.warning(text, file, len(lost), read, lost[0])

@@ -41,10 +41,10 @@ class SquadTokenizer(Tokenizer):
 
 def _parts(word: Token) -> Iterator[Token]:
     text = word.ensure_text()
-    place = word.idx
+    offset = word.idx
     if _CONTRACTION.fullmatch(text):
         yield word
         return
     for part in filter(None, _SPLIT.split(text)):
-        yield Token(_REPLACED.get(part, part), idx=place, idx_end=place + len(part))
-        place += len(part)
+        yield Token(_REPLACED.get(part, part), idx=offset, idx_end=offset + len(part))
+        offset += len(part)

@@ -40,13 +40,13 @@ class BioViterbi:
     """
 
     def __init__(self, tags: Sequence[str]) -> None:
-        ids = {tag: place for place, tag in enumerate(tags)}
+        ids = {tag: index for index, tag in enumerate(tags)}
         inside = []
         begin = []
-        for place, tag in enumerate(tags):
+        for index, tag in enumerate(tags):
             letter, label = split_tag(tag)
             inside.append(letter == "I")
-            begin.append(ids.get(f"B-{label}", place))
+            begin.append(ids.get(f"B-{label}", index))
         self._own = torch.arange(len(tags))  # [K]
         self._inside = torch.tensor(inside)  # [K]
         self._begin = torch.tensor(begin)  # [K], ids

@@ -9,7 +9,7 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.formats.annotation.spans import spans_from_tags
-from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
+from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
 from elmo_tasks.tasks.srl.io import SrlInput
 from elmo_tasks.tasks.srl.reader import PREDICATES
 
@@ -61,7 +61,7 @@ class SrlPredictor(SentencePredictor):
         for one in inputs:
             sentence = self.read(one)
             predicates = self._predicates(sentence, one)
-            pairs += [(sentence, place) for place in predicates]
+            pairs += [(sentence, predicate) for predicate in predicates]
             counts.append(len(predicates))
             found.append({"tokens": sentence.words})
         frames = iter(self._frames(pairs))
@@ -69,7 +69,7 @@ class SrlPredictor(SentencePredictor):
             output["frames"] = list(islice(frames, count))
         return found
 
-    def _frames(self, pairs: Sequence[tuple[Sentence, int]]) -> list[JsonDict]:
+    def _frames(self, pairs: Sequence[tuple[TokenizedText, int]]) -> list[JsonDict]:
         """
         The frame of each sentence and predicate, in batches of sentences of a length.
         """
@@ -89,7 +89,7 @@ class SrlPredictor(SentencePredictor):
         """One frame."""
         known = metadata_of(instance)
         tags = outputs["tags"]
-        sentence: Sentence = known.get("sentence") or Sentence(known["words"])
+        sentence: TokenizedText = known.get("sentence") or TokenizedText(known["words"])
         arguments = []
         for start, end, label in spans_from_tags(tags):
             arguments.append({"label": label} | sentence.located(start, end))
@@ -102,14 +102,14 @@ class SrlPredictor(SentencePredictor):
         }
         return {"tokens": sentence.words, "frames": [frame]}
 
-    def _predicates(self, sentence: Sentence, json_dict: JsonDict) -> list[int]:
+    def _predicates(self, sentence: TokenizedText, json_dict: JsonDict) -> list[int]:
         if "predicates" in json_dict:
             return sorted(set(json_dict["predicates"]))
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
         words = enumerate(sentence.words)
-        return [place for place, word in words if word.lower() in known]
+        return [index for index, word in words if word.lower() in known]
 
-    def _instance(self, sentence: Sentence, predicate: int) -> Instance:
+    def _instance(self, sentence: TokenizedText, predicate: int) -> Instance:
         instance = self._dataset_reader.text_to_instance(sentence.words, predicate)
         metadata_of(instance)["sentence"] = sentence
         return instance

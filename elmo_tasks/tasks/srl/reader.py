@@ -117,7 +117,7 @@ class SrlReader(DocumentReader):
         The predicates of a file, each with the key of its document and the number of
         sentences that it counts as left out.
         """
-        found = []
+        kept = []
         skipped = []
         for document in self.documents(path):
             for sentence in document.sentences:
@@ -129,17 +129,17 @@ class SrlReader(DocumentReader):
                 for frame in frames:
                     is_verb = sentence.pos[frame.predicate].startswith("V")
                     if is_verb or not self._verbs_only:
-                        found.append((document.key, sentence, frame))
-        report_skipped(skipped, "sentences", path=path, kept=len(found))
-        if not found:
+                        kept.append((document.key, sentence, frame))
+        report_skipped(skipped, "sentences", path=path, kept=len(kept))
+        if not kept:
             problem = "expected predicates, got none"
             if self._verbs_only:
                 problem += " whose part of speech begins with V"
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
             raise InputError(problem, file=path, hint=hint)
-        counted = counted_first(len(skipped), len(found))
+        counted = counted_first(len(skipped), len(kept))
         predicates = []
-        for (document_key, sentence, frame), count in zip(found, counted, strict=True):
+        for (document_key, sentence, frame), count in zip(kept, counted, strict=True):
             predicates.append((document_key, sentence, frame, count))
         return predicates
 
@@ -183,8 +183,8 @@ class SrlReader(DocumentReader):
             SKIPPED: skipped,
         }
         marked = []
-        for place, word in enumerate(words):
-            marked.append(shared_token(word, type_id=int(place == predicate)))
+        for index, word in enumerate(words):
+            marked.append(shared_token(word, type_id=int(index == predicate)))
         return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 

@@ -9,7 +9,7 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_tasks.formats.annotation.spans import spans_from_tags
-from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
+from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
 from elmo_tasks.tasks.reader import SpanReader
 from elmo_tasks.tasks.tagging.io import TaggerInput
 
@@ -40,7 +40,9 @@ class TaggerPredictor(SentencePredictor):
         """
         field = cast(TextField, instance["tokens"])
         words = [token.ensure_text() for token in field.tokens]
-        sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(words)
+        sentence: TokenizedText | None = metadata_of(instance).get("sentence")
+        if sentence is None:
+            sentence = TokenizedText(words)
         result: JsonDict = {"tokens": words, "tags": outputs["tags"][: len(words)]}
         if sentence.text is not None:
             result["offsets"] = [list(offsets) for offsets in sentence.offsets]

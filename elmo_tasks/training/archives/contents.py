@@ -36,12 +36,12 @@ def unpacked(file: str | Path) -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp())
     try:
-        source = local_path(file)
-        if not source.exists():
+        archive = local_path(file)
+        if not archive.exists():
             raise FileNotFoundError(f"file {file} not found")
-        if (source / ARCHIVE).is_file() and not (source / CONFIG).is_file():
-            source = source / ARCHIVE  # all that is left of a run
-        _gather(source, folder)
+        if (archive / ARCHIVE).is_file() and not (archive / CONFIG).is_file():
+            archive = archive / ARCHIVE  # all that is left of a run
+        _gather(archive, folder)
         config = folder / CONFIG
         text = archived_config(config.read_bytes(), file)
         for problem in unsafe_keys(json.loads(text)):
@@ -55,28 +55,28 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _gather(source: Path, folder: Path) -> None:
+def _gather(archive: Path, folder: Path) -> None:
     """
     Unpacks an archive, or makes links to the files of a run's folder. Raises
     `InputError` if a part is missing.
     """
-    if source.is_dir():
-        for path in _archived(source):
+    if archive.is_dir():
+        for path in _archived(archive):
             require_regular(path)
-            place = folder / path.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
+            target = folder / path.relative_to(archive)
+            target.parent.mkdir(parents=True, exist_ok=True)
             if path.name == CONFIG:
-                shutil.copy(path, place)
+                shutil.copy(path, target)
             else:
-                place.symlink_to(path.absolute())
+                target.symlink_to(path.absolute())
     else:
-        unpack(source, folder, ARCHIVED, file=source)
-    _require_sound(folder, source)
+        unpack(archive, folder, ARCHIVED, file=archive)
+    _require_sound(folder, archive)
 
 
-def _require_sound(folder: Path, source: Path) -> None:
+def _require_sound(folder: Path, archive: Path) -> None:
     """
-    Raises `InputError` if what `source` has unpacked to lacks a part, or has more than
+    Raises `InputError` if what `archive` has unpacked to lacks a part, or has more than
     a model needs.
     """
     lacking = []
@@ -86,21 +86,21 @@ def _require_sound(folder: Path, source: Path) -> None:
         lacking.append(VOCABULARY)
     if lacking:
         problem = f"the archive lacks {', '.join(lacking)}"
-        raise InputError(problem, file=source, hint=HINT)
+        raise InputError(problem, file=archive, hint=HINT)
     for path in (folder / CONFIG, folder / META):
         if path.is_file() and path.stat().st_size > _MOST_JSON:
             problem = f"expected a {path.name} of at most {_MOST_JSON:,} bytes"
-            raise InputError(f"{problem} in the archive, got more", file=source)
-    if source.is_file():
-        _require_few_words(folder / VOCABULARY, source)
+            raise InputError(f"{problem} in the archive, got more", file=archive)
+    if archive.is_file():
+        _require_few_words(folder / VOCABULARY, archive)
 
 
-def _require_few_words(vocabulary: Path, source: Path) -> None:
+def _require_few_words(vocabulary: Path, archive: Path) -> None:
     """
     Raises `InputError` for a vocabulary of more lines than the archive has bytes: each
     takes AllenNLP 100 bytes.
     """
-    most = max(_FEW_WORDS, source.stat().st_size)
+    most = max(_FEW_WORDS, archive.stat().st_size)
     lines = 0
     for file in vocabulary.iterdir():
         with file.open("rb") as opened:
@@ -108,7 +108,7 @@ def _require_few_words(vocabulary: Path, source: Path) -> None:
                 lines += part.count(b"\n")
     if lines > most:
         problem = f"expected vocabularies of at most {most:,} words, got {lines:,}"
-        raise InputError(problem, file=source)
+        raise InputError(problem, file=archive)
 
 
 def _archived(run: Path) -> Iterator[Path]:

@@ -21,7 +21,7 @@ from elmo_tasks.training.archives.old.blank_spacy import (
     NEED_TAGS,
     splits_text,
 )
-from elmo_tasks.training.archives.old.needs import Needs
+from elmo_tasks.training.archives.old.external_files import ExternalFiles
 from elmo_tasks.training.archives.predictors import OF_MODELS
 from elmo_tasks.training.archives.registered_names import registered_alone
 
@@ -47,12 +47,12 @@ def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
         yield f"predictor: {predictor or 'none, so predict needs --use-dataset-reader'}"
         yield f"trained with: AllenNLP {_version(folder)}"
         yield f"vocabulary: {_vocabulary(folder / VOCABULARY)}"
-        needs = Needs(local, state, folder, offline=True)
+        external = ExternalFiles(local, state, folder, offline=True)
         values = config.as_dict(quiet=True)
-        needs.resolved(values)
-        for name, path in needs.found.items():
+        external.resolved(values)
+        for name, path in external.found.items():
             yield f"needs: {name}, found: {path}"
-        for name, what in needs.missing.items():
+        for name, what in external.missing.items():
             yield f"needs: the {what} {name}, NOT FOUND: --local {name}=PATH"
         needs_tags = predictor in NEED_TAGS
         if needs_tags or splits_text(values["dataset_reader"], predictor):

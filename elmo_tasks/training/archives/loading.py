@@ -29,8 +29,8 @@ from elmo_tasks.formats.unpacking import require_regular
 from elmo_tasks.system.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archives.contents import HINT, unpacked
 from elmo_tasks.training.archives.old.blank_spacy import spacy_for
+from elmo_tasks.training.archives.old.external_files import PARTS, ExternalFiles
 from elmo_tasks.training.archives.old.fast_elmo import use_fast_elmo
-from elmo_tasks.training.archives.old.needs import PARTS, Needs
 from elmo_tasks.training.archives.old.weights import without_constants, write_state
 from elmo_tasks.training.archives.registered_names import named_in, registered_alone
 from elmo_tasks.training.checks.blame import blamed
@@ -96,11 +96,11 @@ def load_archive(
         size = weights.stat().st_size
         config = Params.from_file(folder / CONFIG, overrides)
         require_registered(config, file)
-        needs = Needs(local, state, folder, offline=not allow_downloads)
+        external = ExternalFiles(local, state, folder, offline=not allow_downloads)
         bounds = 2 * size + _SMALL_MODEL, 4 * len(state) + 1000
         with parameters_of_at_most(*bounds):
-            resolved = needs.resolved(config.as_dict(quiet=True))
-        needs.require_all(file)
+            resolved = external.resolved(config.as_dict(quiet=True))
+        external.require_all(file)
         (folder / CONFIG).write_text(json.dumps(resolved), "utf-8")
         kept = without_constants(state)
         if len(kept) < len(state):
@@ -360,6 +360,6 @@ def explained(file: str | Path) -> Iterator[None]:
             problem = f"the weights do not fit the configuration: {what}"
             hint = (
                 "overrides (-o) of a trained model must change neither its sizes "
-                "nor the place of ELMo"
+                "nor where ELMo is added"
             )
         raise InputError(problem, file=file, hint=hint) from error

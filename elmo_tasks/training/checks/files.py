@@ -188,12 +188,12 @@ def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
         devices = {path: given}
         if isinstance(given, list):
             devices = {below(path, index): one for index, one in enumerate(given)}
-    for place, device in devices.items():
+    for key, device in devices.items():
         if device is None:
             continue
         wanted = expected_device(device)
         if wanted is not None:
-            yield Problem(place, wanted, shown(device))
+            yield Problem(key, wanted, shown(device))
 
 
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:

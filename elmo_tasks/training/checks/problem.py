@@ -36,13 +36,13 @@ class Problem(NamedTuple):
         return cls(below(path, wrong.key), wrong.expected, shown(wrong.value))
 
 
-def one_for_each_key(*found: Iterable[Problem]) -> list[Problem]:
+def one_for_each_key(*checks: Iterable[Problem]) -> list[Problem]:
     """
     The problems of several checks, only the first for each key: an empty path, for
     instance, is not also reported as a missing file.
     """
     problems: list[Problem] = []
-    for of_one_check in found:
+    for of_one_check in checks:
         told = {problem.path for problem in problems}
         for problem in of_one_check:
             if problem.path not in told:

@@ -35,16 +35,16 @@ class Use(NamedTuple):
 
 def uses_of(config: Mapping[str, Any]) -> list[Use]:
     """All regexes of a config that are to match parameters."""
-    found = list(_of_model("model", config.get("model"), nested=False))
+    uses = list(_of_model("model", config.get("model"), nested=False))
     frozen = _strings(get(config, "trainer.no_grad"))
     for number, regex in enumerate(frozen):
-        found.append(Use(f"trainer.no_grad.{number}", regex, PARAMETER))
+        uses.append(Use(f"trainer.no_grad.{number}", regex, PARAMETER))
     path = "trainer.optimizer.parameter_groups"
     for number, group in items(get(config, path)):
         if isinstance(group, list | tuple) and group:
-            for place, regex in enumerate(_strings(group[0])):
-                found.append(Use(f"{path}.{number}.0.{place}", regex, TRAINED))
-    return found
+            for index, regex in enumerate(_strings(group[0])):
+                uses.append(Use(f"{path}.{number}.0.{index}", regex, TRAINED))
+    return uses
 
 
 def _of_model(path: str, value: Any, *, nested: bool) -> Iterator[Use]:
@@ -66,8 +66,8 @@ def _of_applicator(
     excluded = tuple(_strings(options.get("prevent_regexes")))
     for number, pair in items(options.get("regexes")):
         if isinstance(pair, list | tuple) and pair and isinstance(pair[0], str):
-            place = f"{path}.regexes.{number}"
-            yield Use(place, pair[0], expected, excluded, nested)
+            key = f"{path}.regexes.{number}"
+            yield Use(key, pair[0], expected, excluded, nested)
 
 
 def _strings(value: Any) -> list[str]:
@@ -103,14 +103,16 @@ def regex_problems(config: Mapping[str, Any], model: nn.Module) -> list[Problem]
     for use in uses_of(config):
         names = _names(model, use, frozen)
         names = [name for name in names if not _matches_any(use.excluded, name)]
-        found = {name for name in names if re.search(use.regex, name)}
-        if found and ".regexes." in use.path:  # AllenNLP applies the first that matches
+        matching = {name for name in names if re.search(use.regex, name)}
+        if (
+            matching and ".regexes." in use.path
+        ):  # AllenNLP applies the first that matches
             before = taken.setdefault(use.path.rpartition(".")[0], set())
-            if found <= before:
+            if matching <= before:
                 got = f"{shown(use.regex)}, whose parameters earlier regexes match"
                 problems.append(Problem(use.path, use.expected, got))
-            before |= found
-        if not found:
+            before |= matching
+        if not matching:
             near = ", ".join(nearest_names(use.regex, names))
             got = f"{shown(use.regex)}; the model has no parameters"
             if near:

@@ -151,19 +151,19 @@ class SubsamplingReader(DatasetReader):
         if isinstance(self._reader, ListingUnits):
             measured = self._reader.units(file_path)
         chosen = units_in(self._part, measured)
-        found = []
+        kept = []
         for instance, unit in zip(instances, of_instances, strict=True):
             if unit in chosen:
-                found.append(instance)
-        if len(found) in (0, len(instances)):  # the rest would be empty
+                kept.append(instance)
+        if len(kept) in (0, len(instances)):  # the rest would be empty
             start, end = self._part
-            got = "all" if found else "none"
+            got = "all" if kept else "none"
             problem = f"expected some instances in the part {start:g} to {end:g}"
             problem += f", got {got}"
             count = len(set(measured))
             hint = f"the data have {count} units, which are not divided"
             raise InputError(problem, file=str(file_path), hint=hint)
-        return found
+        return kept
 
     @overrides
     def text_to_instance(self, *inputs: Any, **named: Any) -> Instance:

@@ -39,7 +39,7 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     AllenNLP's own handlers, which a training makes, are limited to warnings. At
     the end everything is as before.
     """
-    file = _File(folder / LOG)
+    file = _LogFile(folder / LOG)
     file.setFormatter(_WithoutKeys(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {
         "allennlp": [file],
@@ -94,7 +94,7 @@ class _WithoutKeys(logging.Formatter):
         return without_secrets(super().format(record))
 
 
-class _File(logging.FileHandler):
+class _LogFile(logging.FileHandler):
     """
     The run's log. A message that cannot be written is not reported: on a full disk the
     run itself fails.

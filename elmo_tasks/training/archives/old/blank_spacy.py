@@ -16,7 +16,7 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import blank_pipeline
-from elmo_tasks.training.archives.old.needs import PARTS
+from elmo_tasks.training.archives.old.external_files import PARTS
 from elmo_tasks.training.nested import items
 
 if TYPE_CHECKING:  # imported where it is used, since it takes long

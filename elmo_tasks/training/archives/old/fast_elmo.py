@@ -23,13 +23,13 @@ def use_fast_elmo(model: Model) -> int:
     An `Elmo` with `do_layer_norm`, or with cached words, stays as it is, and a warning
     says so. Raises `InputError` if the model has no `Elmo` of AllenNLP.
     """
-    found = [module for module in model.modules() if isinstance(module, Elmo)]
-    if not found:
+    elmos = [module for module in model.modules() if isinstance(module, Elmo)]
+    if not elmos:
         raise InputError(
             "--fast-elmo: expected a model with AllenNLP's ELMo, got one without"
         )
     replaced = 0
-    for elmo in found:
+    for elmo in elmos:
         bilm = elmo._elmo_lstm
         if not isinstance(bilm, _ElmoBiLm):
             continue

@@ -85,7 +85,7 @@ _ELMO_FILES = ("options_file", "weight_file")
 _numbers = count()
 
 
-class Needs:
+class ExternalFiles:
     """
     What a config needs that its archive does not contain.
 
@@ -118,7 +118,7 @@ class Needs:
 
     def resolved(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """
-        The config with paths of this machine in the place of names; `found` and
+        The config with paths of this machine instead of names; `found` and
         `missing` are complete then. Raises `InputError` if a path that the user gave
         does not exist, or is for a name that is not in the config.
         """
@@ -222,17 +222,17 @@ class Needs:
         names = {}
         for key in _ELMO_FILES:
             names[key] = config.get(key, defaults[key].default)
-        places = {}
+        paths = {}
         for key, name in names.items():
             path = self._file(name)
             if path is not None:
-                places[key] = str(path)
-        if len(places) < len(names):
-            bilm = self._bilm(places.get("options_file"), names["options_file"])
+                paths[key] = str(path)
+        if len(paths) < len(names):
+            bilm = self._bilm(paths.get("options_file"), names["options_file"])
             if bilm is None:
                 return config
-            places = _written(bilm, self._folder / f"elmo-{next(_numbers)}")
-        return {**config, **places}
+            paths = _written(bilm, self._folder / f"elmo-{next(_numbers)}")
+        return {**config, **paths}
 
     def _file(self, name: str) -> Path | None:
         """The path of a file, if it is on this machine or may be fetched."""
