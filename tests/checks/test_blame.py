@@ -10,7 +10,7 @@ import pytest
 from allennlp.common import FromParams, Lazy, Params, Registrable
 from allennlp.nn import Activation
 
-from elmo_tasks.training.checks.blame import Place, problems_of
+from elmo_tasks.training.checks.blame import Location, problems_of
 
 
 class Animal(Registrable):
@@ -75,7 +75,7 @@ def problems(**keys: Any) -> list[str]:
     try:
         Animal.from_params(params)
     except Exception as error:
-        return [str(one) for one in problems_of(error, Place(config, "cat"))]
+        return [str(one) for one in problems_of(error, Location(config, "cat"))]
     return []
 
 

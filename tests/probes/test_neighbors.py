@@ -58,7 +58,7 @@ def test_nearest_occurrences(index: CorpusIndex) -> None:
     """Of `east play`; the other `east play` is left out as the same sentence."""
     source = occurrence_in_corpus(index, "play", 1)
     assert source == Occurrence(["east", "play"], 1, 1)
-    assert nearest_occurrences(index, "play", source, top=1)[0].place == 1
+    assert nearest_occurrences(index, "play", source, top=1)[0].position == 1
     expected = [
         ("northeast Play here", 3, 0.71),
         ("north play", 5, 0.0),

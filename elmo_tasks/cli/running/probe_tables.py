@@ -185,5 +185,5 @@ def neighbors_table(
 def _in_context(occurrence: Occurrence) -> str:
     """Its number, and the sentence with the word in brackets."""
     words = list(occurrence.words)
-    words[occurrence.place] = f"[{words[occurrence.place]}]"
+    words[occurrence.position] = f"[{words[occurrence.position]}]"
     return f"({occurrence.number}) {' '.join(words)}"

@@ -86,7 +86,7 @@ class Occurrence(NamedTuple):
     """A word in its sentence."""
 
     words: list[str]
-    place: int  # of the word in the sentence
+    position: int  # of the word in the sentence
     number: int  # of the occurrence in the corpus, counted from 1, ignoring case
     cosine: float = 1.0  # to the occurrence whose neighbors are searched
 

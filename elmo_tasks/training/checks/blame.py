@@ -70,7 +70,7 @@ def missing_key(path: str, key: str, cls: Any, got: str = "none") -> Problem:
     return Problem(below(path, key), f"a value: {cls.__name__} requires it", got)
 
 
-class Place:
+class Location:
     """
     Where in a config the construction was when it raised an error: the `path` of the
     part, the class `cls` that was constructed there by `constructor`, the arguments
@@ -155,24 +155,24 @@ class Place:
         return self.path
 
 
-def problems_of(error: BaseException, place: Place) -> list[Problem]:
+def problems_of(error: BaseException, location: Location) -> list[Problem]:
     """
-    What an error of a construction that began at a place says about the config: the
+    What an error of a construction that began at a location says about the config: the
     problems of keys, or what the error says.
     """
-    return key_problems(error, place) or [said_by(error, place)]
+    return key_problems(error, location) or [said_by(error, location)]
 
 
-def key_problems(error: BaseException, place: Place) -> list[Problem]:
+def key_problems(error: BaseException, location: Location) -> list[Problem]:
     """
     The keys that are unknown or missing, and the values that do not fit; none if the
     error is another one, such as one of the data.
     """
-    place.follow(error)
+    location.follow(error)
     attempts = list(causes(error))[1:]
-    if place.is_in(construct_arg) and attempts:  # of the types of a union
-        return _of_union(attempts, place)
-    return list(_of_keys(error, place))
+    if location.is_in(construct_arg) and attempts:  # of the types of a union
+        return _of_union(attempts, location)
+    return list(_of_keys(error, location))
 
 
 @contextmanager
@@ -184,100 +184,104 @@ def blamed(config: Mapping[str, Any], path: str = "") -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        place = Place(config, path)
-        found = key_problems(error, place)
+        location = Location(config, path)
+        found = key_problems(error, location)
         if not found and (isinstance(error, InputError) or one_line(error)):
             raise
-        listed = "; ".join(map(str, found or [said_by(error, place)]))
+        listed = "; ".join(map(str, found or [said_by(error, location)]))
         problem = f"the model's config, with its overrides: {listed}"
         raise InputError(problem) from error
 
 
-def _of_union(attempts: list[BaseException], place: Place) -> list[Problem]:
+def _of_union(attempts: list[BaseException], location: Location) -> list[Problem]:
     """The problems of the type that fits best: the one in whose parts they are."""
     found = []
     for error in attempts:
-        found.append(problems_of(error, Place(place.config, place.object)))
+        found.append(problems_of(error, Location(location.config, location.object)))
     deepest = max(found, key=lambda problems: len(problems[0].path))
-    if deepest[0].path == place.path:
-        annotation = place.local("annotation")
-        return [Problem(place.path, described(annotation), shown(place.part))]
+    if deepest[0].path == location.path:
+        annotation = location.local("annotation")
+        return [Problem(location.path, described(annotation), shown(location.part))]
     return deepest
 
 
-def _of_keys(error: BaseException, place: Place) -> Iterator[Problem]:
+def _of_keys(error: BaseException, location: Location) -> Iterator[Problem]:
     """The keys that are unknown or missing, and the values that do not fit."""
-    path = place.path
+    path = location.path
     if isinstance(error, WrongValues):
         for wrong in error.found:
             problem = Problem.of(wrong, path)
-            given = get(place.config, problem.path)
+            given = get(location.config, problem.path)
             if given is not None:  # else it is a default
                 problem = problem._replace(got=shown(given))
             yield problem
-    elif place.is_in(Params.assert_empty):
-        known = keys_of(place.cls, place.constructor) - place.passed
-        for key in place.local("self").params:
-            yield unknown_key(path, key, place.cls, known)
-    elif place.is_in(Params.pop_choice):
-        yield _unknown_name(place)
-    elif place.is_in(Params.pop) and isinstance(error, ConfigurationError):
-        yield from _missing(place)
-    elif place.is_in(construct_arg):
-        annotation = described(place.local("annotation"))
-        yield Problem(path, annotation, shown(place.local("popped_params")))
-    elif place.is_in(FromParams.from_params) and isinstance(error, ConfigurationError):
-        yield Problem(path, f"an object ({place.cls.__name__})", shown(place.part))
+    elif location.is_in(Params.assert_empty):
+        known = keys_of(location.cls, location.constructor) - location.passed
+        for key in location.local("self").params:
+            yield unknown_key(path, key, location.cls, known)
+    elif location.is_in(Params.pop_choice):
+        yield _unknown_name(location)
+    elif location.is_in(Params.pop) and isinstance(error, ConfigurationError):
+        yield from _missing(location)
+    elif location.is_in(construct_arg):
+        annotation = described(location.local("annotation"))
+        yield Problem(path, annotation, shown(location.local("popped_params")))
+    elif location.is_in(FromParams.from_params) and isinstance(
+        error, ConfigurationError
+    ):
+        yield Problem(
+            path, f"an object ({location.cls.__name__})", shown(location.part)
+        )
     elif isinstance(error, TypeError | AttributeError):
-        found = list(_of_arguments(str(error), place))
-        yield from found or _nulls(str(error), place)
+        found = list(_of_arguments(str(error), location))
+        yield from found or _nulls(str(error), location)
 
 
-def _missing(place: Place) -> Iterator[Problem]:
+def _missing(location: Location) -> Iterator[Problem]:
     """The unknown keys, one of which may be the missing one, misspelt; or that one."""
-    known = keys_of(place.cls, place.constructor)
+    known = keys_of(location.cls, location.constructor)
     unknown_keys = []
-    if isinstance(place.part, Mapping) and known:
-        unknown_keys = [key for key in place.part if key not in known | {"type"}]
+    if isinstance(location.part, Mapping) and known:
+        unknown_keys = [key for key in location.part if key not in known | {"type"}]
     for key in unknown_keys:
-        yield unknown_key(place.path, key, place.cls, known - place.passed)
+        yield unknown_key(location.path, key, location.cls, known - location.passed)
     if not unknown_keys:
-        yield missing_key(place.path, place.local("key"), place.cls)
+        yield missing_key(location.path, location.local("key"), location.cls)
 
 
-def _unknown_name(place: Place) -> Problem:
-    path = below(place.path, place.local("key"))
-    value = place.local("value")
-    wanted = f"a registered {place.cls.__name__}"
+def _unknown_name(location: Location) -> Problem:
+    path = below(location.path, location.local("key"))
+    value = location.local("value")
+    wanted = f"a registered {location.cls.__name__}"
     more = "; --include-package registers more"
-    names = place.local("choices")
+    names = location.local("choices")
     return unknown(path, wanted, shown(value), names, name=str(value), more=more)
 
 
-def _of_arguments(said: str, place: Place) -> Iterator[Problem]:
+def _of_arguments(said: str, location: Location) -> Iterator[Problem]:
     """What Python says of the arguments of a call."""
-    if not isinstance(place.part, Mapping):
+    if not isinstance(location.part, Mapping):
         return
     unexpected = UNEXPECTED.search(said)
-    if unexpected is not None and unexpected[1] in place.part:
-        known = keys_of(place.cls, place.constructor) - place.passed
-        yield unknown_key(place.path, unexpected[1], place.cls, known)
+    if unexpected is not None and unexpected[1] in location.part:
+        known = keys_of(location.cls, location.constructor) - location.passed
+        yield unknown_key(location.path, unexpected[1], location.cls, known)
     missing = MISSING.search(said)
-    if missing is not None and missing[1] not in place.part:
-        yield missing_key(place.path, missing[1], place.cls)
+    if missing is not None and missing[1] not in location.part:
+        yield missing_key(location.path, missing[1], location.cls)
 
 
-def _nulls(said: str, place: Place) -> Iterator[Problem]:
+def _nulls(said: str, location: Location) -> Iterator[Problem]:
     """
     The keys that are null although their default is not, if the error is one of null:
     AllenNLP passes null on for any type.
     """
-    if "NoneType" not in said or not isinstance(place.part, Mapping):
+    if "NoneType" not in said or not isinstance(location.part, Mapping):
         return
-    parameters = parameters_of(place.cls, place.constructor)
-    for key, value in place.part.items():
+    parameters = parameters_of(location.cls, location.constructor)
+    for key, value in location.part.items():
         if value is None and key in parameters and parameters[key].default is not None:
-            yield Problem(below(place.path, key), "a value other than null", "null")
+            yield Problem(below(location.path, key), "a value other than null", "null")
 
 
 def described(annotation: Any) -> str:
@@ -288,27 +292,27 @@ def described(annotation: Any) -> str:
     return re.sub(r"\bLazy\[(\w+)\]", r"\1", text)
 
 
-def said_by(error: BaseException, place: Place, expected: str = "") -> Problem:
+def said_by(error: BaseException, location: Location, expected: str = "") -> Problem:
     """
     What the error says, of a part whose text it repeats, or else of the part that was
     constructed, of which something else may have been `expected`.
     """
-    place.follow(error)
+    location.follow(error)
     said = first_line(error)
-    path = _quoted(said, place)
-    if place.cls is not None:
-        expected = f"what {place.cls.__name__} takes"
+    path = _quoted(said, location)
+    if location.cls is not None:
+        expected = f"what {location.cls.__name__} takes"
     if isinstance(error, InputError) or not expected:
         return Problem(path, "", said)
-    if path == place.path and not place.reads_data:
-        numbers = _doubtful(error, place)
+    if path == location.path and not location.reads_data:
+        numbers = _doubtful(error, location)
         if numbers:
             got = ", ".join([shown(number) for number in numbers.values()])
             return Problem(", ".join(numbers), expected, f"{got} ({said})")
-    return Problem(path, expected, f"{shown(place.part)} ({said})")
+    return Problem(path, expected, f"{shown(location.part)} ({said})")
 
 
-def _doubtful(error: BaseException, place: Place) -> dict[str, Any]:
+def _doubtful(error: BaseException, location: Location) -> dict[str, Any]:
     """
     The numbers that an error which names no key may be about, by their paths: zeros
     after a division by zero, else negative ones; of the part that was constructed, or
@@ -317,8 +321,8 @@ def _doubtful(error: BaseException, place: Place) -> dict[str, Any]:
     """
     if not isinstance(error, ValueError | ArithmeticError | RuntimeError):
         return {}
-    loader = place.config.get("data_loader")
-    for path, part in ((place.path, place.part), ("data_loader", loader)):
+    loader = location.config.get("data_loader")
+    for path, part in ((location.path, location.part), ("data_loader", loader)):
         found = {}
         for key, number in _numbers(path, part):
             is_zero = isinstance(error, ZeroDivisionError) and number == 0
@@ -347,25 +351,25 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
-def _quoted(said: str, place: Place) -> str:
+def _quoted(said: str, location: Location) -> str:
     """
     The path of the text that an error repeats first, of the part that was constructed
-    or, in quotes, of the whole config; else that of the place.
+    or, in quotes, of the whole config; else that of the location.
     """
-    if place.reads_data:
-        return place.path
+    if location.reads_data:
+        return location.path
     found = []
-    for path, text in strings(place.path, place.part):
+    for path, text in strings(location.path, location.part):
         at = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said)
         if len(text) > 1 and at is not None and not path.endswith(".type"):
             found.append((at.start(), -len(text), path))
     if not found:
-        for path, text in strings("", place.config):
+        for path, text in strings("", location.config):
             at = re.search(rf"(['\"]){re.escape(text)}\1", said)
             if at is not None:
                 found.append((at.start(), -len(text), path))
     if not found:
-        return place.path
+        return location.path
     return min(found)[2]
 
 

@@ -24,7 +24,7 @@ from elmo_tasks.errors import is_out_of_memory
 from elmo_tasks.formats.fetching.fetch import NotAllowed
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.blame import (
-    Place,
+    Location,
     first_line,
     key_problems,
     keys_of,
@@ -123,7 +123,7 @@ def _problems_of_construction(config: Mapping[str, Any]) -> list[Problem]:
         except (NotJudged, NotAllowed, TooLarge):
             break
         except Exception as error:
-            problems = key_problems(error, Place(config, sample.path))
+            problems = key_problems(error, Location(config, sample.path))
             if problems:
                 break
             if _is_judged(error) and not sample.has_other_bilm:
@@ -157,7 +157,7 @@ def _problem(
             said += f" (in {module})"
             path = path_of_module(module, path, config["model"])
         return Problem(path, sample.expected, said)
-    return said_by(error, Place(config, sample.path), sample.expected)
+    return said_by(error, Location(config, sample.path), sample.expected)
 
 
 def _is_judged(error: BaseException) -> bool:

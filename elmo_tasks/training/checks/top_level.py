@@ -13,7 +13,7 @@ from allennlp.evaluation import Evaluator
 
 from elmo_tasks.settings import Device, Seed, checked, not_empty
 from elmo_tasks.training.checks.blame import (
-    Place,
+    Location,
     blamed,
     keys_of,
     problems_of,
@@ -111,7 +111,7 @@ def top_level_problems(config: Mapping[str, Any]) -> list[Problem]:
     try:
         WithTraining.from_params(Params(given))
     except Exception as error:
-        problems = problems_of(error, Place(config))
+        problems = problems_of(error, Location(config))
     problems += _unknown_keys(config)
     for key in REQUIRED:
         if config.get(key) is None:

@@ -297,14 +297,14 @@ def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
 def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
     """The metrics in the attributes of a module or a metric."""
     for attribute, value in vars(owner).items():
-        here = f"{path}.{attribute}"
-        found = [(here, value)]
+        of_attribute = f"{path}.{attribute}"
+        values = [(of_attribute, value)]
         for key, item in items(value):
-            found.append((f"{here}[{key}]", item))
-        for place, item in found:
+            values.append((f"{of_attribute}[{key}]", item))
+        for of_value, item in values:
             if isinstance(item, Metric):
-                yield place, item
-                yield from _metrics_of(place, item)
+                yield of_value, item
+                yield from _metrics_of(of_value, item)
 
 
 def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Carrying]]:
