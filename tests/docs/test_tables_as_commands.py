@@ -88,7 +88,7 @@ ENTRIES = [
     Entry(
         "untrained",
         "not in the paper",
-        "`small`: SNLI, SRL, NER, SST",
+        "`small`",
         of_results("A biLM without training", "untrained"),
     ),
 ]
