@@ -15,8 +15,8 @@ package.
 | S | spans |
 | K | antecedents of a span |
 
-`Elmo` and `WordSurprisal` are imported when they are first used: importing the package
-itself takes no time.
+`Elmo`, `ElmoEmbedder` and `WordSurprisal` are imported when they are first used:
+importing the package itself takes no time.
 """
 
 from importlib import import_module
@@ -26,12 +26,14 @@ from elmo_tasks.version import __version__
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.sentence_embedder import Elmo
+    from elmo_tasks.integrations.allennlp import ElmoEmbedder
     from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 
-__all__ = ["Elmo", "WordSurprisal", "__version__"]
+__all__ = ["Elmo", "ElmoEmbedder", "WordSurprisal", "__version__"]
 
 _MODULES = {
     "Elmo": "elmo_tasks.elmo.sentence_embedder",
+    "ElmoEmbedder": "elmo_tasks.integrations.allennlp",
     "WordSurprisal": "elmo_tasks.pretraining.scores.surprisal",
 }
 """Where the names are defined that are imported when they are used."""
