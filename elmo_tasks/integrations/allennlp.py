@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Optional
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
@@ -50,18 +51,18 @@ class ElmoEmbedder:
         vectors, mask = self.elmo(batch)
         return vectors.transpose(0, 1), mask
 
-    def embed_sentence(self, sentence: list[str]) -> np.ndarray:
+    def embed_sentence(self, sentence: list[str]) -> NDArray[np.float32]:
         """The vectors of T words, float32 [3, T, D]."""
         return self.embed_batch([sentence])[0]
 
-    def embed_batch(self, batch: list[list[str]]) -> list[np.ndarray]:
+    def embed_batch(self, batch: list[list[str]]) -> list[NDArray[np.float32]]:
         """The vectors of each sentence, float32 [3, T, D]; T is 0 without words."""
         return self.elmo.embed(batch)
 
     @checked
     def embed_sentences(
         self, sentences: Iterable[list[str]], batch_size: Size = 64
-    ) -> Iterator[np.ndarray]:
+    ) -> Iterator[NDArray[np.float32]]:
         """`embed_batch` for a stream; `batch_size` sentences are computed together."""
         elmo = Elmo(self.elmo.layers, batch_size=batch_size)
         return elmo.iter_embed(sentences)
