@@ -1,6 +1,6 @@
 """
 Two classes of sentiment by logistic regression: TF-IDF of words, and the mean of the
-word vectors and of ELMo's. docs/when-to-use.md has the numbers.
+word vectors and of ELMo's. docs/results/sentiment.md has the numbers.
 
     python benchmarks/sentence_baselines.py $ELMO_TASKS_DATA/sst
 """
@@ -49,6 +49,7 @@ def right(name: str, train: Any, dev: Any, elmo: Elmo) -> tuple[np.ndarray, floa
     """Which sentences of `dev` a classifier gets right, bool [N], and its C."""
     steps: list[Any] = [StandardScaler()]
     texts = [train[0], dev[0]]
+    features: list[Any]
     if name.startswith("tf-idf"):
         longest = 2 if name.endswith("pairs") else 1
         # `analyzer` would leave out the pairs: the words are split already.
