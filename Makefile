@@ -28,7 +28,8 @@ CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|
 # Tests of the core alone, which import neither AllenNLP nor another package of an extra.
 CORE_TESTS := $(LIGHT_TESTS) $(addprefix tests/,bilm/test_lstm.py bilm/test_lstm_cell.py bilm/test_options.py \
 	bilm/test_packed_linear.py bilm/test_weights.py elmo/vectors/test_hdf5_reader.py elmo/vectors/test_hdf5_writer.py \
-	elmo/test_windows.py formats/test_download.py formats/test_tensor_files.py test_errors.py test_files.py)
+	elmo/test_windows.py integrations/test_allennlp.py formats/test_download.py formats/test_tensor_files.py pretraining/test_language_model.py \
+	pretraining/test_vocabulary.py test_errors.py test_files.py test_light.py)
 # The interpreters of `make test-wheel`.
 PYTHONS := $(BIN)/python
 
@@ -148,7 +149,7 @@ test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 test-core: ## the core in an environment without extras, built with PYTHON
 	@rm -rf build/core
 	@$(PYTHON) -m venv build/core
-	@build/core/bin/python $(PIP_INSTALL) . hypothesis pytest
+	@build/core/bin/python $(PIP_INSTALL) . hypothesis pytest scikit-learn
 	@OMP_NUM_THREADS=1 build/core/bin/python -m pytest --noconftest -p no:cacheprovider --quiet $(CORE_TESTS)
 	@cd build/core && echo "She heard the play ." > in.txt && bin/elmo-tasks elmo in.txt out.hdf5
 

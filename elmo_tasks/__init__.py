@@ -14,6 +14,32 @@ package.
 | D | width of a vector |
 | S | spans |
 | K | antecedents of a span |
+
+`Elmo`, `ElmoEmbedder` and `WordSurprisal` are imported when they are first used:
+importing the package itself takes no time.
 """
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from elmo_tasks.version import __version__
+
+if TYPE_CHECKING:
+    from elmo_tasks.elmo.sentence_embedder import Elmo
+    from elmo_tasks.integrations.allennlp import ElmoEmbedder
+    from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
+
+__all__ = ["Elmo", "ElmoEmbedder", "WordSurprisal", "__version__"]
+
+_MODULES = {
+    "Elmo": "elmo_tasks.elmo.sentence_embedder",
+    "ElmoEmbedder": "elmo_tasks.integrations.allennlp",
+    "WordSurprisal": "elmo_tasks.pretraining.scores.surprisal",
+}
+"""Where the names are defined that are imported when they are used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

@@ -31,6 +31,7 @@ print(sorted(set(sys.modules) & {"torchvision", "torchvision.ops", "torchvision.
 FIRST = {
     "plugin": "import elmo_tasks.plugin",
     "nn": "from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder",
+    "language model": "import elmo_tasks.pretraining.components.data_loader",
     "command": """
 from elmo_tasks.cli.main import run
 try:

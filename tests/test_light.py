@@ -1,6 +1,6 @@
 """
 The core in a Python that can import what it requires, and the dependencies of that,
-alone.
+alone. `make test-core` runs these where nothing else is installed.
 """
 
 import importlib.metadata as metadata
@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.elmo import ElmoVectors
-from tests.tiny import ROOT
+
+ROOT = Path(__file__).resolve().parents[1]
 
 FORBID = """
 import importlib.metadata, os, runpy, sys
@@ -43,35 +44,43 @@ other a version.
 """
 
 
-@pytest.fixture(scope="module")
-def forbidden() -> str:
-    """The modules of all distributions but those that the core requires."""
-    needed = set[str]()
-    names = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "dependencies"
-    ]
+def required(names: list[str]) -> set[str]:
+    """Distributions, and what they require, directly or not."""
+    found = set[str]()
+    names = list(names)
     while names:
         name = re.split(r"[^\w.-]", names.pop())[0].lower().replace("_", "-")
-        if name not in needed:
-            needed.add(name)
+        if name not in found:
+            found.add(name)
             try:
-                required = metadata.requires(name) or []
+                lines = metadata.requires(name) or []
             except metadata.PackageNotFoundError:
                 continue
-            names += [line for line in required if "extra ==" not in line]
-    modules = metadata.packages_distributions().items()
-    found = {
-        module
-        for module, owners in modules
-        if not {owner.lower().replace("_", "-") for owner in owners} & needed
-    }
-    assert {
-        "allennlp",
-        "pydantic",
-        "spacy",
-        "transformers",
-    } <= found
+            names += [line for line in lines if "extra ==" not in line]
+    return found
+
+
+def without(names: list[str]) -> str:
+    """The modules of all distributions but these and those that they require."""
+    needed = required(names)
+    found = set()
+    for module, owners in metadata.packages_distributions().items():
+        if not {owner.lower().replace("_", "-") for owner in owners} & needed:
+            found.add(module)
     return " ".join(found - {"elmo_tasks"})
+
+
+@pytest.fixture(scope="module")
+def core() -> list[str]:
+    """What the core requires."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    names: list[str] = settings["project"]["dependencies"]
+    return names
+
+
+@pytest.fixture(scope="module")
+def forbidden(core: list[str]) -> str:
+    return without(core)
 
 
 def run(
@@ -106,6 +115,75 @@ def run(
 COMMAND = (
     "sys.argv[0] = 'elmo-tasks'; runpy.run_module('elmo_tasks', run_name='__main__')"
 )
+
+
+CORE = {
+    "elmo in.txt v.hdf5 --average": "3 sentences, 8 tokens",
+    "static in.txt -o v.txt --min-count 1": "v.txt",
+    "bilm prepare in.txt -o text --heldout 0": "1 files, 2 sentences, 8 words",
+    "bilm random random": "weights.hdf5",
+    "bilm perplexity in.txt": "/in.txt",
+    "bilm surprisal in.txt -o s.tsv": "in.txt",
+    "bilm score --pairs pairs.jsonl": "100.00",
+    "probe neighbors ended --corpus in.txt": "biLM 2, nearest by cosine:",
+    "configs": "ner_elmo: ",
+    "data bilm": "missing  bilm/options.json",
+    "models": "elmo-original",
+    "info": "allennlp not installed",
+}
+"""What commands print where nothing but the core is installed."""
+
+EACH = """
+from elmo_tasks.cli.main import main
+
+os.environ["ELMO_TASKS_DATA"] = "."
+for line in sys.argv[1:]:
+    try:
+        main(line.split())
+    except SystemExit as end:
+        print(end.code)
+    print("=====")
+"""
+
+
+def test_commands_of_the_core(forbidden: str, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("She heard the play .\n\nIt ended .\n")
+    pair = '{"good": "She heard the play .", "bad": "play the heard She ."}'
+    (tmp_path / "pairs.jsonl").write_text(pair)
+    status, shown, errors = run(forbidden, tmp_path, EACH, *CORE)
+    assert status == 0, errors
+    printed = shown.split("=====\n")
+    for text, (command, expected) in zip(printed, CORE.items(), strict=False):
+        assert expected in text, f"{command}: {text}\n{errors}"
+
+
+def test_parts_of_speech_need_scikit_learn_alone(
+    core: list[str], tmp_path: Path
+) -> None:
+    for name, tag in (("train", "DT"), ("test", "IN")):
+        lines = f"1\tthe\t_\t_\t{tag}\t_\n2\tplay\t_\t_\tNN\t_\n"
+        (tmp_path / name).write_text(lines.replace("_\n", "_\t_\t_\t_\t_\n"))
+    status, shown, errors = run(
+        without([*core, "scikit-learn"]),
+        tmp_path,
+        COMMAND,
+        *("probe", "pos", "train", "test"),
+    )
+    assert (status, "biLM 2" in shown) == (0, True), errors
+
+
+NAMES = """
+import elmo_tasks
+print("torch" in sys.modules)
+from elmo_tasks import Elmo, WordSurprisal
+print(Elmo.__module__, len(WordSurprisal.from_pretrained().score(["It ended ."])))
+"""
+
+
+def test_names_of_the_package(forbidden: str, tmp_path: Path) -> None:
+    status, shown, errors = run(forbidden, tmp_path, NAMES)
+    expected = "False\nelmo_tasks.elmo.sentence_embedder 1\n"
+    assert (status, shown) == (0, expected), errors
 
 
 @pytest.mark.slow
@@ -162,7 +240,9 @@ NEEDS = {
     "elmo in.txt out.hdf5 --tokenizer spacy:en": SPACY,
     "elmo in.txt out.hdf5 --tokenizer spacy:la": "this needs the package spacy",
     "static in.txt -o v.txt --input-format text": SPACY,
-    "bilm prepare in.txt -o text --language en": TASKS,
+    "bilm prepare in.txt -o text --language en": SPACY,
+    "bilm surprisal in.txt -o s.tsv --tokenizer spacy:en": SPACY,
+    "probe pos in.txt other.txt": "the package sklearn (pip install scikit-learn)",
     "elmo in.txt out.hdf5 --model hf://a/b": "cannot fetch hf://a/b: ",
     "train config.jsonnet -s out": TASKS,
     "train ner -s out": TASKS,
@@ -171,7 +251,7 @@ NEEDS = {
     "predict model.tar.gz in.txt": TASKS,
     "ablate demo -s out": TASKS,
     "serve model.tar.gz": "(pip install fastapi",
-    "configs": TASKS,
+    "info model.tar.gz": TASKS,
 }
 """What the end of each command says where only the core is installed."""
 
@@ -200,6 +280,7 @@ WITHOUT_TORCH = (
 
 
 def test_a_command_without_torch_says_what_to_install(tmp_path: Path) -> None:
+    pytest.importorskip("allennlp", reason="else it is what is missing first")
     (tmp_path / "in.txt").write_text("It ended.\n")
     status, shown, errors = run("torch", tmp_path, SEVERAL, *WITHOUT_TORCH)
     lines = shown.splitlines()

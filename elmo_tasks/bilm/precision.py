@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, get_args
 
 import torch
+from torch import Tensor
 
 from elmo_tasks.option_values import InferencePrecision, Precision
 
@@ -27,6 +28,17 @@ def _data_types(names: Any) -> dict[str, torch.dtype]:
 
 PRECISIONS = _data_types(Precision)
 INFERENCE_PRECISIONS = _data_types(InferencePrecision)
+
+
+def product_type(inputs: Tensor) -> torch.dtype:
+    """
+    The data type of matrix products with these inputs: the type of `torch.autocast` if
+    it is enabled, else the type of the inputs.
+    """
+    device = inputs.device.type
+    if torch.is_autocast_enabled(device):
+        return torch.get_autocast_dtype(device)
+    return inputs.dtype
 
 
 def precision_on(device: torch.device, precision: str) -> str:

@@ -7,7 +7,7 @@ import argparse
 
 from elmo_tasks.cli.arguments import location
 from elmo_tasks.cli.layer_sources import add_device, add_source_options
-from elmo_tasks.errors import ALLENNLP, Interrupted, needs
+from elmo_tasks.errors import Interrupted
 from elmo_tasks.option_values import OUTPUTS, BatchSizes, InferencePrecision, Pooling
 from elmo_tasks.settings import Size, annotations, choices, number
 
@@ -186,8 +186,7 @@ def _add_shard_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the vectors with a progress bar."""
-    with needs(ALLENNLP):
-        from elmo_tasks.cli.running.vector_files import write_file, write_folder
+    from elmo_tasks.cli.running.vector_files import write_file, write_folder
 
     if args.shards is None:
         return write_file(args)

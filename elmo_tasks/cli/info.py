@@ -7,10 +7,10 @@ import argparse
 import os
 import platform
 
-from elmo_tasks import __version__
 from elmo_tasks.cli.arguments import add_local, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
+from elmo_tasks.version import __version__
 
 PACKAGES = (
     "torch",

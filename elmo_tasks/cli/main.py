@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
-from elmo_tasks import __version__
 from elmo_tasks.cli.streams import (
     discard_unwritten,
     escape_other_characters,
@@ -29,9 +28,11 @@ from elmo_tasks.cli.streams import (
 from elmo_tasks.errors import (
     ALLENNLP,
     Interrupted,
+    needs,
     one_line,
 )
 from elmo_tasks.settings import Positive, number
+from elmo_tasks.version import __version__
 
 COMMANDS = {
     "train": "train a model from a config",
@@ -54,7 +55,7 @@ COMMANDS = {
 The help of each command, which is the module of the same name in `elmo_tasks.cli`.
 """
 
-LIGHT = ("elmo", "static", "models", "info")
+LIGHT = ("elmo", "static", "bilm", "probe", "configs", "models", "info", "data")
 """Commands without AllenNLP."""
 
 IN_OTHER_PROCESSES = ("serve",)
@@ -173,7 +174,11 @@ def run(arguments: list[str]) -> None:
     from elmo_tasks.formats.fetching.fetch import set_download_limit
 
     set_download_limit(args.download_limit)
-    args.func(args)
+    if name not in LIGHT:
+        args.func(args)
+        return
+    with needs(ALLENNLP):  # of the core, such as torch
+        args.func(args)
 
 
 def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
@@ -181,10 +186,11 @@ def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
     The parser of `elmo-tasks` and those of the commands by name. Only that of the
     chosen command has arguments, since they import its module.
     """
+    others = [name for name in COMMANDS if name not in (*LIGHT, "ablate-run")]
     parser = Parser(
         prog="elmo-tasks",
         description="ELMo: vectors of a text, the six task models, the biLM and the paper's tables.",
-        epilog=f"All commands except {', '.join(LIGHT)} need AllenNLP: pip install {ALLENNLP}",
+        epilog=f"{', '.join(others)} need AllenNLP: pip install {ALLENNLP}",
     )
     parser.add_argument(
         "--version", action="version", version=f"elmo-tasks {__version__}"

@@ -7,7 +7,6 @@ import argparse
 
 from elmo_tasks.cli.arguments import location
 from elmo_tasks.cli.elmo import add_embedding_options
-from elmo_tasks.errors import ALLENNLP, needs
 from elmo_tasks.settings import Count, Size, number
 
 DESCRIPTION = (
@@ -79,7 +78,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
-    with needs(ALLENNLP):
-        from elmo_tasks.cli.running.word_vectors import write
+    from elmo_tasks.cli.running.word_vectors import write
 
     write(args)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Optional, Unpack
+from typing import Annotated, Any, Literal, NamedTuple, Optional, Unpack, overload
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
@@ -273,6 +274,28 @@ class Elmo:
             vectors = vectors[0]
         return ElmoOutput(vectors, output.mask)
 
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: LayerChoice = ...,
+        tensors: Literal[False] = ...,
+        progress: bool = ...,
+        tokenizer: Tokenizer | None = ...,
+    ) -> list[NDArray[np.float32]]: ...
+
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: LayerChoice = ...,
+        tensors: Literal[True],
+        progress: bool = ...,
+        tokenizer: Tokenizer | None = ...,
+    ) -> list[Tensor]: ...
+
     @checked
     def embed(
         self,
@@ -302,6 +325,26 @@ class Elmo:
             return [torch.from_numpy(array) for array in found]
         return found
 
+    @overload
+    def iter_embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: LayerChoice = ...,
+        tensors: Literal[False] = ...,
+        tokenizer: Tokenizer | None = ...,
+    ) -> Iterator[NDArray[np.float32]]: ...
+
+    @overload
+    def iter_embed(
+        self,
+        sentences: Sentences,
+        *,
+        layers: LayerChoice = ...,
+        tensors: Literal[True],
+        tokenizer: Tokenizer | None = ...,
+    ) -> Iterator[Tensor]: ...
+
     @checked
     def iter_embed(
         self,
@@ -324,6 +367,30 @@ class Elmo:
         words = self._splitter.stream(sentences, tokenizer)
         arrays = stream_of_arrays(model, self.sizes, words)
         return map(torch.from_numpy, arrays) if tensors else arrays
+
+    @overload
+    def embed_sentences(
+        self,
+        sentences: Sentences,
+        *,
+        pooling: str = ...,
+        layers: LayerChoice = ...,
+        tensors: Literal[False] = ...,
+        progress: bool = ...,
+        tokenizer: Tokenizer | None = ...,
+    ) -> NDArray[np.float32]: ...
+
+    @overload
+    def embed_sentences(
+        self,
+        sentences: Sentences,
+        *,
+        pooling: str = ...,
+        layers: LayerChoice = ...,
+        tensors: Literal[True],
+        progress: bool = ...,
+        tokenizer: Tokenizer | None = ...,
+    ) -> Tensor: ...
 
     @checked
     def embed_sentences(

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import elmo_tasks
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError, explain_oom
+from elmo_tasks.version import __version__
 
 STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
 """The data types of vectors in a file, and numpy's names."""
@@ -88,7 +88,7 @@ class VectorModel:
             "layers": json.dumps(self.layer_names),
             "dtype": self.stored,
             "device": self.layers.device.type,
-            "elmo_tasks": elmo_tasks.__version__,
+            "elmo_tasks": __version__,
             "torch": str(torch.__version__),
         }
         if self.mix is not None:

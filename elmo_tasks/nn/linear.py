@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm.packed_linear import can_pack
-from elmo_tasks.nn.precision import product_type
+from elmo_tasks.bilm.precision import product_type
 
 FEWEST = 10_000_000
 """

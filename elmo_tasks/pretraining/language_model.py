@@ -16,8 +16,8 @@ from elmo_tasks.bilm.precision import (
     INFERENCE_PRECISIONS,
     PRECISIONS,
     announced_precision,
+    product_type,
 )
-from elmo_tasks.nn.precision import product_type
 from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.text.stream import LmBatch

@@ -126,16 +126,16 @@ LANGUAGE_MODEL = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
 CURVE = "curve.jsonl"
 """
 The progress of a biLM's training, a line for each validation.
-`pretraining/callbacks.py` writes it.
+`pretraining/components/callbacks.py` writes it.
 """
 
 PERPLEXITIES = "perplexities.json"
-"""The perplexity before and after fine-tuning. `pretraining/callbacks.py` writes it."""
+"""The perplexity before and after fine-tuning. `pretraining/components/callbacks.py` writes it."""
 
 EXPORTED = "exported"
 """
 The folder of the tuned language model, with the files `LANGUAGE_MODEL`.
-`pretraining/callbacks.py` writes it.
+`pretraining/components/callbacks.py` writes it.
 """
 
 MODEL_RECORD = "model.json"

@@ -1,26 +1,28 @@
 """
 Finding and reading a config, its overrides, and the differences between two configs.
+Only `read_config` needs AllenNLP.
 """
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from allennlp.common import Params
-from allennlp.common.params import (
-    _environment_variables,
-    evaluate_file,
-    evaluate_snippet,
-    with_overrides,
-)
+from _jsonnet import evaluate_file, evaluate_snippet
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
 from elmo_tasks.training.checks.problem import nearest
 from elmo_tasks.training.nested import below, mapped, strings, write_out_types
+
+if TYPE_CHECKING:
+    from allennlp.common import Params
+
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+"""Of bytes that are not Unicode, which Jsonnet does not take."""
 
 
 def find_config(name: str, scale: str | None = None) -> str:
@@ -53,13 +55,16 @@ def find_embedded(name: str, folder: str) -> str:
     raise InputError(problem, hint=hint)
 
 
-def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
+def read_config(file: str | os.PathLike[str], overrides: str = "") -> "Params":
     """
     The config in a Jsonnet file, changed by the Jsonnet object `overrides`, as
     `Params.from_file`. Raises `InputError` as `evaluate` does, or if either is not an
     object, or the file is not a regular one: Jsonnet aborts the process on a folder,
     and waits for a pipe.
     """
+    from allennlp.common import Params
+    from allennlp.common.params import with_overrides
+
     path = Path(file)
     if not os.fspath(file):
         raise InputError("expected a configuration file, got an empty name")
@@ -140,10 +145,13 @@ def scale_of(file: str | os.PathLike[str]) -> str | None:
 
 def _variables() -> dict[str, str]:
     """
-    The external variables of a config: those of the environment, in which the data root
-    is absolute.
+    The external variables of a config: those of the environment that are Unicode, in
+    which the data root is absolute.
     """
-    found = dict(_environment_variables())
+    found = {}
+    for name, value in os.environ.items():
+        if not _SURROGATES.search(name + value):
+            found[name] = value
     found.pop(DATA_VARIABLE, None)
     root = data_root()
     if root is not None:

@@ -4,9 +4,13 @@ import os
 from typing import Any, TypeVar
 
 import torch.distributed
-from allennlp.common.util import is_distributed
 
 _Value = TypeVar("_Value")
+
+
+def is_distributed() -> bool:
+    """Whether this is one of several processes that train together."""
+    return torch.distributed.is_available() and torch.distributed.is_initialized()
 
 
 def process_count() -> int:

@@ -16,11 +16,11 @@ from fastapi_offline import FastAPIOffline
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-import elmo_tasks
 from elmo_tasks.errors import shown
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
+from elmo_tasks.version import __version__
 from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, problem_response
 from elmo_tasks.web.metrics import CONTENT_TYPE, Metrics
 from elmo_tasks.web.models import ServedModel
@@ -68,7 +68,7 @@ def make_app(
         redoc_url=None,
         title="elmo-tasks serve",
         description="Predictions of trained models.",
-        version=elmo_tasks.__version__,
+        version=__version__,
     )
     for path, (name, kind) in PAGES.items():
         _add_page(app, path, name, kind)

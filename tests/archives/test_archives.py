@@ -288,6 +288,15 @@ def test_a_model_of_a_package_that_is_not_installed(tmp_path: Path) -> None:
         load_archive(archive)
 
 
+def test_an_archive_of_an_old_allennlp(tmp_path: Path) -> None:
+    config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": "crf_tagger"}}
+    config["iterator"] = {"type": "basic"}
+    archive = tmp_path / "model.tar.gz"
+    archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
+    with pytest.raises(InputError, match="an archive of AllenNLP 0.x "):
+        load_archive(archive)
+
+
 @pytest.mark.parametrize("text", ["[]", '[["model", {}]]', "null", "3", '"ner"', "{"])
 def test_a_config_that_is_no_json_object(text: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(text)

@@ -95,9 +95,9 @@ CALLS = [
     ),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
-    Call("configs --include-package collections --download-limit 1", prints="ner_elmo"),
+    Call("configs --download-limit 1", prints="ner_elmo"),
     Call(
-        "data bilm --include-package collections --download-limit 1",
+        "data bilm --download-limit 1",
         prints="bilm/options.json",
     ),
     Call("info --download-limit 1", prints="torch"),

@@ -50,6 +50,8 @@ MEASURED = {
     "87.9 ± 0.4": r"\| Latin \|.* 87\.9 ± 0\.4",
     "87.8 ± 0.5": r"\| Telugu, 50.* 87\.8 ± 0\.5",
     "88.1 ± 0.9": r"\| Telugu, 50.* 88\.1 ± 0\.9",
+    "79.2 ± 1.4": r"\| TF-IDF of words \| 79\.2 ± 1\.4",
+    "73.2 ± 1.5": r"three layers averaged \| 73\.2 ± 1\.5",
     "43.3": r"without reviews: without ELMo \|.* 43\.3 ± 0\.3",
     "42.9": r"\| with ELMo \|.* 42\.9 ± 0\.6",
     "1.4": r"gains 1\.4 \(SE 0\.5",

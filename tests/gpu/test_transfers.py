@@ -14,8 +14,8 @@ from allennlp.nn.util import move_to_device
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.model import BiLMModel
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.model import BiLMModel
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests import models
 from tests.elmo.samples import SENTENCES, options

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.callbacks import LmProgress, Tuning
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.callbacks import LmProgress, Tuning
+from elmo_tasks.pretraining.components.model import BiLMModel
 from elmo_tasks.pretraining.export import load_trained
-from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.scores.perplexity import perplexity
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 from tests.pretraining import toy

@@ -11,9 +11,13 @@ from allennlp.data import DatasetReader, Instance, Token, Vocabulary
 from allennlp.data.fields import Field, LabelField, ListField, TextField
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.data_loader import LmDataLoader
-from elmo_tasks.pretraining.reader import LmReader, TaskTextReader, text_files
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.data_loader import LmDataLoader
+from elmo_tasks.pretraining.components.reader import (
+    LmReader,
+    TaskTextReader,
+    text_files,
+)
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 
 

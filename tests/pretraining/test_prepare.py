@@ -21,9 +21,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.data_loader import LmDataLoader
-from elmo_tasks.pretraining.reader import LmReader
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.data_loader import LmDataLoader
+from elmo_tasks.pretraining.components.reader import LmReader
 from elmo_tasks.pretraining.text.paragraphs import Line
 from elmo_tasks.pretraining.text.prepare import prepare
 from elmo_tasks.pretraining.text.raw_files import read_lines

@@ -262,3 +262,20 @@ def test_memory_of_a_large_vocabulary(trained: TrainedModel) -> None:
     logits = 4 * len(vocabulary)  # bytes of one position
     assert sum([2 * len(one.words) + 2 for one in found]) * logits > 1.5e9
     assert 0 < largest.bytes <= 64 * logits
+
+
+def test_rows(surprisal: WordSurprisal) -> None:
+    """A row for each word of each sentence, with the numbers of `score`."""
+    lines = ["the cook bakes", "", "unheard bread"]
+    rows = surprisal.rows(lines, state="carry")
+    first, _, last = surprisal.score(lines, state="carry")
+    keys = ("sentence", "position", "word", "oov")
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        (0, 1, "the", False),
+        (0, 2, "cook", False),
+        (0, 3, "bakes", False),
+        (2, 1, "unheard", True),
+        (2, 2, "bread", False),
+    ]
+    assert [row["forward"] for row in rows] == [*first.forward, *last.forward]
+    assert [row["backward"] for row in rows] == [*first.backward, *last.backward]

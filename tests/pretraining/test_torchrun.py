@@ -20,9 +20,9 @@ import pytest
 from allennlp.common.util import find_open_port
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.data_loader import LmDataLoader
-from elmo_tasks.pretraining.reader import LmReader
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.data_loader import LmDataLoader
+from elmo_tasks.pretraining.components.reader import LmReader
 from elmo_tasks.pretraining.text.sentences import read_sentences, share_of_files
 from elmo_tasks.training.torchrun import Torchrun
 from tests.distributed import in_processes

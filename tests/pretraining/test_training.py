@@ -14,10 +14,10 @@ import torch
 from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.data_loader import LmDataLoader
-from elmo_tasks.pretraining.model import BiLMModel
-from elmo_tasks.pretraining.reader import LmReader
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.data_loader import LmDataLoader
+from elmo_tasks.pretraining.components.model import BiLMModel
+from elmo_tasks.pretraining.components.reader import LmReader
 from elmo_tasks.pretraining.text.sentences import count_predictions
 from elmo_tasks.pretraining.text.stream import LmBatch
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary

@@ -14,10 +14,10 @@ from allennlp.data import DatasetReader
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.model import BiLMModel
 from elmo_tasks.pretraining.export import load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
-from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
 from tests.pretraining import toy

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 
 from elmo_tasks.cli.main import run as run_command
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.model import BiLMModel
 from elmo_tasks.pretraining.language_model import BiLanguageModel
-from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.resources import configs_root
 

@@ -13,8 +13,8 @@ import torch
 from allennlp.models import Model
 from torch import Tensor, nn
 
+from elmo_tasks.pretraining.components.model import BiLMModel
 from elmo_tasks.pretraining.language_model import BiLanguageModel
-from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.tasks.coref.model import CorefModel
 from elmo_tasks.tasks.snli.model import EntailmentModel

@@ -14,7 +14,7 @@ import numpy as np
 from tqdm import tqdm
 
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, needs
 from elmo_tasks.experiments.probes.layers import all_layers
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.formats.annotation.tagged import TaggedSentence, read_tagged
@@ -62,9 +62,11 @@ def probe_pos(
     trained on `train_file` and scored on `test_file`, both CoNLL-U. Takes `2 (L+1) D +
     4 D` bytes of memory per token of the training file.
 
-    Raises `InputError` if a file is invalid, both are the same, or the training file
-    has only one tag.
+    Raises `InputError` if a file is invalid, both are the same, the training file has
+    only one tag, or scikit-learn is not installed.
     """
+    with needs("scikit-learn"):  # before the layers are computed, which takes long
+        import sklearn.linear_model  # noqa: F401
     if os.path.realpath(train_file) == os.path.realpath(test_file):
         raise InputError(
             "expected another file to score than the one to train on", file=test_file

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from allennlp.training.metrics import Metric
-from overrides import overrides
 
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.errors import InputError
@@ -45,19 +43,17 @@ class PerplexityReport(NamedTuple):
     tokens: int  # number of targets of both directions, sentence ends included
 
 
-class Perplexity(Metric):
+class Perplexity:
     """Token-weighted perplexity over batches."""
 
     def __init__(self) -> None:
         self.reset()
 
-    @overrides
     def reset(self) -> None:
         self._unknown = 0
         self._nll = [0.0, 0.0]  # of each direction
         self._targets = [0, 0]  # of each direction
 
-    @overrides(check_signature=False)  # AllenNLP's takes predictions and gold labels
     def __call__(self, output: LmOutput, unknown: int) -> None:
         """
         Count a batch, of whose targets `unknown` are `<UNK>`. Raises `InputError` if a
@@ -84,7 +80,6 @@ class Perplexity(Metric):
             self._nll[direction] += nll[direction]
             self._targets[direction] += int(targets[direction])
 
-    @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
         `perplexity` (the geometric mean), that of each direction, and `unknown`; empty

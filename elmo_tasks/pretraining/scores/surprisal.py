@@ -5,7 +5,7 @@ The surprisal of words, from the left and from the right: `WordSurprisal`, which
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import torch
@@ -141,6 +141,36 @@ class WordSurprisal:
         """
         words = self._splitter.stream(sentences, tokenizer)
         return self._surprisals(words, state)
+
+    @checked
+    def rows(
+        self,
+        sentences: Sentences,
+        *,
+        state: StartState = "reset",
+        tokenizer: Tokenizer | None = None,
+    ) -> list[dict[str, Any]]:
+        """
+        As `score`: a row for each word, such as `pandas.DataFrame` takes. Its keys are
+        `sentence`, the number of the sentence from 0, and those of the table of
+        `elmo-tasks bilm surprisal`: `position`, that of the word from 1, `word`,
+        `forward` and `backward` in bits, and `oov`, whether the word is outside the
+        vocabulary. There are no rows of `<S>` and `</S>`.
+        """
+        found = []
+        scored = self.iter_score(sentences, state=state, tokenizer=tokenizer)
+        for number, one in enumerate(scored):
+            for place, word in enumerate(one.words):
+                row = {
+                    "sentence": number,
+                    "position": place + 1,
+                    "word": word,
+                    "forward": float(one.forward[place]),
+                    "backward": float(one.backward[place]),
+                    "oov": one.is_unknown[place],
+                }
+                found.append(row)
+        return found
 
     def reads_alike(self, one: list[str], other: list[str]) -> bool:
         """

@@ -2,7 +2,12 @@
 SNLI predictor: a premise and a hypothesis -> a label, probabilities and attention.
 """
 
+from typing import Any
+
+from allennlp.data import Instance
+from allennlp.data.fields import LabelField
 from allennlp.predictors import Predictor
+from overrides import overrides
 
 from elmo_tasks.tasks.predictor import PairPredictor
 from elmo_tasks.tasks.snli.io import SnliInput
@@ -22,3 +27,12 @@ class SnliPredictor(PairPredictor):
 
     takes = SnliInput
     gold_fields = ("label",)
+
+    @overrides
+    def predictions_to_labeled_instances(
+        self, instance: Instance, outputs: dict[str, Any]
+    ) -> list[Instance]:
+        """The instance with the prediction as its gold answer, for AllenNLP's Interpret."""
+        labelled = instance.duplicate()
+        labelled.add_field("label", LabelField(outputs["label"]), self._model.vocab)
+        return [labelled]

@@ -1,7 +1,10 @@
 """Passage and question -> the best spans with offsets."""
 
+from typing import Any, cast
+
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
+from allennlp.data.fields import IndexField, TextField
 from allennlp.predictors import Predictor
 from overrides import overrides
 
@@ -43,3 +46,18 @@ class SquadPredictor(JsonLinesPredictor):
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         given = read_input(self.takes, json_dict)
         return self._dataset_reader.text_to_instance(given.question, given.passage)
+
+    @overrides
+    def predictions_to_labeled_instances(
+        self, instance: Instance, outputs: dict[str, Any]
+    ) -> list[Instance]:
+        """The instance with the prediction as its gold answer, for AllenNLP's Interpret."""
+        best = outputs["spans"][0]
+        labelled = instance.duplicate()
+        # Interpret compares the fields: this one has no arrays.
+        passage = TextField(cast(TextField, labelled["passage"]).tokens)
+        vocab = self._model.vocab
+        start, last = best["token_start"], best["token_end"] - 1
+        labelled.add_field("span_start", IndexField(start, passage), vocab)
+        labelled.add_field("span_end", IndexField(last, passage), vocab)
+        return [labelled]

@@ -1,7 +1,10 @@
 """SST predictor: raw text or tokens -> a distribution over the labels."""
 
+from typing import Any
+
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
+from allennlp.data.fields import LabelField
 from allennlp.predictors import Predictor
 from overrides import overrides
 
@@ -39,3 +42,12 @@ class SstPredictor(SentencePredictor):
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(self.read(json_dict).words)
+
+    @overrides
+    def predictions_to_labeled_instances(
+        self, instance: Instance, outputs: dict[str, Any]
+    ) -> list[Instance]:
+        """The instance with the prediction as its gold answer, for AllenNLP's Interpret."""
+        labelled = instance.duplicate()
+        labelled.add_field("label", LabelField(outputs["label"]), self._model.vocab)
+        return [labelled]

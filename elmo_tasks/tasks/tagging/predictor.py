@@ -1,16 +1,16 @@
 """Raw text or tokens -> tags, and the spans that they encode."""
 
-from typing import cast
+from typing import Any, cast
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance, Token
-from allennlp.data.fields import TextField
+from allennlp.data.fields import MetadataField, SequenceLabelField, TextField
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.formats.annotation.spans import spans_from_tags
+from elmo_tasks.formats.annotation.spans import OUTSIDE, spans_from_tags
 from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
-from elmo_tasks.tasks.reader import SpanReader
+from elmo_tasks.tasks.reader import LABEL_NAMESPACE, SpanReader
 from elmo_tasks.tasks.tagging.io import TaggerInput
 
 
@@ -61,6 +61,35 @@ class TaggerPredictor(SentencePredictor):
         instance = self._dataset_reader.text_to_instance(tokens)
         metadata_of(instance)["sentence"] = sentence
         return instance
+
+    @overrides
+    def predictions_to_labeled_instances(
+        self, instance: Instance, outputs: dict[str, Any]
+    ) -> list[Instance]:
+        """
+        For AllenNLP's Interpret, which explains one entity at a time: an instance for
+        each predicted entity, whose gold tags are its own and `O` elsewhere. If the
+        tags encode no spans, or there is no entity, one with all tags.
+        """
+        text = cast(TextField, instance["tokens"])
+        predicted = outputs["tags"][: len(text)]
+        chosen = []
+        reader = self._dataset_reader
+        if isinstance(reader, SpanReader) and reader.spans:
+            for start, end, _ in spans_from_tags(predicted):
+                tags = [OUTSIDE] * len(text)
+                tags[start:end] = predicted[start:end]
+                chosen.append(tags)
+        found = []
+        for tags in chosen or [predicted]:
+            labelled = instance.duplicate()
+            words = cast(TextField, labelled["tokens"])
+            field = SequenceLabelField(tags, words, label_namespace=LABEL_NAMESPACE)
+            labelled.add_field("tags", field, self._model.vocab)
+            known = metadata_of(instance) | {"tags": tags}  # which the metric reads
+            labelled.add_field("metadata", MetadataField(known))
+            found.append(labelled)
+        return found
 
 
 @Predictor.register("elmo_tasks_ner")

@@ -59,6 +59,10 @@ _MAY_BE_MISSING = "position_ids"  # a constant, as AllenNLP's embedder has it
 _SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
 
 
+_OF_0_X = "iterator"
+"""A key that every config had before AllenNLP 1.0, and none has had since."""
+
+
 def load_archive(
     file: str | Path,
     *,
@@ -142,9 +146,13 @@ def _require_all_weights(
 
 def require_registered(config: Params, file: str | Path) -> None:
     """
-    Raises `InputError` if the class of the model or of a reader is not registered, as
-    those of allennlp-models where that is not installed.
+    Raises `InputError` if the archive is one of AllenNLP 0.x, or the class of the model
+    or of a reader is not registered, as those of allennlp-models where that is not
+    installed.
     """
+    if _OF_0_X in config:
+        problem = f"an archive of AllenNLP 0.x ({_OF_0_X} in its config): not supported"
+        raise InputError(problem, file=file, hint="train the model again")
     for key, kind in PARTS.items():
         part = config.get(key)
         name = part.get("type") if isinstance(part, Params) else None

@@ -15,7 +15,7 @@ from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import Precision
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
 from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.scores.perplexity import Perplexity

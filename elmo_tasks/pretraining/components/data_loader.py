@@ -10,8 +10,8 @@ from allennlp.data.data_loaders import DataLoader
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.reader import text_files
+from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
+from elmo_tasks.pretraining.components.reader import text_files
 from elmo_tasks.pretraining.scores.perplexity import first_sentences
 from elmo_tasks.pretraining.text.sentences import (
     check_text,

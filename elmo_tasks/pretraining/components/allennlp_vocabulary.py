@@ -7,7 +7,7 @@ from allennlp.data import DatasetReader, Vocabulary
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from overrides import overrides
 
-from elmo_tasks.pretraining.reader import text_files
+from elmo_tasks.pretraining.components.reader import text_files
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 from elmo_tasks.settings import (
     PathLike,

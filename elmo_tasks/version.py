@@ -1,0 +1,3 @@
+"""The version of the package, which `hatchling` reads here."""
+
+__version__ = "0.1.0"
