@@ -232,6 +232,9 @@ TYPES = {
     "any": Type(
         "ablate.rows address BiLanguageModel.bilm check_components.width"
         " ConcatenatedVectors.parts CorefPredictor.frozen CorefPredictor.model"
+        " bilm-perplexity.device bilm-score.device bilm-surprisal.device elmo.device"
+        " evaluate.device predict.device probe-neighbors.device probe-pos.device"
+        " probe-wsd.device static.device"
         " download Elmo.layers ElmoTokenEmbedder.mix Encoder.input_dim"
         " Encoder.output_dim group host keep models.remove models.text overrides"
         " PairPredictor.frozen PairPredictor.model perplexity.files"

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from elmo_tasks.errors import shown
-from elmo_tasks.settings import Device, PathLike, expected, number
+from elmo_tasks.settings import PathLike, expected
 
 STANDARD_INPUT = "-"
 """The name of an input file that stands for the standard input."""
@@ -47,13 +47,7 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         metavar="FILE",
         help="use these weights instead of those in the archive",
     )
-    add(
-        "--cuda-device",
-        type=number(Device),
-        default=-1,
-        metavar="N",
-        help="number of the GPU, or -1 for the CPU (default)",
-    )
+    add_device(parser)
     add(
         "-o",
         "--overrides",
@@ -62,6 +56,16 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         help="changes to the archive's config, as for elmo-tasks train",
     )
     add_loading(parser)
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Adds `--device`, whose value `opened_device` takes."""
+    parser.add_argument(
+        "--device",
+        default="auto",
+        metavar="DEVICE",
+        help="auto: a GPU of CUDA if there is one, else the CPU (default); or cpu, cuda:0, ..., mps (untested)",
+    )
 
 
 def replacement(text: str) -> tuple[str, str]:

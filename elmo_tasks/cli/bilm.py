@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
-from elmo_tasks.cli.arguments import add_actions, location
+from elmo_tasks.cli.arguments import add_actions, add_device, location
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
@@ -265,10 +265,10 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         default="float32",
         help=precision,
     )
+    add_device(parser)
 
 
 def _perplexity(args: argparse.Namespace) -> None:
-    import torch
     from tqdm import tqdm
 
     from elmo_tasks.cli.running.perplexities import (
@@ -276,12 +276,14 @@ def _perplexity(args: argparse.Namespace) -> None:
         perplexity_line,
         weights_line,
     )
+    from elmo_tasks.elmo.devices import opened_device
     from elmo_tasks.pretraining.export import load_trained, packed
     from elmo_tasks.pretraining.scores.perplexity import perplexity
     from elmo_tasks.pretraining.text.sentences import expand_files
 
     files = expand_files(args.files)
-    trained = packed(load_trained(args.model), args.precision, torch.device("cpu"))
+    device = opened_device(args.device)
+    trained = packed(load_trained(args.model), args.precision, device)
     print(weights_line(trained))
     print(HEADER)
     unit = " sentences" if args.state == RESET else " batches"

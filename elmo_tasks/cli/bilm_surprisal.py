@@ -2,8 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import location
-from elmo_tasks.cli.layer_sources import add_device
+from elmo_tasks.cli.arguments import add_device, location
 from elmo_tasks.option_values import CARRY, RESET, InferencePrecision
 from elmo_tasks.settings import choices
 

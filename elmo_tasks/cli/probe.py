@@ -5,8 +5,8 @@ layers.
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_actions, path
-from elmo_tasks.cli.layer_sources import add_device, add_source_options, open_chosen
+from elmo_tasks.cli.arguments import add_actions, add_device, path
+from elmo_tasks.cli.layer_sources import add_source_options, open_chosen
 from elmo_tasks.settings import Count, Size, number
 
 _WSD = (

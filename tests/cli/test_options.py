@@ -120,7 +120,7 @@ CALLS = [
         " --figures {out}/figures",
         ("again/table.md", "again/results.jsonl", "again/report.html"),
     ),
-    Call(f"elmo {{text}} {{out}}/v.hdf5 --all {BILM} --cuda-device -1", ("v.hdf5",)),
+    Call(f"elmo {{text}} {{out}}/v.hdf5 --all {BILM} --device cpu", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --top --float16 {BILM}", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --average --int8 {BILM}", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --pooling mean {BILM}", ("v.hdf5",)),
@@ -153,7 +153,7 @@ CALLS = [
     ),
     Call(
         f"static {{text}} --output {{out}}/s.txt --layers top --min-count 1 {BILM}"
-        " --most 9 --cuda-device -1 --tokenizer basic --download-limit 1",
+        " --most 9 --device cpu --tokenizer basic --download-limit 1",
         ("s.txt",),
     ),
     Call(
@@ -181,19 +181,19 @@ CALLS = [
         ("s.txt",),
     ),
     Call(
-        f"probe pos {{pos}} {{pos_test}} {BILM} --cuda-device -1",
+        f"probe pos {{pos}} {{pos_test}} {BILM} --device cpu",
         prints="harbour|accuracy",
     ),
     Call(
         "probe pos {pos} {pos_test} --model {transformer} --pieces first",
         prints="harbour|accuracy",
     ),
-    Call(f"probe wsd {{wsd}} {BILM} --cuda-device -1", prints="harbour|accuracy"),
+    Call(f"probe wsd {{wsd}} {BILM} --device cpu", prints="harbour|accuracy"),
     Call(
         "probe wsd {wsd} --model {transformer} --pieces mean",
         prints="harbour|accuracy",
     ),
-    Call(f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --cuda-device -1"),
+    Call(f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --device cpu"),
     Call(f"{NEIGHBORS} --vectors {{vectors}}", prints="ferry"),
     Call(
         "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean",
@@ -219,13 +219,13 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16 --state carry",
+        " --precision bfloat16 --state carry --device cpu",
         prints="mean",
     ),
     Call(
         "bilm surprisal {text} --model {bilm_run} --out {out}/words.tsv --sentences"
         " {out}/sums.tsv --state carry --tokenizer basic --precision bfloat16"
-        " --cuda-device -1 --force",
+        " --device cpu --force",
         ("words.tsv", "sums.tsv"),
         prints="mean",
     ),
@@ -244,7 +244,7 @@ CALLS = [
     ),
     Call(
         "bilm score --pairs {pairs} --model {bilm_run} --out {out}/pairs.tsv --group"
-        " field --tokenizer basic --precision bfloat16 --cuda-device -1 --force",
+        " field --tokenizer basic --precision bfloat16 --device cpu --force",
         ("pairs.tsv",),
         prints="all",
     ),
@@ -443,7 +443,7 @@ def test_commands_on_a_ray_cluster(
 
 EVALUATE = (
     "--weights-file {weights}",
-    "--cuda-device -1 --allow-downloads --download-limit 1",
+    "--device cpu --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/scores.json",
     "--predictions-output-file {out}/predictions",
@@ -452,7 +452,7 @@ EVALUATE = (
 )
 PREDICT = (
     "--weights-file {weights}",
-    "--cuda-device -1 --allow-downloads --download-limit 1",
+    "--device cpu --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/predictions.jsonl",
     "--silent --output-file {out}/silent.jsonl",

@@ -16,13 +16,13 @@ from tqdm import tqdm
 
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
 from elmo_tasks.cli.arguments import STANDARD_INPUT
-from elmo_tasks.cli.layer_sources import device_of
 from elmo_tasks.cli.running.perplexities import (
     HEADER,
     cell,
     perplexity_line,
     weights_line,
 )
+from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.sentences import words_of
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import Split, open_tokenizer
@@ -135,7 +135,7 @@ def open_split(args: argparse.Namespace) -> Split:
 
 def open_trained(args: argparse.Namespace) -> TrainedModel:
     """The language model of the options, for measuring."""
-    device = device_of(args)
+    device = opened_device(args.device)
     return packed(load_trained(args.model), args.precision, device)
 
 
