@@ -102,8 +102,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         help="a file, a pattern or a folder",
     )
     add(
-        "-o",
-        "--out",
+        "--output",
         type=location,
         metavar="DIR",
         required=True,
@@ -148,11 +147,11 @@ def _prepare(args: argparse.Namespace) -> None:
                 bar.total = total
                 bar.update(done - bar.n)
 
-            prepared = prepare(args.inputs, args.out, progress=progress, **options)
+            prepared = prepare(args.inputs, args.output, progress=progress, **options)
     except KeyboardInterrupt:
         raise Interrupted("the same command resumes") from None
     for split in SPLITS:
-        _print_counts(args.out, split, [getattr(one, split) for one in prepared])
+        _print_counts(args.output, split, [getattr(one, split) for one in prepared])
     documents = sum([one.documents for one in prepared])
     print(f"read {documents:,} documents in {len(prepared):,} files")
     for paragraphs, text in _PARAGRAPHS.items():

@@ -56,7 +56,7 @@ def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
-    """The arguments of `elmo-tasks bilm surprisal FILE... -o OUT`."""
+    """The arguments of `elmo-tasks bilm surprisal FILE... --output OUT`."""
     parser.set_defaults(func=run)
     add = parser.add_argument
     text = (
@@ -65,8 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     )
     add("files", type=location, metavar="FILE", nargs="+", help=text)
     add(
-        "-o",
-        "--out",
+        "--output",
         type=location,
         metavar="OUT",
         required=True,

@@ -157,26 +157,26 @@ CALLS = [
         ("s.txt",),
     ),
     Call(
-        f"static {{text}} -o {{out}}/s.txt.gz --min-count 1 --remove 1 --dimensions 4"
+        f"static {{text}} --output {{out}}/s.txt.gz --min-count 1 --remove 1 --dimensions 4"
         f" --force --workers 2 {BILM}",
         ("s.txt.gz",),
     ),
     Call(
-        f"static {{json}} -o {{out}}/s.bin --min-count 1 --input-format json"
+        f"static {{json}} --output {{out}}/s.bin --min-count 1 --input-format json"
         f" --column words {BILM}",
         ("s.bin",),
     ),
     Call(
-        "static {text} -o {out}/s.txt --min-count 1 --layers {archive} " + BILM,
+        "static {text} --output {out}/s.txt --min-count 1 --layers {archive} " + BILM,
         ("s.txt",),
     ),
     Call(
-        "static {text} -o {out}/s.txt --min-count 1"
+        "static {text} --output {out}/s.txt --min-count 1"
         " --model {transformer} --pieces last",
         ("s.txt",),
     ),
     Call(
-        f"static {{text}} -o {{out}}/s.txt --min-count 1 --precision bfloat16"
+        f"static {{text}} --output {{out}}/s.txt --min-count 1 --precision bfloat16"
         f" --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9 --download-limit 1 {BILM}",
         ("s.txt",),
     ),
@@ -200,11 +200,11 @@ CALLS = [
         prints="ferry",
     ),
     Call(
-        "bilm prepare {text} --out {out}/lm --heldout 3 --workers 2",
+        "bilm prepare {text} --output {out}/lm --heldout 3 --workers 2",
         ("lm/train.0000.text.txt.gz",),
     ),
     Call(
-        "bilm prepare {json} -o {out}/lm --text-field text --language en --heldout 0"
+        "bilm prepare {json} --output {out}/lm --text-field text --language en --heldout 0"
         " --paragraphs line",
         ("lm/train.0000.text.txt.gz",),
     ),
@@ -223,14 +223,14 @@ CALLS = [
         prints="mean",
     ),
     Call(
-        "bilm surprisal {text} --model {bilm_run} --out {out}/words.tsv --sentences"
+        "bilm surprisal {text} --model {bilm_run} --output {out}/words.tsv --sentences"
         " {out}/sums.tsv --state carry --tokenizer basic --precision bfloat16"
         " --device cpu --force",
         ("words.tsv", "sums.tsv"),
         prints="mean",
     ),
     Call(
-        "bilm surprisal {items} --model {bilm_run} --out {out}/words.tsv --column text"
+        "bilm surprisal {items} --model {bilm_run} --output {out}/words.tsv --column text"
         " --keep item --regions '|' --tokenizer basic",
         ("words.tsv",),
     ),
@@ -243,7 +243,7 @@ CALLS = [
         ("random/weights.hdf5",),
     ),
     Call(
-        "bilm score --pairs {pairs} --model {bilm_run} --out {out}/pairs.tsv --group"
+        "bilm score --pairs {pairs} --model {bilm_run} --output {out}/pairs.tsv --group"
         " field --tokenizer basic --precision bfloat16 --device cpu --force",
         ("pairs.tsv",),
         prints="all",

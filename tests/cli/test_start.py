@@ -3,11 +3,13 @@ The help of a command, and the error of a wrong option, need no library that tak
 to import.
 """
 
+import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 
-from elmo_tasks.cli.main import COMMANDS
+from elmo_tasks.cli.main import COMMANDS, parsers
 from tests.cli.test_options import ACTIONS
 
 LIBRARIES = {
@@ -62,3 +64,28 @@ def test_help_and_wrong_options_import_no_library() -> None:
             imported_by[line] = sorted(new)
             before |= new
     assert imported_by == {}
+
+
+def test_o_means_overrides_in_all_commands() -> None:
+    options = [option for parser in all_parsers() for option in parser._actions]
+    named = [option for option in options if "-o" in option.option_strings]
+    assert len(named) == 4  # train, check, evaluate, predict
+    for option in named:
+        assert "--overrides" in option.option_strings
+
+
+def all_parsers() -> Iterator[argparse.ArgumentParser]:
+    """Those of all commands and of their actions."""
+    for name in COMMANDS:
+        parser = parsers(name)[1][name]
+        yield parser
+        for action in ACTIONS.get(name, ()):
+            yield chosen_of(parser)[action]
+
+
+def chosen_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of a command's actions."""
+    for option in parser._actions:
+        if isinstance(option, argparse._SubParsersAction):
+            return dict(option.choices)
+    raise AssertionError(parser.prog)

@@ -48,7 +48,7 @@ _COLUMNS = (
 def print_accuracies(args: argparse.Namespace) -> None:
     """Score the pairs with a progress bar, then print their accuracies."""
     names = [path_of(name) for name in input_files(args.pairs)]
-    outputs = [] if args.out is None else [args.out]
+    outputs = [] if args.output is None else [args.output]
     check_outputs(outputs, names, args.model, force=args.force)
     split = open_split(args)
     trained = open_trained(args)
@@ -56,8 +56,8 @@ def print_accuracies(args: argparse.Namespace) -> None:
     counts = GroupCounts()
     with ExitStack() as opened:
         table = None
-        if args.out is not None:
-            table = open_table(opened, args.out)
+        if args.output is not None:
+            table = open_table(opened, args.output)
             write_row(table, *_COLUMNS)
         bar = opened.enter_context(tqdm(unit=" pairs", disable=None, leave=False))
         pairs = read_pairs(names, split, group=args.group)

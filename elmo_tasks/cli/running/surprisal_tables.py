@@ -55,7 +55,7 @@ def write_tables(args: argparse.Namespace) -> None:
     for name in names:
         if name != STANDARD_INPUT:
             next(_sentences(args, name, kept, str.split))
-    outputs = [args.out]
+    outputs = [args.output]
     if args.sentences is not None:
         outputs.append(args.sentences)
     check_outputs(outputs, names, args.model, force=args.force)

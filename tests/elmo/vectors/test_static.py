@@ -44,7 +44,7 @@ def text(tmp_path: Path) -> Path:
 def static(text: Path, out: str, *options: object) -> None:
     options_file, weight_file = write_bilm(text.parent)
     files = ("--model", f"{options_file}+{weight_file}")
-    elmo_tasks("static", text, "-o", text.parent / out, *files, *options)
+    elmo_tasks("static", text, "--output", text.parent / out, *files, *options)
 
 
 def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
