@@ -236,7 +236,7 @@ TYPES = {
         " evaluate.device predict.device probe-neighbors.device probe-pos.device"
         " probe-wsd.device static.device"
         " download Elmo.layers ElmoTokenEmbedder.mix Encoder.input_dim"
-        " Encoder.output_dim group host keep models.remove models.text overrides"
+        " Encoder.output_dim group host include_package keep models.remove models.text overrides"
         " PairPredictor.frozen PairPredictor.model perplexity.files"
         " perplexity.model predictor prepare.inputs regions"
         " ResumableTrainer.model sentence_losses.model SentencePredictor.frozen"

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
-from elmo_tasks.cli.arguments import add_actions, add_device, location
+from elmo_tasks.cli.arguments import (
+    add_actions,
+    add_device,
+    add_download_limit,
+    location,
+)
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
@@ -133,15 +138,14 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
 
 
 def _prepare(args: argparse.Namespace) -> None:
-    from tqdm import tqdm
-
     from elmo_tasks.pretraining.text.prepare import prepare
     from elmo_tasks.pretraining.text.splits import SPLITS
+    from elmo_tasks.system.terminal import terminal_bar
 
     names = ("language", "paragraphs", "text_field", "heldout", "workers")
     options = {name: getattr(args, name) for name in names}
     try:
-        with tqdm(desc="files", disable=None) as bar:
+        with terminal_bar(desc="files") as bar:
 
             def progress(done: int, total: int) -> None:
                 bar.total = total
@@ -265,6 +269,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         help=precision,
     )
     add_device(parser)
+    add_download_limit(parser)
 
 
 def _perplexity(args: argparse.Namespace) -> None:
@@ -279,6 +284,7 @@ def _perplexity(args: argparse.Namespace) -> None:
     from elmo_tasks.pretraining.export import load_trained, packed
     from elmo_tasks.pretraining.scores.perplexity import perplexity
     from elmo_tasks.pretraining.text.sentences import expand_files
+    from elmo_tasks.system.terminal import terminal_bar
 
     files = expand_files(args.files)
     device = opened_device(args.device)
@@ -286,7 +292,7 @@ def _perplexity(args: argparse.Namespace) -> None:
     print(weights_line(trained))
     print(HEADER)
     unit = " sentences" if args.state == RESET else " batches"
-    with tqdm(unit=unit, disable=None, leave=False) as bar:
+    with terminal_bar(unit=unit, leave=False) as bar:
         for name, found in perplexity(
             trained.model,
             trained.vocabulary,

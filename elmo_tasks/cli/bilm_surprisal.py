@@ -2,7 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_device, location
+from elmo_tasks.cli.arguments import add_device, add_download_limit, location
 from elmo_tasks.option_values import CARRY, RESET, InferencePrecision
 from elmo_tasks.settings import choices
 
@@ -53,6 +53,7 @@ def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
         help=precision,
     )
     add_device(parser)
+    add_download_limit(parser)
 
 
 def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:

@@ -7,7 +7,7 @@ import argparse
 import os
 import platform
 
-from elmo_tasks.cli.arguments import add_local, location
+from elmo_tasks.cli.arguments import add_download_limit, add_local, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 from elmo_tasks.version import __version__
@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="describe this model.tar.gz instead, and say what it needs; builds no model",
     )
     add_local(parser)
+    add_download_limit(parser)
     parser.set_defaults(func=run)
 
 

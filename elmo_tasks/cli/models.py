@@ -2,6 +2,7 @@
 
 import argparse
 
+from elmo_tasks.cli.arguments import add_download_limit
 from elmo_tasks.errors import InputError
 
 DESCRIPTION = (
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_argument(
         "--remove", metavar="NAME", help="remove a model from the cache"
     )
+    add_download_limit(parser)
     parser.set_defaults(func=run)
 
 

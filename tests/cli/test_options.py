@@ -95,11 +95,8 @@ CALLS = [
     ),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
-    Call("configs --download-limit 1", prints="ner_elmo"),
-    Call(
-        "data bilm --download-limit 1",
-        prints="bilm/options.json",
-    ),
+    Call("configs", prints="ner_elmo"),
+    Call("data bilm", prints="bilm/options.json"),
     Call("info --download-limit 1", prints="torch"),
     Call(f"info {OLD}", prints="simple_tagger"),
     Call(f"evaluate {OLD} {{tagged}} --fast-elmo", prints='"accuracy"'),
@@ -181,19 +178,24 @@ CALLS = [
         ("s.txt",),
     ),
     Call(
-        f"probe pos {{pos}} {{pos_test}} {BILM} --device cpu",
+        f"probe pos {{pos}} {{pos_test}} {BILM} --device cpu --download-limit 1",
         prints="harbour|accuracy",
     ),
     Call(
         "probe pos {pos} {pos_test} --model {transformer} --pieces first",
         prints="harbour|accuracy",
     ),
-    Call(f"probe wsd {{wsd}} {BILM} --device cpu", prints="harbour|accuracy"),
+    Call(
+        f"probe wsd {{wsd}} {BILM} --device cpu --download-limit 1",
+        prints="harbour|accuracy",
+    ),
     Call(
         "probe wsd {wsd} --model {transformer} --pieces mean",
         prints="harbour|accuracy",
     ),
-    Call(f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --device cpu"),
+    Call(
+        f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --device cpu --download-limit 1"
+    ),
     Call(f"{NEIGHBORS} --vectors {{vectors}}", prints="ferry"),
     Call(
         "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean",
@@ -219,13 +221,13 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16 --state carry --device cpu",
+        " --precision bfloat16 --state carry --device cpu --download-limit 1",
         prints="mean",
     ),
     Call(
         "bilm surprisal {text} --model {bilm_run} --output {out}/words.tsv --sentences"
         " {out}/sums.tsv --state carry --tokenizer basic --precision bfloat16"
-        " --device cpu --force",
+        " --device cpu --download-limit 1 --force",
         ("words.tsv", "sums.tsv"),
         prints="mean",
     ),
@@ -244,7 +246,8 @@ CALLS = [
     ),
     Call(
         "bilm score --pairs {pairs} --model {bilm_run} --output {out}/pairs.tsv --group"
-        " field --tokenizer basic --precision bfloat16 --device cpu --force",
+        " field --tokenizer basic --precision bfloat16 --device cpu --force"
+        " --download-limit 1",
         ("pairs.tsv",),
         prints="all",
     ),
@@ -603,4 +606,5 @@ def test_no_option_is_left_out(
         elmo_tasks(*command.split(), "--help")
     assert ended.value.code == 0
     documented = set(OPTION.findall(capsys.readouterr().out)) - {"--help"}
+    documented -= {"--quiet", "--verbose"}  # tests/cli/test_verbosity.py
     assert documented - used_options(command) == set()

@@ -4,8 +4,6 @@ import argparse
 from contextlib import ExitStack
 from typing import TextIO
 
-from tqdm import tqdm
-
 from elmo_tasks.cli.running.perplexities import cell
 from elmo_tasks.cli.running.surprisal_tables import (
     bits,
@@ -27,6 +25,7 @@ from elmo_tasks.pretraining.scores.minimal_pairs import (
     score_pairs,
 )
 from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
+from elmo_tasks.system.terminal import terminal_bar
 
 _INTERVAL = "95 % interval"
 _HEADER = (
@@ -59,7 +58,7 @@ def print_accuracies(args: argparse.Namespace) -> None:
         if args.output is not None:
             table = open_table(opened, args.output)
             write_row(table, *_COLUMNS)
-        bar = opened.enter_context(tqdm(unit=" pairs", disable=None, leave=False))
+        bar = opened.enter_context(terminal_bar(unit=" pairs", leave=False))
         pairs = read_pairs(names, split, group=args.group)
         for scored in score_pairs(surprisal, pairs):
             counts.add(scored)

@@ -12,8 +12,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from tqdm import tqdm
-
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.running.perplexities import (
@@ -40,6 +38,7 @@ from elmo_tasks.system.files import (
     require_distinct,
     require_new,
 )
+from elmo_tasks.system.terminal import terminal_bar
 
 _ADVICE = "--tokenizer basic splits raw text"
 
@@ -68,7 +67,7 @@ def write_tables(args: argparse.Namespace) -> None:
     with ExitStack() as opened:
         files = [open_table(opened, file) for file in outputs]
         tables = Tables(kept, args.regions is not None, *files)
-        bar = opened.enter_context(tqdm(unit=" sentences", disable=None, leave=False))
+        bar = opened.enter_context(terminal_bar(unit=" sentences", leave=False))
         for name in names:
             counts = Perplexity()
             sentences = _sentences(args, name, kept, split)

@@ -23,6 +23,7 @@ from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.system.files import check_output_path
 from elmo_tasks.system.ray_cluster import connected
+from elmo_tasks.system.terminal import terminal_bar
 from elmo_tasks.training.checks.files import file_problems
 
 INTERRUPTED = 130
@@ -124,9 +125,7 @@ def epoch_bar(session: Session) -> Iterator[None]:
     total = session.epochs_left()
     ended = Event()
     form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
-    with tqdm(
-        total=total, bar_format=form, smoothing=0, disable=None, leave=False
-    ) as bar:
+    with terminal_bar(total=total, bar_format=form, smoothing=0, leave=False) as bar:
 
         def watch() -> None:
             while not ended.wait(SECONDS_BETWEEN_UPDATES):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
 from elmo_tasks.elmo.batching import Line, parsed
-from elmo_tasks.elmo.progress import progress_bar
+from elmo_tasks.elmo.progress import token_bar
 from elmo_tasks.elmo.vectors.static import (
     check_components,
     frequent_words,
@@ -29,7 +29,7 @@ def write(args: argparse.Namespace) -> None:
     layers = args.layers
     if layers.isdecimal():
         layers = int(layers)
-    with progress_bar() as bar:
+    with token_bar() as bar:
         vectors = elmo.mean_vectors(
             _sentences(args),
             words,
