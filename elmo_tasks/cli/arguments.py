@@ -58,6 +58,13 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """Adds `--json`, with which a command calls `print_document`."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document instead of text"
+    )
+
+
 def add_download_limit(parser: argparse.ArgumentParser) -> None:
     """Adds `--download-limit`, for commands that may download."""
     parser.add_argument(

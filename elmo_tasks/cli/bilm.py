@@ -13,6 +13,7 @@ from elmo_tasks.cli.arguments import (
     add_actions,
     add_device,
     add_download_limit,
+    add_json,
     location,
 )
 from elmo_tasks.errors import Interrupted
@@ -269,14 +270,17 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         help=precision,
     )
     add_device(parser)
+    add_json(parser)
     add_download_limit(parser)
 
 
 def _perplexity(args: argparse.Namespace) -> None:
     from tqdm import tqdm
 
+    from elmo_tasks.cli.running.documents import print_document
     from elmo_tasks.cli.running.perplexities import (
         HEADER,
+        perplexity_document,
         perplexity_line,
         weights_line,
     )
@@ -289,8 +293,10 @@ def _perplexity(args: argparse.Namespace) -> None:
     files = expand_files(args.files)
     device = opened_device(args.device)
     trained = packed(load_trained(args.model), args.precision, device)
-    print(weights_line(trained))
-    print(HEADER)
+    if not args.json:
+        print(weights_line(trained))
+        print(HEADER)
+    reports = []
     unit = " sentences" if args.state == RESET else " batches"
     with terminal_bar(unit=unit, leave=False) as bar:
         for name, found in perplexity(
@@ -302,5 +308,9 @@ def _perplexity(args: argparse.Namespace) -> None:
             max_tokens=args.max_tokens,
             progress=bar.update,
         ):
-            with tqdm.external_write_mode():
-                print(perplexity_line(name, found), flush=True)
+            reports.append((name, found))
+            if not args.json:
+                with tqdm.external_write_mode():
+                    print(perplexity_line(name, found), flush=True)
+    if args.json:
+        print_document(perplexity_document(trained, reports))

@@ -95,13 +95,13 @@ CALLS = [
     ),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
-    Call("configs", prints="ner_elmo"),
-    Call("data bilm", prints="bilm/options.json"),
-    Call("info --download-limit 1", prints="torch"),
+    Call("configs --json", prints="ner_elmo"),
+    Call("data bilm --json", prints="bilm/options.json"),
+    Call("info --download-limit 1 --json", prints="torch"),
     Call(f"info {OLD}", prints="simple_tagger"),
     Call(f"evaluate {OLD} {{tagged}} --fast-elmo", prints='"accuracy"'),
     Call(f"predict {OLD} {{sentences}} --fast-elmo", prints='"tags"'),
-    Call("models", prints="elmo-original"),
+    Call("models --json", prints="elmo-original"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
     Call("models --remove nlpl-218", prints="nlpl-218: removed 1 bytes"),
@@ -182,7 +182,7 @@ CALLS = [
         prints="harbour|accuracy",
     ),
     Call(
-        "probe pos {pos} {pos_test} --model {transformer} --pieces first",
+        "probe pos {pos} {pos_test} --model {transformer} --pieces first --json",
         prints="harbour|accuracy",
     ),
     Call(
@@ -190,13 +190,13 @@ CALLS = [
         prints="harbour|accuracy",
     ),
     Call(
-        "probe wsd {wsd} --model {transformer} --pieces mean",
+        "probe wsd {wsd} --model {transformer} --pieces mean --json",
         prints="harbour|accuracy",
     ),
     Call(
         f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --device cpu --download-limit 1"
     ),
-    Call(f"{NEIGHBORS} --vectors {{vectors}}", prints="ferry"),
+    Call(f"{NEIGHBORS} --vectors {{vectors}} --json", prints="ferry"),
     Call(
         "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean",
         prints="ferry",
@@ -221,7 +221,7 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16 --state carry --device cpu --download-limit 1",
+        " --precision bfloat16 --state carry --device cpu --download-limit 1 --json",
         prints="mean",
     ),
     Call(
@@ -247,7 +247,7 @@ CALLS = [
     Call(
         "bilm score --pairs {pairs} --model {bilm_run} --output {out}/pairs.tsv --group"
         " field --tokenizer basic --precision bfloat16 --device cpu --force"
-        " --download-limit 1",
+        " --download-limit 1 --json",
         ("pairs.tsv",),
         prints="all",
     ),

@@ -4,6 +4,7 @@ import argparse
 from contextlib import ExitStack
 from typing import TextIO
 
+from elmo_tasks.cli.running.documents import print_document
 from elmo_tasks.cli.running.perplexities import cell
 from elmo_tasks.cli.running.surprisal_tables import (
     bits,
@@ -65,10 +66,15 @@ def print_accuracies(args: argparse.Namespace) -> None:
             if table is not None:
                 _write_pair(table, scored)
             bar.update()
+    rows = counts.accuracies()
+    if args.json:
+        size = len(trained.vocabulary)
+        print_document({"model": trained.source, "vocabulary": size, "groups": rows})
+        return
     words = f"{len(trained.vocabulary):,} words"
     print(f"weights of {trained.source}, {words}; guessing has {CHANCE:.0f} %")
     print(_HEADER)
-    for row in counts.accuracies():
+    for row in rows:
         print(_line(row))
 
 
