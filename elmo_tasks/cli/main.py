@@ -176,8 +176,12 @@ def run(arguments: list[str]) -> None:
     name = None
     if arguments and arguments[0] in COMMANDS:
         name = arguments[0]
-    parser, commands = parsers(name)
+    chosen = [] if name is None else [name]
+    parser, commands = parsers(*chosen)
     args = parser.parse_args(arguments)
+    if args.print_completion is not None:
+        _print_completion(args.print_completion)
+        return
     if name is None:
         parser.print_help()
         return
@@ -199,6 +203,13 @@ def run(arguments: list[str]) -> None:
             null = entered.enter_context(open(os.devnull, "w"))
             entered.enter_context(redirect_stdout(null))
         args.func(args)
+
+
+def _print_completion(shell: str) -> None:
+    from elmo_tasks.cli.running.completion import print_completion
+
+    parser, commands = parsers(*[name for name in COMMANDS if name != "ablate-run"])
+    print_completion(shell, parser, commands.values())
 
 
 def _is_to_files(arguments: list[str]) -> bool:
@@ -224,10 +235,10 @@ def _set_verbosity(args: argparse.Namespace) -> None:
         os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 
 
-def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
+def parsers(*chosen: str) -> tuple[Parser, dict[str, Parser]]:
     """
-    The parser of `elmo-tasks` and those of the commands by name. Only that of the
-    chosen command has arguments, since they import its module.
+    The parser of `elmo-tasks` and those of the commands by name. Only those of the
+    chosen commands have arguments, since they import their modules.
     """
     others = [name for name in COMMANDS if name not in (*LIGHT, "ablate-run")]
     parser = Parser(
@@ -239,9 +250,14 @@ def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
     parser.add_argument(
         "--version", action="version", version=f"elmo-tasks {__version__}"
     )
+    parser.add_argument(
+        "--print-completion",
+        choices=("bash", "zsh"),
+        help="print a script for the shell, which then completes command lines (needs shtab)",
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, text in COMMANDS.items():
-        if name == chosen:
+        if name in chosen:
             _add_command(commands, name, text)
         elif name != "ablate-run":
             commands.add_parser(name, help=text)
