@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--predictions-output-file",
         type=location,
         metavar="FILE",
-        help="write the predictions for the official scorer",
+        help="also write the predictions: for the official scorer (squad, srl, coref), else in AllenNLP's format",
     )
     add(
         "--batch-size",
