@@ -151,7 +151,8 @@ TYPES = {
         [True, False],
     ),
     "choice": Type(
-        "BlankSpacyTokenizer.language ColumnReader.language activation at chosen format"
+        "BlankSpacyTokenizer.language ColumnReader.language SnliReader.language"
+        " SquadReader.language SquadTokenizer.language activation at chosen format"
         " executor head_values input_format layer_norm mix mode paragraphs pieces"
         " pooling precision scale source start_method state stored tag threshold_mode"
         " tokenization unknown",
