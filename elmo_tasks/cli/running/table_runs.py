@@ -165,7 +165,11 @@ def dry_run(session: Session) -> str:
     """The changes of each row, the files that it lacks, and the estimated time."""
     session.check()
     lines = [session.table.title]
+    without = 0  # rows that lack files
     for row in session.rows:
+        missing = missing_files(row, session)
+        if missing or session.planner.is_missing(row):
+            without += 1
         if row.missing:
             lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
         elif session.planner.is_missing(row):
@@ -179,11 +183,15 @@ def dry_run(session: Session) -> str:
             lines.append(f"{row.name}: {row.config.name}; {state}")
             for change in session.planner.differences(row):
                 lines.append(f"    {change}")
-            for problem in missing_files(row, session):
+            for problem in missing:
                 lines.append(f"    {problem}")
     lines.append(
         f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
     )
+    if without:
+        lines.append(
+            f"{without} of {len(session.rows)} rows need files that do not exist"
+        )
     return "\n".join(lines)
 
 
