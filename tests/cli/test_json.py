@@ -114,7 +114,7 @@ def test_probes(shown: Any, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("the cook bakes .\nthe sailor bakes .\n")
     near = shown("probe", "neighbors", "bakes", "--corpus", corpus, *model).document
-    assert near["source"]["words"][near["source"]["place"]] == "bakes"
+    assert near["source"]["words"][near["source"]["position"]] == "bakes"
     assert near["neighbors"][0]["number"] == 2 and near["words"] is None
     short = tmp_path / "short.conllu"
     short.write_text(POS.read_text("utf-8").split("\n\n")[0] + "\n\n", "utf-8")

@@ -222,7 +222,7 @@ CALLS = [
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
         " --precision bfloat16 --state carry --device cpu --download-limit 1 --json",
-        prints="mean",
+        prints="geometric",
     ),
     Call(
         "bilm surprisal {text} --model {bilm_run} --output {out}/words.tsv --sentences"
