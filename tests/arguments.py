@@ -151,7 +151,8 @@ TYPES = {
         [True, False],
     ),
     "choice": Type(
-        "BlankSpacyTokenizer.language ColumnReader.language activation at chosen format"
+        "BlankSpacyTokenizer.language ColumnReader.language SnliReader.language"
+        " SquadReader.language SquadTokenizer.language activation at chosen format"
         " executor head_values input_format layer_norm mix mode paragraphs pieces"
         " pooling precision scale source start_method state stored tag threshold_mode"
         " tokenization unknown",
@@ -232,8 +233,11 @@ TYPES = {
     "any": Type(
         "ablate.rows address BiLanguageModel.bilm check_components.width"
         " ConcatenatedVectors.parts CorefPredictor.frozen CorefPredictor.model"
+        " bilm-perplexity.device bilm-score.device bilm-surprisal.device elmo.device"
+        " evaluate.device predict.device probe-neighbors.device probe-pos.device"
+        " probe-wsd.device static.device"
         " download Elmo.layers ElmoTokenEmbedder.mix Encoder.input_dim"
-        " Encoder.output_dim group host keep models.remove models.text overrides"
+        " Encoder.output_dim group host include_package keep models.remove models.text overrides"
         " PairPredictor.frozen PairPredictor.model perplexity.files"
         " perplexity.model predictor prepare.inputs regions"
         " ResumableTrainer.model sentence_losses.model SentencePredictor.frozen"

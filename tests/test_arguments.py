@@ -231,9 +231,7 @@ def commands() -> Iterator[tuple[str, list[argparse.Action]]]:
         module = importlib.import_module(f"elmo_tasks.cli.{command.replace('-', '_')}")
         parser = argparse.ArgumentParser()
         module.add_arguments(parser)
-        limit = parser.add_argument("--download-limit")
-        for line, found in options(command, parser):
-            yield line, [one for one in found if one is not limit or line == command]
+        yield from options(command, parser)
 
 
 def texts(one: Type) -> list[str]:

@@ -95,7 +95,7 @@ print(Path("raw.txt").read_text()[:220])
 # official format.
 
 # %% language="bash"
-# elmo-tasks bilm prepare raw.txt -o text --language xx --heldout 20 &> prepare.log && ls text
+# elmo-tasks bilm prepare raw.txt --output text --language xx --heldout 20 &> prepare.log && ls text
 # elmo-tasks train bilm --scale mini -s out/bilm -o '{
 #   "train_data_path": "text/train.*", "vocabulary.files": "text/train.*", "validation_data_path": "text/heldout.*",
 #   "data_loader.batch_size": 16, "data_loader.steps_per_epoch": 60, "trainer.num_epochs": 6,

@@ -2,7 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import location, path
+from elmo_tasks.cli.arguments import add_download_limit, add_packages, location, path
 from elmo_tasks.errors import ALLENNLP, needs
 from elmo_tasks.resources import SCALES
 from elmo_tasks.settings import Size, number
@@ -100,6 +100,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="only show the rows, their changes, missing files and the estimated time",
     )
+    add_download_limit(parser)
+    add_packages(parser)
     parser.set_defaults(func=ablate)
 
 

@@ -6,7 +6,7 @@ command for each run.
 import argparse
 import sys
 
-from elmo_tasks.cli.arguments import location
+from elmo_tasks.cli.arguments import add_packages, location
 from elmo_tasks.errors import ALLENNLP, needs
 from elmo_tasks.settings import Size, number
 
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="resume although files that the run reads have changed since it began",
     )
+    add_packages(parser)
     parser.set_defaults(func=run)
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from elmo_tasks.errors import shown
-from elmo_tasks.settings import Device, PathLike, expected, number
+from elmo_tasks.settings import PathLike, Positive, expected, number
 
 STANDARD_INPUT = "-"
 """The name of an input file that stands for the standard input."""
@@ -28,7 +28,63 @@ def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
     Makes a command with actions, such as `elmo-tasks bilm export`. Without an action
     there is no `func`, and the command's help is printed.
     """
-    return parser.add_subparsers(title="Actions", metavar="")
+    return parser.add_subparsers(title="actions", metavar="ACTION")
+
+
+def with_arguments(
+    parser: argparse.ArgumentParser,
+) -> list[argparse.ArgumentParser]:
+    """The parsers of a command's actions; of a command without any, its own."""
+    for argument in parser._actions:
+        if isinstance(argument, argparse._SubParsersAction):
+            return list(argument.choices.values())
+    return [parser]
+
+
+def add_verbosity(parser: argparse.ArgumentParser) -> None:
+    """Adds `--quiet` and `--verbose`, which all commands have."""
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="print errors and results alone: no progress, no warnings",
+    )
+    one.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print what the log tells at level INFO",
+    )
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """Adds `--json`, with which a command calls `print_document`."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document instead of text"
+    )
+
+
+def add_download_limit(parser: argparse.ArgumentParser) -> None:
+    """Adds `--download-limit`, for commands that may download."""
+    parser.add_argument(
+        "--download-limit",
+        metavar="GB",
+        type=number(Positive),
+        help="largest file to download, in 10^9 bytes (default: the size in the list of"
+        " models, else 4)",
+    )
+
+
+def add_packages(parser: argparse.ArgumentParser) -> None:
+    """Adds `--include-package`, for commands that construct what configs name."""
+    parser.add_argument(
+        "--include-package",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="import a package that registers more classes; can be repeated",
+    )
 
 
 def add_model(parser: argparse.ArgumentParser, file: str) -> None:
@@ -47,13 +103,7 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         metavar="FILE",
         help="use these weights instead of those in the archive",
     )
-    add(
-        "--cuda-device",
-        type=number(Device),
-        default=-1,
-        metavar="N",
-        help="number of the GPU, or -1 for the CPU (default)",
-    )
+    add_device(parser)
     add(
         "-o",
         "--overrides",
@@ -62,6 +112,16 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         help="changes to the archive's config, as for elmo-tasks train",
     )
     add_loading(parser)
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Adds `--device`, whose value `opened_device` takes."""
+    parser.add_argument(
+        "--device",
+        default="auto",
+        metavar="DEVICE",
+        help="auto: a GPU of CUDA if there is one, else the CPU (default); or cpu, cuda:0, ..., mps (untested)",
+    )
 
 
 def replacement(text: str) -> tuple[str, str]:
@@ -81,6 +141,8 @@ def add_loading(parser: argparse.ArgumentParser) -> None:
         help="compute AllenNLP's ELMo (elmo_token_embedder) with the biLM of elmo-tasks",
     )
     add_allow_downloads(parser)
+    add_download_limit(parser)
+    add_packages(parser)
 
 
 def add_local(parser: argparse.ArgumentParser) -> None:

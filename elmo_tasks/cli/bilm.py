@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
-from elmo_tasks.cli.arguments import add_actions, location
+from elmo_tasks.cli.arguments import (
+    add_actions,
+    add_device,
+    add_download_limit,
+    add_json,
+    location,
+)
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
@@ -102,8 +108,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         help="a file, a pattern or a folder",
     )
     add(
-        "-o",
-        "--out",
+        "--output",
         type=location,
         metavar="DIR",
         required=True,
@@ -134,25 +139,24 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
 
 
 def _prepare(args: argparse.Namespace) -> None:
-    from tqdm import tqdm
-
     from elmo_tasks.pretraining.text.prepare import prepare
     from elmo_tasks.pretraining.text.splits import SPLITS
+    from elmo_tasks.system.terminal import terminal_bar
 
     names = ("language", "paragraphs", "text_field", "heldout", "workers")
     options = {name: getattr(args, name) for name in names}
     try:
-        with tqdm(desc="files", disable=None) as bar:
+        with terminal_bar(desc="files") as bar:
 
             def progress(done: int, total: int) -> None:
                 bar.total = total
                 bar.update(done - bar.n)
 
-            prepared = prepare(args.inputs, args.out, progress=progress, **options)
+            prepared = prepare(args.inputs, args.output, progress=progress, **options)
     except KeyboardInterrupt:
         raise Interrupted("the same command resumes") from None
     for split in SPLITS:
-        _print_counts(args.out, split, [getattr(one, split) for one in prepared])
+        _print_counts(args.output, split, [getattr(one, split) for one in prepared])
     documents = sum([one.documents for one in prepared])
     print(f"read {documents:,} documents in {len(prepared):,} files")
     for paragraphs, text in _PARAGRAPHS.items():
@@ -265,27 +269,36 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         default="float32",
         help=precision,
     )
+    add_device(parser)
+    add_json(parser)
+    add_download_limit(parser)
 
 
 def _perplexity(args: argparse.Namespace) -> None:
-    import torch
     from tqdm import tqdm
 
+    from elmo_tasks.cli.running.documents import print_document
     from elmo_tasks.cli.running.perplexities import (
         HEADER,
+        perplexity_document,
         perplexity_line,
         weights_line,
     )
+    from elmo_tasks.elmo.devices import opened_device
     from elmo_tasks.pretraining.export import load_trained, packed
     from elmo_tasks.pretraining.scores.perplexity import perplexity
     from elmo_tasks.pretraining.text.sentences import expand_files
+    from elmo_tasks.system.terminal import terminal_bar
 
     files = expand_files(args.files)
-    trained = packed(load_trained(args.model), args.precision, torch.device("cpu"))
-    print(weights_line(trained))
-    print(HEADER)
+    device = opened_device(args.device)
+    trained = packed(load_trained(args.model), args.precision, device)
+    if not args.json:
+        print(weights_line(trained))
+        print(HEADER)
+    reports = []
     unit = " sentences" if args.state == RESET else " batches"
-    with tqdm(unit=unit, disable=None, leave=False) as bar:
+    with terminal_bar(unit=unit, leave=False) as bar:
         for name, found in perplexity(
             trained.model,
             trained.vocabulary,
@@ -295,5 +308,9 @@ def _perplexity(args: argparse.Namespace) -> None:
             max_tokens=args.max_tokens,
             progress=bar.update,
         ):
-            with tqdm.external_write_mode():
-                print(perplexity_line(name, found), flush=True)
+            reports.append((name, found))
+            if not args.json:
+                with tqdm.external_write_mode():
+                    print(perplexity_line(name, found), flush=True)
+    if args.json:
+        print_document(perplexity_document(trained, reports))

@@ -2,7 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import location
+from elmo_tasks.cli.arguments import add_json, location
 from elmo_tasks.cli.bilm_surprisal import add_model_options
 from elmo_tasks.option_values import PAIR_GROUP
 
@@ -34,8 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     group = f"field with the group of a pair, whose accuracy is also printed (default: {PAIR_GROUP})"
     add("--group", metavar="NAME", default=PAIR_GROUP, help=group)
     out = "also write a table with the surprisal of each pair's sentences, in bits"
-    add("-o", "--out", type=location, metavar="OUT", help=out)
+    add("--output", type=location, metavar="OUT", help=out)
     add_model_options(parser, model_help)
+    add_json(parser)
     add("--force", action="store_true", help="replace an existing file")
 
 

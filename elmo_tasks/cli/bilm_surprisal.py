@@ -2,8 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import location
-from elmo_tasks.cli.layer_sources import add_device
+from elmo_tasks.cli.arguments import add_device, add_download_limit, location
 from elmo_tasks.option_values import CARRY, RESET, InferencePrecision
 from elmo_tasks.settings import choices
 
@@ -54,10 +53,11 @@ def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
         help=precision,
     )
     add_device(parser)
+    add_download_limit(parser)
 
 
 def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
-    """The arguments of `elmo-tasks bilm surprisal FILE... -o OUT`."""
+    """The arguments of `elmo-tasks bilm surprisal FILE... --output OUT`."""
     parser.set_defaults(func=run)
     add = parser.add_argument
     text = (
@@ -66,8 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     )
     add("files", type=location, metavar="FILE", nargs="+", help=text)
     add(
-        "-o",
-        "--out",
+        "--output",
         type=location,
         metavar="OUT",
         required=True,

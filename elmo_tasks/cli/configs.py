@@ -9,8 +9,9 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from elmo_tasks.cli.arguments import path
+from elmo_tasks.cli.arguments import add_json, path
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, fixtures_root
 
@@ -22,7 +23,9 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks configs [--copy DIR]`."""
-    parser.add_argument(
+    one = parser.add_mutually_exclusive_group()
+    add_json(one)
+    one.add_argument(
         "--copy",
         type=path,
         metavar="DIR",
@@ -33,8 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def configs(args: argparse.Namespace) -> None:
     """Print the list, or copy the files."""
+    from elmo_tasks.cli.running.documents import print_document
+
     if args.copy is None:
-        print("\n".join(listed()))
+        found = found_configs()
+        if args.json:
+            print_document(found)
+        else:
+            print("\n".join(_lines(found)))
         return
     if args.copy.exists():
         raise InputError("expected a new folder, got an existing one", file=args.copy)
@@ -46,23 +55,36 @@ def configs(args: argparse.Namespace) -> None:
     )
 
 
-def listed() -> Iterator[str]:
+def found_configs() -> dict[str, list[dict[str, Any]]]:
     """
-    Lines: each config with its task and what it needs at each scale, then the tables.
+    The `configs`, each with its `name`, `title` and the files that it `needs` at each
+    scale, and the `tables`.
     """
     from elmo_tasks.training.config import files_needed
 
     root = configs_root()
+    configs = []
     for file in sorted((root / "paper").glob("*.jsonnet")):
-        yield f"{file.stem}: {_title(file)}"
-        for folder in SCALES:
-            config = root / folder / file.name
+        needs = {}
+        for scale in SCALES:
+            config = root / scale / file.name
             if config.is_file():
-                needed = ", ".join(files_needed(config)) or "needs nothing"
-                yield f"  {folder:5}  {needed}"
-    yield "tables"
+                needs[scale] = list(files_needed(config))
+        configs.append({"name": file.stem, "title": _title(file), "needs": needs})
+    tables = []
     for file in sorted((root / "tables").glob("*.jsonnet")):
-        yield f"  {file.stem}: {_title(file)}"
+        tables.append({"name": file.stem, "title": _title(file)})
+    return {"configs": configs, "tables": tables}
+
+
+def _lines(found: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    for config in found["configs"]:
+        yield f"{config['name']}: {config['title']}"
+        for scale, files in config["needs"].items():
+            yield f"  {scale:5}  {', '.join(files) or 'needs nothing'}"
+    yield "tables"
+    for table in found["tables"]:
+        yield f"  {table['name']}: {table['title']}"
 
 
 def _title(file: Path) -> str:

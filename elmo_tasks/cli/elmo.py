@@ -5,8 +5,8 @@ numpy and h5py.
 
 import argparse
 
-from elmo_tasks.cli.arguments import location
-from elmo_tasks.cli.layer_sources import add_device, add_source_options
+from elmo_tasks.cli.arguments import add_device, location
+from elmo_tasks.cli.layer_sources import add_source_options
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.option_values import OUTPUTS, BatchSizes, InferencePrecision, Pooling
 from elmo_tasks.settings import Size, annotations, choices, number

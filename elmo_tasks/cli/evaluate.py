@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--predictions-output-file",
         type=location,
         metavar="FILE",
-        help="write the predictions for the official scorer",
+        help="also write the predictions: for the official scorer (squad, srl, coref), else in AllenNLP's format",
     )
     add(
         "--batch-size",
@@ -47,10 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def evaluate(args: argparse.Namespace) -> None:
     """Print the scores, after a check of the options."""
+    from elmo_tasks.elmo.devices import cuda_number, opened_device
     from elmo_tasks.training.archives.loading import load_archive, score
-    from elmo_tasks.training.checks.files import require_device
 
-    require_device(args.cuda_device)
+    device = cuda_number(opened_device(args.device))
     if not args.input_file:
         raise InputError("expected a file to evaluate, got an empty name")
     read = model_files(args)
@@ -62,7 +62,7 @@ def evaluate(args: argparse.Namespace) -> None:
         check_output_path(output, read=read, device=True)
     archive = load_archive(
         args.archive_file,
-        cuda_device=args.cuda_device,
+        cuda_device=device,
         overrides=args.overrides,
         weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,

@@ -6,8 +6,9 @@ contains and needs. Only the second needs AllenNLP.
 import argparse
 import os
 import platform
+from typing import Any
 
-from elmo_tasks.cli.arguments import add_local, location
+from elmo_tasks.cli.arguments import add_download_limit, add_json, add_local, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 from elmo_tasks.version import __version__
@@ -40,54 +41,104 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="describe this model.tar.gz instead, and say what it needs; builds no model",
     )
     add_local(parser)
+    add_json(parser)
+    add_download_limit(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each."""
+    from elmo_tasks.cli.running.documents import print_document
+
     if args.archive_file:
-        _describe(args.archive_file, dict(args.local))
-        return
+        found = _archive(args.archive_file, dict(args.local))
+        lines = lines_of_archive
+    else:
+        found = _machine()
+        lines = _lines_of_machine
+    if args.json:
+        print_document(found)
+    else:
+        print("\n".join(lines(found)))
+
+
+def _machine() -> dict[str, Any]:
+    """What the versions, the processor and the data root are."""
     import torch
 
     from elmo_tasks.elmo.devices import cpu_products, cpu_type
 
-    print(
-        f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    )
-    print(", ".join([f"{name} {_version(name)}" for name in PACKAGES]))
-    print(
-        f"CPU: {cpu_type()}; {os.cpu_count()} cores, {torch.get_num_threads()} threads"
-    )
-    print(f"vector units: {cpu_products()}")
     numbers = range(torch.cuda.device_count())
-    names = [torch.cuda.get_device_name(number) for number in numbers]
-    print(f"GPU: {', '.join(names) or 'none'}")
+    found: dict[str, Any] = {
+        "elmo_tasks": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "cpu": cpu_type(),
+        "vector_units": cpu_products(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "gpus": [torch.cuda.get_device_name(number) for number in numbers],
+        "data": None,
+        "problem": None,  # of the data root
+    }
     try:
-        root = data_root()
+        found["data"] = data_root()
     except InputError as error:
-        print(f"data: {error}")
-    else:
-        shown = f"none, {DATA_VARIABLE} is not set"
-        if root is not None:
-            shown = str(root)
-        print(f"data: {shown}")
+        found["problem"] = str(error)
+    return found
 
 
-def _describe(file: str, local: dict[str, str]) -> None:
+def _lines_of_machine(found: dict[str, Any]) -> list[str]:
+    packages = []
+    for name, version in found["packages"].items():
+        packages.append(f"{name} {version or 'not installed'}")
+    data = found["problem"] or found["data"] or f"none, {DATA_VARIABLE} is not set"
+    return [
+        f"elmo-tasks {found['elmo_tasks']}, Python {found['python']}, {found['platform']}",
+        ", ".join(packages),
+        f"CPU: {found['cpu']}; {found['cores']} cores, {found['threads']} threads",
+        f"vector units: {found['vector_units']}",
+        f"GPU: {', '.join(found['gpus']) or 'none'}",
+        f"data: {data}",
+    ]
+
+
+def _archive(file: str, local: dict[str, str]) -> dict[str, Any]:
     from elmo_tasks.host import register_classes
 
     register_classes()
     from elmo_tasks.training.archives.info import describe
 
-    for line in describe(file, local):
-        print(line)
+    return describe(file, local)
 
 
-def _version(name: str) -> str:
+def lines_of_archive(found: dict[str, Any]) -> list[str]:
+    """What `describe` gives, as text."""
+    tensors, numbers = found["tensors"], found["numbers"]
+    words = []
+    for name, count in found["vocabulary"].items():
+        words.append(f"{name} {count:,}")
+    predictor = found["predictor"] or "none, so predict needs --use-dataset-reader"
+    lines = [
+        f"model: {found['model']}, {numbers:,} numbers in {tensors:,} tensors",
+        f"dataset reader: {found['dataset_reader']}",
+        f"predictor: {predictor}",
+        f"trained with: AllenNLP {found['allennlp'] or '(unknown version)'}",
+        f"vocabulary: {', '.join(words) or 'empty'}",
+    ]
+    for need in found["needs"]:
+        if need["found"] is not None:
+            lines.append(f"needs: {need['name']}, found: {need['found']}")
+        else:
+            lines.append(f"needs: {need['what']} {need['name']}, {need['advice']}")
+    return lines
+
+
+def _version(name: str) -> str | None:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return None

@@ -6,14 +6,12 @@ or ELMoForManyLangs.
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from elmo_tasks.cli.arguments import location
+from elmo_tasks.cli.arguments import add_download_limit, location
 from elmo_tasks.errors import needs
 from elmo_tasks.option_values import MODEL_FORMS, Pieces
-from elmo_tasks.settings import Device, choices, meaning, number
+from elmo_tasks.settings import choices, meaning
 
 if TYPE_CHECKING:
-    import torch
-
     from elmo_tasks.elmo.layers import Layers
 
 _KEYS = ("model", "pieces")
@@ -24,32 +22,10 @@ MODEL_HELP = (
 )
 
 
-def add_device(parser: argparse.ArgumentParser) -> None:
-    """Adds `--cuda-device`."""
-    parser.add_argument(
-        "--cuda-device",
-        type=number(Device),
-        default=-1,
-        metavar="N",
-        help="number of the GPU, or -1 for the CPU (default)",
-    )
-
-
-def device_of(args: argparse.Namespace) -> "torch.device":
-    """The device of `--cuda-device`. Raises `InputError` if there is no such GPU."""
-    import torch
-
-    from elmo_tasks.training.checks.files import require_device
-
-    require_device(args.cuda_device)
-    if args.cuda_device < 0:
-        return torch.device("cpu")
-    return torch.device(f"cuda:{args.cuda_device}")
-
-
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
     parser.add_argument("--model", type=location, metavar="MODEL", help=MODEL_HELP)
+    add_download_limit(parser)
     parser.add_argument("--pieces", help=meaning(Pieces), choices=choices(Pieces))
 
 
@@ -58,10 +34,11 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> "Lay
     The layers of the source that the options name, on their device. Raises `InputError`
     if the options do not go together, a file is invalid, or there is no such device.
     """
+    from elmo_tasks.elmo.devices import opened_device
     from elmo_tasks.elmo.layers import Layers
     from elmo_tasks.elmo.sources.types import SourceSettings
 
-    device = device_of(args)
+    device = opened_device(args.device)
     given: dict[str, Any] = {"precision": precision}
     for key in _KEYS:
         value = getattr(args, key)

@@ -9,6 +9,7 @@ that arguments share with that function are in `elmo_tasks.option_values`.
 """
 
 import argparse
+import difflib
 import importlib
 import logging
 import os
@@ -16,9 +17,11 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, redirect_stdout
 from types import FrameType
 from typing import Any, NoReturn
 
+from elmo_tasks.cli.arguments import add_verbosity, with_arguments
 from elmo_tasks.cli.streams import (
     discard_unwritten,
     escape_other_characters,
@@ -30,8 +33,8 @@ from elmo_tasks.errors import (
     Interrupted,
     needs,
     one_line,
+    shown,
 )
-from elmo_tasks.settings import Positive, number
 from elmo_tasks.version import __version__
 
 COMMANDS = {
@@ -61,8 +64,14 @@ LIGHT = ("elmo", "static", "bilm", "probe", "configs", "models", "info", "data")
 IN_OTHER_PROCESSES = ("serve",)
 """Commands that load AllenNLP in processes of their own."""
 
-TO_FILES = ("train", "ablate", "ablate-run", "bilm", "elmo", "static")
-"""Commands whose results are files: they go on when nobody reads what they print."""
+TO_FILES = (
+    *("train", "ablate", "ablate-run", "elmo", "static"),
+    *("bilm prepare", "bilm export", "bilm random", "bilm surprisal"),
+)
+"""
+Commands whose results are files: they go on when nobody reads what they print, and with
+`--quiet` print nothing.
+"""
 
 ENDING = ("SIGTERM", "SIGHUP")
 """
@@ -70,16 +79,27 @@ Signals that end a command as Ctrl-C does, so that it removes its temporary file
 closed terminal sends SIGHUP.
 """
 
-DOWNLOAD_LIMIT = (
-    "largest file to download, in 10^9 bytes (default: the size in the list of models,"
-    " else 4)"
-)
-PACKAGES = "import a package that registers more classes; can be repeated"
+LOG_VARIABLE = "ALLENNLP_LOG_LEVEL"
+"""AllenNLP's variable for the level of the log, which child processes inherit."""
+
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, with the exit status 2."""
+    """
+    A parser whose errors are one line, with the exit status 2. That of a mistyped
+    command or action tells the nearest.
+    """
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        names = list(action.choices or ())
+        if isinstance(action, argparse._SubParsersAction) and value not in names:
+            near = difflib.get_close_matches(value, names, n=1)
+            problem = f"got {shown(value)}; nearest: {''.join(near)}"
+            if not near:
+                problem = f"expected one of {', '.join(names)}, got {shown(value)}"
+            raise argparse.ArgumentError(action, problem)
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
@@ -101,14 +121,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = list(argv)
     open_closed_streams()
     escape_other_characters()
-    is_to_file = bool(arguments) and arguments[0] in TO_FILES
     asks_for_help = "--help" in arguments or "-h" in arguments
-    outlast_readers(output=is_to_file and not asks_for_help)
+    outlast_readers(output=_is_to_files(arguments) and not asks_for_help)
     received: list[int] = []
     _end_by_signals(received.append)
     logging.basicConfig(
         format="%(levelname)s: %(message)s",
-        level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"),
+        level=os.environ.get(LOG_VARIABLE, "WARNING"),
     )
     logging.getLogger("filelock").setLevel(logging.WARNING)
     # AllenNLP's trainer causes this one.
@@ -157,16 +176,19 @@ def run(arguments: list[str]) -> None:
     name = None
     if arguments and arguments[0] in COMMANDS:
         name = arguments[0]
-    if name in ("train", "ablate-run") and not sys.stderr.isatty():
-        os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
-    parser, commands = parsers(name)
+    chosen = [] if name is None else [name]
+    parser, commands = parsers(*chosen)
     args = parser.parse_args(arguments)
+    if args.print_completion is not None:
+        _print_completion(args.print_completion)
+        return
     if name is None:
         parser.print_help()
         return
     if "func" not in args:  # an action is missing
         commands[name].print_help()
         return
+    _set_verbosity(args)
     if name not in LIGHT and name not in IN_OTHER_PROCESSES:
         from elmo_tasks.host import register_classes
 
@@ -174,17 +196,49 @@ def run(arguments: list[str]) -> None:
     from elmo_tasks.formats.fetching.fetch import set_download_limit
 
     set_download_limit(args.download_limit)
-    if name not in LIGHT:
-        args.func(args)
-        return
-    with needs(ALLENNLP):  # of the core, such as torch
+    with ExitStack() as entered:
+        if name in LIGHT:
+            entered.enter_context(needs(ALLENNLP))  # of the core, such as torch
+        if args.quiet and _is_to_files(arguments):
+            null = entered.enter_context(open(os.devnull, "w"))
+            entered.enter_context(redirect_stdout(null))
         args.func(args)
 
 
-def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
+def _print_completion(shell: str) -> None:
+    from elmo_tasks.cli.running.completion import print_completion
+
+    parser, commands = parsers(*[name for name in COMMANDS if name != "ablate-run"])
+    print_completion(shell, parser, commands.values())
+
+
+def _is_to_files(arguments: list[str]) -> bool:
+    """Whether the first words of a command line are one of `TO_FILES`."""
+    return bool({" ".join(arguments[:1]), " ".join(arguments[:2])} & set(TO_FILES))
+
+
+def _set_verbosity(args: argparse.Namespace) -> None:
     """
-    The parser of `elmo-tasks` and those of the commands by name. Only that of the
-    chosen command has arguments, since they import its module.
+    The level of the log, and whether libraries show bars. Both are also variables,
+    since some libraries read them when they are imported, as child processes do.
+    """
+    level = None
+    if args.quiet:
+        level = "ERROR"
+    elif args.verbose:
+        level = "INFO"
+    if level is not None:
+        os.environ[LOG_VARIABLE] = level
+        logging.getLogger().setLevel(level)
+    if args.quiet or not sys.stderr.isatty():
+        os.environ["TQDM_DISABLE"] = "1"
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+
+
+def parsers(*chosen: str) -> tuple[Parser, dict[str, Parser]]:
+    """
+    The parser of `elmo-tasks` and those of the commands by name. Only those of the
+    chosen commands have arguments, since they import their modules.
     """
     others = [name for name in COMMANDS if name not in (*LIGHT, "ablate-run")]
     parser = Parser(
@@ -192,12 +246,18 @@ def parsers(chosen: str | None = None) -> tuple[Parser, dict[str, Parser]]:
         description="ELMo: vectors of a text, the six task models, the biLM and the paper's tables.",
         epilog=f"{', '.join(others)} need AllenNLP: pip install {ALLENNLP}",
     )
+    parser.set_defaults(include_package=(), download_limit=None)
     parser.add_argument(
         "--version", action="version", version=f"elmo-tasks {__version__}"
     )
+    parser.add_argument(
+        "--print-completion",
+        choices=("bash", "zsh"),
+        help="print a script for the shell, which then completes command lines (needs shtab)",
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, text in COMMANDS.items():
-        if name == chosen:
+        if name in chosen:
             _add_command(commands, name, text)
         elif name != "ablate-run":
             commands.add_parser(name, help=text)
@@ -208,19 +268,11 @@ def _add_command(
     parsers: "argparse._SubParsersAction[Parser]", name: str, text: str
 ) -> None:
     """
-    Adds a command with its own arguments and those of all commands. Imports its module.
+    Adds a command with its own arguments and those of all commands, which its actions
+    have, if there are any. Imports its module.
     """
     module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
     parser = parsers.add_parser(name, description=module.DESCRIPTION, help=text)
     module.add_arguments(parser)
-    parser.add_argument(
-        "--download-limit", metavar="GB", type=number(Positive), help=DOWNLOAD_LIMIT
-    )
-    if name not in LIGHT:
-        parser.add_argument(
-            "--include-package",
-            metavar="NAME",
-            action="append",
-            default=[],
-            help=PACKAGES,
-        )
+    for one in with_arguments(parser):
+        add_verbosity(one)

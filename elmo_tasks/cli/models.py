@@ -2,6 +2,7 @@
 
 import argparse
 
+from elmo_tasks.cli.arguments import add_download_limit, add_json
 from elmo_tasks.errors import InputError
 
 DESCRIPTION = (
@@ -29,12 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_argument(
         "--remove", metavar="NAME", help="remove a model from the cache"
     )
+    add_json(parser)
+    add_download_limit(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """List the models, or do what the options say with one of them."""
-    from elmo_tasks.cli.running.model_list import download, print_list
+    from elmo_tasks.cli.running.documents import print_document
+    from elmo_tasks.cli.running.model_list import download, print_models
     from elmo_tasks.formats.fetching.model_cache import remove_model
 
     if args.text and (args.download or args.remove):
@@ -42,9 +46,12 @@ def run(args: argparse.Namespace) -> None:
             f"expected no text with --download or --remove, got {args.text!r}"
         )
     if args.download is not None:
-        download(args.download)
+        download(args.download, as_json=args.json)
     elif args.remove is not None:
         removed = remove_model(args.remove)
-        print(f"{args.remove}: removed {removed:,} bytes")
+        if args.json:
+            print_document({"name": args.remove, "removed_bytes": removed})
+        else:
+            print(f"{args.remove}: removed {removed:,} bytes")
     else:
-        print_list(args.text)
+        print_models(args.text, as_json=args.json)

@@ -46,11 +46,11 @@ def predict(args: argparse.Namespace) -> None:
     loaded.
     """
     from elmo_tasks.cli.running.line_predictions import LinePredictions
+    from elmo_tasks.elmo.devices import cuda_number, opened_device
     from elmo_tasks.formats.text.text_files import open_binary
     from elmo_tasks.training.archives.loading import explained, load_archive
     from elmo_tasks.training.archives.old.blank_spacy import require_tags
     from elmo_tasks.training.archives.predictors import default_predictor, predictor_of
-    from elmo_tasks.training.checks.files import require_device
 
     if args.silent and not args.output_file:
         raise InputError("--silent needs --output-file: the predictions would be lost")
@@ -60,10 +60,10 @@ def predict(args: argparse.Namespace) -> None:
     if args.output_file:
         read = [*model_files(args), file]
         check_output_path(args.output_file, read=read, device=True)
-    require_device(args.cuda_device)
+    device = cuda_number(opened_device(args.device))
     archive = load_archive(
         args.archive_file,
-        cuda_device=args.cuda_device,
+        cuda_device=device,
         overrides=args.overrides,
         weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,

@@ -16,7 +16,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `elmo-tasks static CORPUS -o OUT`."""
+    """The arguments of `elmo-tasks static CORPUS --output OUT`."""
     parser.add_argument(
         "corpus",
         type=location,
@@ -25,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="UTF-8 text with one sentence per line, or a table (--column), also gzip",
     )
     parser.add_argument(
-        "-o",
         "--output",
         type=location,
         metavar="OUT",

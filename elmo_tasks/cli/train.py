@@ -6,7 +6,7 @@ archive.
 import argparse
 from pathlib import Path
 
-from elmo_tasks.cli.arguments import location
+from elmo_tasks.cli.arguments import add_download_limit, add_packages, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.resources import SCALES
@@ -64,6 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --recover: resume although files that the run reads have changed since it began",
     )
+    add_download_limit(parser)
+    add_packages(parser)
     parser.set_defaults(func=train)
 
 

@@ -1,4 +1,7 @@
-"""The device on which layers are computed."""
+"""
+The device on which layers and task models are computed: the one place that decides what
+`auto` is.
+"""
 
 import logging
 import platform
@@ -15,6 +18,8 @@ from elmo_tasks.bilm.packed_linear import can_pack
 from elmo_tasks.bilm.packed_weight import QuantizedWeight, weight_class
 from elmo_tasks.bilm.precision import has_bfloat16
 from elmo_tasks.errors import InputError, shown
+
+AUTO = "auto"
 
 _HINT = "the installed PyTorch can use no other device of this machine"
 
@@ -37,10 +42,10 @@ logger = logging.getLogger(__name__)
 
 def opened_device(chosen: str | int | torch.device | None) -> torch.device:
     """
-    A device such as `cpu` or `cuda:0`, a GPU's number, or for `None` the best one there
-    is. Raises `InputError` if this machine has no such device.
+    A device such as `cpu` or `cuda:0`, a GPU's number, or for `auto` or `None` the best
+    one there is. Raises `InputError` if this machine has no such device.
     """
-    if chosen is None:
+    if chosen is None or (isinstance(chosen, str) and chosen == AUTO):
         return best_device()
     found = None
     is_number = isinstance(chosen, Integral) and not isinstance(chosen, bool)
@@ -49,7 +54,7 @@ def opened_device(chosen: str | int | torch.device | None) -> torch.device:
         with suppress(RuntimeError, AssertionError, ValueError, ImportError):
             found = torch.empty(0, device=chosen).device
     if found is None or found.type == "meta":  # which has no values
-        names = " or ".join(devices_here())
+        names = " or ".join([AUTO, *devices_here()])
         raise InputError(f"device: expected {names}, got {shown(chosen)}", hint=_HINT)
     return found
 
@@ -65,19 +70,33 @@ def devices_here() -> list[str]:
 
 
 def best_device() -> torch.device:
-    """CUDA's current device, else Apple's GPU, else the CPU; logged once."""
+    """
+    CUDA's current device, else the CPU; logged once. Apple's GPU, which nobody has
+    tried, must be named.
+    """
     name = "cpu"
     if torch.cuda.is_available():
         name = f"cuda:{torch.cuda.current_device()}"
-    elif torch.backends.mps.is_available():
-        name = "mps"
     _log(name)
     return torch.device(name)
 
 
+def cuda_number(device: torch.device) -> int:
+    """
+    What AllenNLP calls a device: a GPU's number, or -1 for the CPU. Raises `InputError`
+    for others, on which it does not compute.
+    """
+    if device.type == "cpu":
+        return -1
+    if device.type != "cuda":
+        problem = f"device: expected the CPU or a GPU of CUDA, got {device}"
+        raise InputError(problem, hint="AllenNLP computes on no other")
+    return device.index
+
+
 @cache
 def _log(name: str) -> None:
-    logger.info("Elmo computes on %s, the best device there is", name)
+    logger.info("computing on %s, the best device there is", name)
 
 
 def cpu_type() -> str:

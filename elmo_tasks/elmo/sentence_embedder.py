@@ -18,7 +18,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import checked_ids
 from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
 from elmo_tasks.elmo.cache import CacheSettings
-from elmo_tasks.elmo.devices import opened_device
+from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import Card, CardSettings
@@ -94,7 +94,7 @@ class Elmo:
         cls,
         model: Optional[PathLike] = None,
         *,
-        device: str | int | torch.device | None = None,
+        device: str | int | torch.device | None = AUTO,
         tokenizer: Tokenizer = WHITESPACE,
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
@@ -121,7 +121,7 @@ class Elmo:
         options_file: Optional[PathLike] = None,
         weight_file: Optional[PathLike] = None,
         *,
-        device: str | int | torch.device | None = None,
+        device: str | int | torch.device | None = AUTO,
         tokenizer: Tokenizer = WHITESPACE,
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
@@ -136,8 +136,8 @@ class Elmo:
         # Parameters
 
         - `precision`: that of `BiLM`.
-        - `device`: such as `cpu` or `cuda:0`, a GPU's number, or `None` for the best
-          there is: `cuda`, then `mps`, else `cpu`.
+        - `device`: such as `cpu` or `cuda:0`, a GPU's number, or `auto`: a GPU of CUDA
+          if there is one, else the CPU. `mps` is untested.
         - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
         - `cache_limit_gb`: its largest size in 10^9 bytes; `None`: its present size
           plus nine tenths of the free disk.

@@ -4,6 +4,7 @@ word.
 """
 
 import gzip
+import logging
 import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,8 +29,11 @@ from elmo_tasks.formats.unpacking import compression, unpacked
 from elmo_tasks.formats.word2vec_binary import FLOAT, Entry, is_binary, read_binary
 from elmo_tasks.system.files import atomic_write
 
+logger = logging.getLogger(__name__)
+
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
+_NOT_TEXT = re.compile("[\udc80-\udcff]")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
 _CACHED = 2**16
@@ -44,7 +48,8 @@ def read_vectors(
     word, then `width` (D) numbers, separated by blanks. Words may contain blanks. A
     first line of two integers is word2vec's header. Blank lines are ignored. word2vec's
     binary format is detected after that header. With `words`, only these are returned,
-    and the numbers of others are not parsed.
+    and the numbers of others are not parsed. Words that are not UTF-8, which nobody can
+    ask for, are left out, and a warning says how many there are.
 
     Raises `InputError` as `open_text` and `read_binary` do; with the line, if it does
     not have `width` numbers, if one is not finite, or if the word is empty or begins or
@@ -54,12 +59,11 @@ def read_vectors(
         stream = unpacked(opened, file)
         if is_binary(stream, file):
             entries = read_binary(stream, file, width=width)
-            for number, entry in enumerate(entries, start=1):
-                word = _decoded(entry, number, file)
+            for number, word, entry in _decoded(entries, file):
                 if words is None or word in words:
                     yield word, _finite(entry.vector, file, number)
             return
-    lines = open_text(file, corpus_hint=VECTORS_HINT, keep_marks=True)
+    lines = open_text(file, corpus_hint=VECTORS_HINT, keep_marks=True, keep_bytes=True)
     for line, word, values in _entries(lines, width, file):
         if words is None or word in words:
             yield word, _vector(values, file, line)
@@ -117,9 +121,10 @@ def width_of(file: str | Path) -> int:
 def _entries(
     lines: Iterable[tuple[int, str]], width: int, file: str | Path
 ) -> Iterator[tuple[int, str, str]]:
-    """Line number, word, and its numbers as text."""
+    """Line number, word, and its numbers as text; without words that are not UTF-8."""
     count = 0
     header = None
+    broken: list[str] = []
     for number, line in lines:
         text = without_mark(line).rstrip(" \t")
         if not text:
@@ -131,8 +136,11 @@ def _entries(
                     raise _width_error(int(header[2]), width, text, file, number)
                 continue
         word, values = _split(text, width, file, number)
-        yield number, word, values
         count += 1
+        if _is_text(word):
+            yield number, word, values
+        else:
+            broken.append(f"that of line {number:,}")
     if header is not None and count != int(header[1]):
         problem = f"expected {header[1]} vectors as line 1 says, got {count}"
         raise InputError(problem, file=file, hint="is the file complete?")
@@ -140,6 +148,22 @@ def _entries(
         raise InputError(
             f"expected lines of a word and {width} numbers, got none", file=file
         )
+    _warn_of(broken, count, file)
+
+
+def _is_text(word: str) -> bool:
+    """Whether the word has no bytes that are not UTF-8; see `open_text`."""
+    return word.isascii() or _NOT_TEXT.search(word) is None
+
+
+def _warn_of(broken: Sequence[str], count: int, file: str | Path) -> None:
+    """Says which words are left out. Raises `InputError` if all are."""
+    if broken and len(broken) == count:
+        problem = f"expected words in UTF-8, got none of {count:,}"
+        raise InputError(problem, file=file, hint="is the file in Latin-1?")
+    if broken:
+        text = "%s: %d of %d words are not UTF-8, such as %s, and are left out"
+        logger.warning(text, file, len(broken), count, broken[0])
 
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
@@ -208,16 +232,25 @@ def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
     )
 
 
-def _decoded(entry: Entry, number: int, file: str | Path) -> str:
-    """The word of an entry of a binary file."""
-    try:
-        word = entry.word.decode()
-    except UnicodeDecodeError:
-        word = ""
-    if not word:
-        problem = f"expected word {number:,} in UTF-8, got {shown(entry.word)}"
-        raise InputError(problem, file=file)
-    return word
+def _decoded(
+    entries: Iterable[Entry], file: str | Path
+) -> Iterator[tuple[int, str, Entry]]:
+    """
+    The entries of a binary file, with their numbers and words; without those whose word
+    is not UTF-8.
+    """
+    number = 0
+    broken = []
+    for number, entry in enumerate(entries, start=1):
+        word = entry.word.decode("utf-8", "surrogateescape")
+        if not word:
+            problem = f"expected word {number:,}, got an empty one"
+            raise InputError(problem, file=file)
+        if _is_text(word):
+            yield number, word, entry
+        else:
+            broken.append(f"word {number:,}")
+    _warn_of(broken, number, file)
 
 
 def _finite(vector: bytes, file: str | Path, number: int | None = None) -> np.ndarray:
@@ -253,9 +286,8 @@ class VectorFile:
             self._is_binary = is_binary(opened, file)
             if self._is_binary:
                 entries = read_binary(opened, file, width=width)
-                for number, entry in enumerate(entries, start=1):
-                    decoded = _decoded(entry, number, file)
-                    self._offsets.setdefault(decoded.encode(), entry.offset)
+                for _, word, entry in _decoded(entries, file):
+                    self._offsets.setdefault(word.encode(), entry.offset)
                 return
             starts = array("Q")
             for number, word, _ in _entries(self._lines(opened, starts), width, file):
@@ -306,4 +338,5 @@ class VectorFile:
         for number, raw in raw_lines(opened, self.file):
             starts.append(start)
             start += len(raw)
-            yield number, decode_line(raw, self.file, number, keep_marks=True)
+            line = decode_line(raw, self.file, number, keep_marks=True, keep_bytes=True)
+            yield number, line

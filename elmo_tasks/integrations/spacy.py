@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from elmo_tasks.elmo.devices import cuda_number, opened_device
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.host import load_allennlp
@@ -31,9 +32,9 @@ class TaskComponent:
     `InputError` if its task has no spaCy annotation.
     """
 
-    def __init__(self, archive: str, cuda_device: int = -1) -> None:
+    def __init__(self, archive: str, device: str = "cpu") -> None:
         self.archive = archive
-        self.cuda_device = cuda_device
+        self.device = device
         Doc.set_extension("frames", default=None, force=True)
         Span.set_extension("cluster", default=None, force=True)
 
@@ -44,7 +45,8 @@ class TaskComponent:
         from elmo_tasks.training.archives.loading import load_archive
         from elmo_tasks.training.archives.predictors import predictor_of
 
-        archive = load_archive(self.archive, cuda_device=self.cuda_device)
+        number = cuda_number(opened_device(self.device))
+        archive = load_archive(self.archive, cuda_device=number)
         return predictor_of(archive)
 
     def __call__(self, doc: Doc) -> Doc:
@@ -87,7 +89,7 @@ class TaskComponent:
         self.archive = str(path / ARCHIVE)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.archive, self.cuda_device)
+        return type(self), (self.archive, self.device)
 
 
 class VectorComponent:
@@ -167,19 +169,18 @@ def _span(unit: Span, stretch: dict[str, Any], label: str) -> Span:
     )
 
 
-@Language.factory("elmo_tasks", default_config={"cuda_device": -1})
-def make_task(
-    nlp: Language, name: str, archive: str, cuda_device: int
-) -> TaskComponent:
+@Language.factory("elmo_tasks", default_config={"device": "cpu"})
+def make_task(nlp: Language, name: str, archive: str, device: str) -> TaskComponent:
     """
     The component `elmo_tasks`, which predicts with a trained model:
     `nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`. A saved pipeline
-    contains a copy of the archive.
+    contains a copy of the archive. It predicts on the CPU unless `device` names another
+    device.
     """
     is_loaded = name in nlp._meta.get("components", ())
     if not is_loaded and not Path(archive).exists():
         raise InputError("the archive does not exist", file=archive)
-    return TaskComponent(archive, cuda_device)
+    return TaskComponent(archive, device)
 
 
 @Language.factory(

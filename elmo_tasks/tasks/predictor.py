@@ -141,6 +141,12 @@ class TokenizedText(NamedTuple):
         return found
 
 
+def _language_of(dataset_reader: DatasetReader) -> str:
+    if isinstance(dataset_reader, LanguageReader):
+        return dataset_reader.language
+    return "en"
+
+
 class SentencePredictor(JsonLinesPredictor):
     """
     A predictor that takes `{"sentence": "raw text"}`, which is split by spaCy's rules
@@ -153,10 +159,7 @@ class SentencePredictor(JsonLinesPredictor):
         self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
     ) -> None:
         super().__init__(model, dataset_reader, frozen)
-        language = "en"
-        if isinstance(dataset_reader, LanguageReader):
-            language = dataset_reader.language
-        self._tokenizer = BlankSpacyTokenizer(language)
+        self._tokenizer = BlankSpacyTokenizer(_language_of(dataset_reader))
 
     def predict(self, sentence: str) -> dict[str, Any]:
         """The output for one sentence of raw text."""
@@ -176,14 +179,14 @@ class SentencePredictor(JsonLinesPredictor):
 class PairPredictor(JsonLinesPredictor):
     """
     A predictor of two texts, the first boxes of what it `takes`, each raw text, which
-    spaCy splits, or a list of words.
+    spaCy's rules for the reader's `language`, or English, split, or a list of words.
     """
 
     def __init__(
         self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
     ) -> None:
         super().__init__(model, dataset_reader, frozen)
-        self._tokenizer = BlankSpacyTokenizer()
+        self._tokenizer = BlankSpacyTokenizer(_language_of(dataset_reader))
 
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:

@@ -1,5 +1,6 @@
 """Tokenizers that need no downloaded model."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Annotated, Any
@@ -9,6 +10,22 @@ from overrides import overrides
 
 from elmo_tasks.formats.text.raw_text import blank_pipeline, expected_language
 from elmo_tasks.settings import checked
+
+Language = Annotated[str, expected_language]
+"""The code of a language that spaCy has rules for."""
+
+_UNSPLIT = re.compile(
+    # Thai, Lao, Myanmar, Khmer, Japanese and Chinese
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{8}"
+)
+
+
+def is_unsplit(word: str) -> bool:
+    """
+    Whether a word has eight letters in a row of a script without blanks between words,
+    as a clause has and hardly a word.
+    """
+    return not word.isascii() and _UNSPLIT.search(word) is not None
 
 
 @Tokenizer.register("elmo_tasks_spacy")
@@ -27,7 +44,7 @@ class BlankSpacyTokenizer(Tokenizer):
     """
 
     @checked
-    def __init__(self, language: Annotated[str, expected_language] = "en") -> None:
+    def __init__(self, language: Language = "en") -> None:
         self._language = language
 
     @cached_property

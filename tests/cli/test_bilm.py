@@ -79,7 +79,7 @@ def test_surprisal(
     ):
         bilm("perplexity", text, "--model", run, *options)
         expected = capsys.readouterr().out
-        files = ("-o", out, "--sentences", sums, "--force")
+        files = ("--output", out, "--sentences", sums, "--force")
         bilm("surprisal", text, "--model", run, "--state", state, *files)
         assert capsys.readouterr().out == expected
         header, *rows = rows_of(out)
@@ -131,7 +131,7 @@ def test_surprisal_of_several_files(
     other = tmp_path / "another.txt"
     other.write_text("the cook bakes .\n")
     out = tmp_path / "out.tsv"
-    bilm("surprisal", text, other, "--model", run, "-o", out, "--state", "carry")
+    bilm("surprisal", text, other, "--model", run, "--output", out, "--state", "carry")
     _, *rows = rows_of(out)
     assert [row[0] for row in rows] == [str(text)] * 12 + [str(other)] * 6
     assert [row[4:] for row in rows[:6]] == [row[4:] for row in rows[12:]]
@@ -142,7 +142,7 @@ def test_surprisal_of_several_files(
 def test_surprisal_of_raw_text(run: Path, text: Path, tmp_path: Path) -> None:
     text.write_text("the cook bakes.\n")
     options = ("--tokenizer", "basic", "--precision", "bfloat16")
-    bilm("surprisal", text, "--model", run, "-o", tmp_path / "out.tsv", *options)
+    bilm("surprisal", text, "--model", run, "--output", tmp_path / "out.tsv", *options)
     words = [row[3] for row in rows_of(tmp_path / "out.tsv")]
     assert words == ["word", "<S>", "the", "cook", "bakes", ".", "</S>"]
 
@@ -161,7 +161,17 @@ def test_regions_that_would_be_words(
     file.write_text(json.dumps({"text": sentence}) + "\n")
     out = tmp_path / "out.tsv"
     with pytest.raises(InputError, match=problem):
-        bilm("surprisal", file, "--column", "text", "--model", run, "-o", out, *options)
+        bilm(
+            "surprisal",
+            file,
+            "--column",
+            "text",
+            "--model",
+            run,
+            "--output",
+            out,
+            *options,
+        )
     assert not out.exists()
 
 
@@ -174,11 +184,14 @@ def test_surprisal_that_cannot_be_written(
     empty = tmp_path / "empty.txt"
     empty.write_text("\n")
     for files, message in (
-        ((text, "-o", out), "out.tsv: the file exists"),
-        ((text, "-o", text, "--force"), "overwrite an input file"),
-        ((text, "-o", run / "best.th", "--force"), "overwrite an input file"),
-        ((text, empty, "-o", out, "--force"), "empty.txt: no sentence in this file"),
-        ((tmp_path / "no.txt", "-o", out, "--force"), "no.txt"),
+        ((text, "--output", out), "out.tsv: the file exists"),
+        ((text, "--output", text, "--force"), "overwrite an input file"),
+        ((text, "--output", run / "best.th", "--force"), "overwrite an input file"),
+        (
+            (text, empty, "--output", out, "--force"),
+            "empty.txt: no sentence in this file",
+        ),
+        ((tmp_path / "no.txt", "--output", out, "--force"), "no.txt"),
     ):
         with pytest.raises(InputError, match=message):
             bilm("surprisal", *files, "--model", run)
@@ -193,7 +206,7 @@ def test_a_table_for_each_output(
     (tmp_path / "link.tsv").symlink_to("out.tsv")
     for other in ("out.tsv", tmp_path / "out.tsv", "run/../out.tsv", "link.tsv"):
         with pytest.raises(InputError, match="expected a file for each output"):
-            outputs = ("-o", "out.tsv", "--sentences", other)
+            outputs = ("--output", "out.tsv", "--sentences", other)
             bilm("surprisal", text, "--model", run, *outputs)
     assert not (tmp_path / "out.tsv").exists()
 
@@ -204,11 +217,11 @@ def test_a_file_of_several_names_counts_once(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link.txt").symlink_to(text)
     names = ("text.txt", "*.txt", text, "run/../text.txt", "link.txt")
-    bilm("surprisal", *names, "--model", run, "-o", "out.tsv")
+    bilm("surprisal", *names, "--model", run, "--output", "out.tsv")
     _, *rows = rows_of(tmp_path / "out.tsv")
     assert [row[0] for row in rows] == ["text.txt"] * 12
     text.write_text(json.dumps(PAIRS[0]))
-    bilm("score", "--pairs", *names, "--model", run, "-o", "pairs.tsv")
+    bilm("score", "--pairs", *names, "--model", run, "--output", "pairs.tsv")
     assert len(rows_of(tmp_path / "pairs.tsv")) == 2
 
 
@@ -221,13 +234,13 @@ def test_odd_names_of_files_and_groups(
     """They take one cell of a table."""
     file, out = tmp_path / odd, tmp_path / "out.tsv"
     file.write_text("the cook bakes .\n")
-    bilm("surprisal", file, "--model", run, "-o", out)
+    bilm("surprisal", file, "--model", run, "--output", out)
     name = f"{tmp_path}/{repr(odd)[1:-1]}"
     _, *rows = rows_of(out)
     assert [(len(row), row[0]) for row in rows] == [(7, name)] * 6
     file.write_text(json.dumps({**PAIRS[0], "UID": odd}))
     capsys.readouterr()
-    bilm("score", "--pairs", file, "--model", run, "-o", out, "--force")
+    bilm("score", "--pairs", file, "--model", run, "--output", out, "--force")
     _, row = rows_of(out)
     assert row[:3] == [name, "1", repr(odd)[1:-1]]
     assert len(capsys.readouterr().out.splitlines()) == 4
@@ -242,7 +255,7 @@ PAIRS = [
 def test_score(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "pairs.jsonl", tmp_path / "pairs.tsv"
     file.write_text("\n".join([json.dumps(pair) for pair in PAIRS]) + "\n")
-    bilm("score", "--pairs", file, "--model", run, "-o", out)
+    bilm("score", "--pairs", file, "--model", run, "--output", out)
     first, header, *lines = capsys.readouterr().out.splitlines()
     assert first == f"weights of {run / 'best.th'}, 7 words; guessing has 50 %"
     assert header.split()[:5] == ["pairs", "forward", "95", "%", "interval"]
@@ -257,11 +270,11 @@ def test_score(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     good = tmp_path / "good.txt"
     good.write_text("the cook bakes .\nthe sailor .\n")
     sums = tmp_path / "sums.tsv"
-    words = ("-o", tmp_path / "words.tsv")
+    words = ("--output", tmp_path / "words.tsv")
     bilm("surprisal", good, "--model", run, *words, "--sentences", sums)
     _, first_row, second_row = rows_of(sums)
     assert rows[0][4:] == [first_row[4], second_row[4], first_row[5], second_row[5]]
     file.write_text(json.dumps(PAIRS[0]) + "\nnothing\n")
     with pytest.raises(InputError, match="pairs.jsonl:2: expected a JSON object"):
-        bilm("score", "--pairs", file, "--model", run, "-o", out, "--force")
+        bilm("score", "--pairs", file, "--model", run, "--output", out, "--force")
     assert rows_of(out)[1:] == rows

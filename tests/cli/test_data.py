@@ -131,7 +131,7 @@ def test_report_names_what_is_missing(
     monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
     _touch(tmp_path, "sst/dev.txt", "trees/test.txt")
     with pytest.raises(SystemExit) as ended:
-        data.report(Namespace(tasks=["sst"]))
+        data.report(Namespace(tasks=["sst"], json=False))
     lines = capsys.readouterr().out.splitlines()
     assert ended.value.code == 1 and lines[3:] == [
         "  ok       sst/dev.txt",

@@ -68,7 +68,7 @@ def test_output_and_file(
 
 def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
     shapes = {"--all": (3, 4, 12), "--average": (4, 12)}
-    options = ("--float16", "--batch-size", 1, "--cuda-device", -1)
+    options = ("--float16", "--batch-size", 1, "--device", "cpu")
     for flag, shape in shapes.items():
         elmo(text, tmp_path / flag, *bilm, flag, *options)
         array = ElmoVectors(tmp_path / flag)[0]
@@ -116,7 +116,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
     with pytest.raises(InputError, match="OPTIONS.json.WEIGHTS.hdf5, got one file"):
         elmo(text, out, "--model", weights)
     for file, options, message in (
-        (out, ("--cuda-device", 99), "--cuda-device: expected "),
+        (out, ("--device", "cuda:99"), "device: expected auto or cpu"),
         (out, ("--overlap", 300), "overlap: expected .* got 300"),
         (text, ("--force",), "in.txt: "),
         (weights, ("--force",), "weights.hdf5: "),

@@ -27,10 +27,10 @@ pytestmark = pytest.mark.slow
 NER = STORED / "1" / "ner.tar.gz"
 COMMANDS = {
     "elmo": "elmo IN OUT",
-    "static": "static IN -o OUT --min-count 1",
+    "static": "static IN --output OUT --min-count 1",
     "predict": f"predict {NER} JSON --silent --output-file OUT",
     "evaluate": f"evaluate {NER} {FIXTURES}/ner/eng.bio --output-file OUT",
-    "prepare": "bilm prepare IN -o OUT",
+    "prepare": "bilm prepare IN --output OUT",
     "shards": "elmo IN OUT --shards 2",
 }
 ENDING = (signal.SIGTERM, signal.SIGHUP)

@@ -95,16 +95,13 @@ CALLS = [
     ),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
-    Call("configs --download-limit 1", prints="ner_elmo"),
-    Call(
-        "data bilm --download-limit 1",
-        prints="bilm/options.json",
-    ),
-    Call("info --download-limit 1", prints="torch"),
+    Call("configs --json", prints="ner_elmo"),
+    Call("data bilm --json", prints="bilm/options.json"),
+    Call("info --download-limit 1 --json", prints="torch"),
     Call(f"info {OLD}", prints="simple_tagger"),
     Call(f"evaluate {OLD} {{tagged}} --fast-elmo", prints='"accuracy"'),
     Call(f"predict {OLD} {{sentences}} --fast-elmo", prints='"tags"'),
-    Call("models", prints="elmo-original"),
+    Call("models --json", prints="elmo-original"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
     Call("models --remove nlpl-218", prints="nlpl-218: removed 1 bytes"),
@@ -120,7 +117,7 @@ CALLS = [
         " --figures {out}/figures",
         ("again/table.md", "again/results.jsonl", "again/report.html"),
     ),
-    Call(f"elmo {{text}} {{out}}/v.hdf5 --all {BILM} --cuda-device -1", ("v.hdf5",)),
+    Call(f"elmo {{text}} {{out}}/v.hdf5 --all {BILM} --device cpu", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --top --float16 {BILM}", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --average --int8 {BILM}", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --pooling mean {BILM}", ("v.hdf5",)),
@@ -153,58 +150,63 @@ CALLS = [
     ),
     Call(
         f"static {{text}} --output {{out}}/s.txt --layers top --min-count 1 {BILM}"
-        " --most 9 --cuda-device -1 --tokenizer basic --download-limit 1",
+        " --most 9 --device cpu --tokenizer basic --download-limit 1",
         ("s.txt",),
     ),
     Call(
-        f"static {{text}} -o {{out}}/s.txt.gz --min-count 1 --remove 1 --dimensions 4"
+        f"static {{text}} --output {{out}}/s.txt.gz --min-count 1 --remove 1 --dimensions 4"
         f" --force --workers 2 {BILM}",
         ("s.txt.gz",),
     ),
     Call(
-        f"static {{json}} -o {{out}}/s.bin --min-count 1 --input-format json"
+        f"static {{json}} --output {{out}}/s.bin --min-count 1 --input-format json"
         f" --column words {BILM}",
         ("s.bin",),
     ),
     Call(
-        "static {text} -o {out}/s.txt --min-count 1 --layers {archive} " + BILM,
+        "static {text} --output {out}/s.txt --min-count 1 --layers {archive} " + BILM,
         ("s.txt",),
     ),
     Call(
-        "static {text} -o {out}/s.txt --min-count 1"
+        "static {text} --output {out}/s.txt --min-count 1"
         " --model {transformer} --pieces last",
         ("s.txt",),
     ),
     Call(
-        f"static {{text}} -o {{out}}/s.txt --min-count 1 --precision bfloat16"
+        f"static {{text}} --output {{out}}/s.txt --min-count 1 --precision bfloat16"
         f" --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9 --download-limit 1 {BILM}",
         ("s.txt",),
     ),
     Call(
-        f"probe pos {{pos}} {{pos_test}} {BILM} --cuda-device -1",
+        f"probe pos {{pos}} {{pos_test}} {BILM} --device cpu --download-limit 1",
         prints="harbour|accuracy",
     ),
     Call(
-        "probe pos {pos} {pos_test} --model {transformer} --pieces first",
+        "probe pos {pos} {pos_test} --model {transformer} --pieces first --json",
         prints="harbour|accuracy",
     ),
-    Call(f"probe wsd {{wsd}} {BILM} --cuda-device -1", prints="harbour|accuracy"),
     Call(
-        "probe wsd {wsd} --model {transformer} --pieces mean",
+        f"probe wsd {{wsd}} {BILM} --device cpu --download-limit 1",
         prints="harbour|accuracy",
     ),
-    Call(f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --cuda-device -1"),
-    Call(f"{NEIGHBORS} --vectors {{vectors}}", prints="ferry"),
+    Call(
+        "probe wsd {wsd} --model {transformer} --pieces mean --json",
+        prints="harbour|accuracy",
+    ),
+    Call(
+        f"{NEIGHBORS} --layer 1 --occurrence 2 --top 3 --device cpu --download-limit 1"
+    ),
+    Call(f"{NEIGHBORS} --vectors {{vectors}} --json", prints="ferry"),
     Call(
         "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean",
         prints="ferry",
     ),
     Call(
-        "bilm prepare {text} --out {out}/lm --heldout 3 --workers 2",
+        "bilm prepare {text} --output {out}/lm --heldout 3 --workers 2",
         ("lm/train.0000.text.txt.gz",),
     ),
     Call(
-        "bilm prepare {json} -o {out}/lm --text-field text --language en --heldout 0"
+        "bilm prepare {json} --output {out}/lm --text-field text --language en --heldout 0"
         " --paragraphs line",
         ("lm/train.0000.text.txt.gz",),
     ),
@@ -219,18 +221,18 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16 --state carry",
-        prints="mean",
+        " --precision bfloat16 --state carry --device cpu --download-limit 1 --json",
+        prints="geometric",
     ),
     Call(
-        "bilm surprisal {text} --model {bilm_run} --out {out}/words.tsv --sentences"
+        "bilm surprisal {text} --model {bilm_run} --output {out}/words.tsv --sentences"
         " {out}/sums.tsv --state carry --tokenizer basic --precision bfloat16"
-        " --cuda-device -1 --force",
+        " --device cpu --download-limit 1 --force",
         ("words.tsv", "sums.tsv"),
         prints="mean",
     ),
     Call(
-        "bilm surprisal {items} --model {bilm_run} --out {out}/words.tsv --column text"
+        "bilm surprisal {items} --model {bilm_run} --output {out}/words.tsv --column text"
         " --keep item --regions '|' --tokenizer basic",
         ("words.tsv",),
     ),
@@ -243,8 +245,9 @@ CALLS = [
         ("random/weights.hdf5",),
     ),
     Call(
-        "bilm score --pairs {pairs} --model {bilm_run} --out {out}/pairs.tsv --group"
-        " field --tokenizer basic --precision bfloat16 --cuda-device -1 --force",
+        "bilm score --pairs {pairs} --model {bilm_run} --output {out}/pairs.tsv --group"
+        " field --tokenizer basic --precision bfloat16 --device cpu --force"
+        " --download-limit 1 --json",
         ("pairs.tsv",),
         prints="all",
     ),
@@ -443,7 +446,7 @@ def test_commands_on_a_ray_cluster(
 
 EVALUATE = (
     "--weights-file {weights}",
-    "--cuda-device -1 --allow-downloads --download-limit 1",
+    "--device cpu --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/scores.json",
     "--predictions-output-file {out}/predictions",
@@ -452,7 +455,7 @@ EVALUATE = (
 )
 PREDICT = (
     "--weights-file {weights}",
-    "--cuda-device -1 --allow-downloads --download-limit 1",
+    "--device cpu --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/predictions.jsonl",
     "--silent --output-file {out}/silent.jsonl",
@@ -603,4 +606,5 @@ def test_no_option_is_left_out(
         elmo_tasks(*command.split(), "--help")
     assert ended.value.code == 0
     documented = set(OPTION.findall(capsys.readouterr().out)) - {"--help"}
+    documented -= {"--quiet", "--verbose"}  # tests/cli/test_verbosity.py
     assert documented - used_options(command) == set()

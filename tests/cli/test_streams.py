@@ -127,8 +127,8 @@ COMMANDS = {
     "predict": Command(f"predict {NER} JSON"),
     "predict to a file": Command(f"predict {NER} JSON --output-file OUT --silent"),
     "elmo": Command("elmo IN OUT", to_file=True),
-    "static": Command("static IN -o OUT --min-count 1", to_file=True),
-    "prepare": Command("bilm prepare IN -o OUT", to_file=True),
+    "static": Command("static IN --output OUT --min-count 1", to_file=True),
+    "prepare": Command("bilm prepare IN --output OUT", to_file=True),
     "help": Command("--help", is_quick=True),
     "help of a command": Command("elmo --help", is_quick=True),
 }

@@ -67,8 +67,8 @@ def test_a_table_is_no_text(folder: Path, tmp_path: Path, kind: str) -> None:
         ("elmo", file, out, *bilm(folder)),
         ("elmo", file, out, *bilm(folder), "--input-format", "text"),
         ("elmo", file, out, *bilm(folder), "--tokenizer", "basic"),
-        ("static", file, "-o", out, *bilm(folder)),
-        ("bilm", "surprisal", file, "-o", out, "--model", folder / "run"),
+        ("static", file, "--output", out, *bilm(folder)),
+        ("bilm", "surprisal", file, "--output", out, "--model", folder / "run"),
     ):
         with pytest.raises(InputError, match=rf"x\{kind}: expected text, .*--column"):
             elmo_tasks(*command)
@@ -89,7 +89,9 @@ def test_vectors(folder: Path, tmp_path: Path, kind: str) -> None:
     with ElmoVectors(tmp_path / "a") as vectors:
         assert [vectors.tokens(index) for index in range(len(vectors))] == WORDS
     out = tmp_path / "out.txt"
-    elmo_tasks("static", folder / f"x/x{kind}", "-o", out, "--min-count", 2, *options)
+    elmo_tasks(
+        "static", folder / f"x/x{kind}", "--output", out, "--min-count", 2, *options
+    )
     words = [line.split()[0] for line in out.read_text().splitlines()[1:]]
     assert set(words) == {",", "cook", '"', "bakes", "."}
 
@@ -125,7 +127,7 @@ def test_surprisal(folder: Path, tmp_path: Path, kind: str) -> None:
     text = tmp_path / "x.txt"
     text.write_text("\n".join([" ".join(words) for words in WORDS]))
     model = ("--model", folder / "run")
-    outputs = ("-o", tmp_path / "a", "--sentences", tmp_path / "b", "--force")
+    outputs = ("--output", tmp_path / "a", "--sentences", tmp_path / "b", "--force")
     elmo_tasks("bilm", "surprisal", text, *model, *outputs)
     names = ("word", "position", "forward", "backward", "oov")
     expected = [[row[name] for name in names] for row in rows_of(tmp_path / "a")]
@@ -152,7 +154,7 @@ def test_surprisal(folder: Path, tmp_path: Path, kind: str) -> None:
 def test_lines_of_surprisal_are_those_of_the_file(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text('t\n"the\ncook"\nthe\n')
-    options = ("--column", "t", "--model", folder / "run", "-o", tmp_path / "out")
+    options = ("--column", "t", "--model", folder / "run", "--output", tmp_path / "out")
     elmo_tasks("bilm", "surprisal", file, *options)
     assert [row["line"] for row in rows_of(tmp_path / "out")] == ["2"] * 4 + ["4"] * 3
 
@@ -172,7 +174,15 @@ def test_lines_of_surprisal_are_those_of_the_file(folder: Path, tmp_path: Path) 
 def test_regions(folder: Path, tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
     out = tmp_path / "out"
-    model = ("--model", folder / "run", "--tokenizer", "basic", "--force", "-o", out)
+    model = (
+        "--model",
+        folder / "run",
+        "--tokenizer",
+        "basic",
+        "--force",
+        "--output",
+        out,
+    )
     options: tuple[str, ...] = ("--regions", "|")
     if name != "x.txt":
         options += ("--column", "t", "--keep", "id")
@@ -208,7 +218,7 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
     text.write_text("the cook .\n")
     out = tmp_path / "out"
     table = folder / "x/x.csv"
-    run = ("-o", out, "--model", folder / "run")
+    run = ("--output", out, "--model", folder / "run")
     column = ("--column", "sentence")
     calls: list[tuple[tuple[object, ...], str]] = [
         (("elmo", text, out, *bilm(folder), *column), r"expected a table \(.csv"),
@@ -247,6 +257,8 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
 def test_prepare(folder: Path, tmp_path: Path, kind: str) -> None:
     out = tmp_path / "out"
     options = ("--text-field", "sentence", "--language", "en", "--heldout", 0)
-    elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "-o", out, *options)
+    elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "--output", out, *options)
     with pytest.raises(InputError, match=rf"x\{kind}: expected a column 'text', got"):
-        elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "-o", tmp_path / "other")
+        elmo_tasks(
+            "bilm", "prepare", folder / f"x/x{kind}", "--output", tmp_path / "other"
+        )

@@ -133,11 +133,7 @@ def test_binary_files(file: Path, width: int, line_feeds: bool) -> None:
         (lambda data: data[:-3], "expected 3 vectors as line 1 says, got 2"),
         (lambda data: data + b"of 1", "expected the end of the file after 3 vectors"),
         (lambda data: data.replace(b"3 4", b"3 5", 1), "1: expected vectors of 4"),
-        (lambda data: data.replace(b"b ", b"\xe9 ", 1), "expected word 2 in UTF-8"),
-        (
-            lambda data: data.replace(b"b ", b" ", 1),
-            "expected word 2 in UTF-8, got b''",
-        ),
+        (lambda data: data.replace(b"b ", b" ", 1), "expected word 2, got an empty"),
         (
             lambda data: data.replace(b"\0\0\x80?", b"\0\0\xc0\x7f", 1),
             "expected 4 finite numbers for word 1",
@@ -313,16 +309,36 @@ def test_bytes_that_are_no_text(number: bytes, file: Path) -> None:
     assert words_in(file, b"1 3\na " + number * 3) == ["a"]
 
 
-@pytest.mark.parametrize("word", [b"\xe9", b""])
-def test_words_in_binary_files_that_are_no_text(word: bytes, file: Path) -> None:
+def test_empty_words_in_binary_files(file: Path) -> None:
     start = binary(header=b"2 3\n")
-    file.write_bytes(start + binary(word).partition(b"\n")[2])
+    file.write_bytes(start + binary(b"").partition(b"\n")[2])
     for read in (
         lambda: list(read_vectors(file, width=3)),
         lambda: VectorFile(file, width=3),
     ):
-        with pytest.raises(InputError, match="v.txt: expected word 2 in UTF-8, got b'"):
+        with pytest.raises(InputError, match="v.txt: expected word 2, got an empty"):
             read()
+
+
+@pytest.mark.parametrize("broken", [b"caf\xe9", b"\xed\xb2\x80", b"a\xff \xe2\x80"])
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_words_that_are_not_utf_8_are_left_out(
+    broken: bytes, is_binary: bool, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = "that of line 2"
+    content = "é 1 2 3\n".encode() + broken + b" 4 5 6\n\xef\xbf\xbd 7 8 9\n"
+    if is_binary:
+        broken, place = broken.replace(b" ", b"_"), "word 2"
+        content = b"3 3\n"
+        for word in ("é".encode(), broken, b"\xef\xbf\xbd"):
+            content += binary(word).partition(b"\n")[2]
+    file.write_bytes(content)
+    words = [word for word, _ in read_vectors(file, width=3)]
+    assert words == ["é", "\ufffd"]
+    vectors = VectorFile(file, width=3)
+    assert len(vectors) == 2 and vectors.get(b"\xef\xbf\xbd") is not None
+    text = f"{file}: 1 of 3 words are not UTF-8, such as {place}, and are left out"
+    assert [record.getMessage() for record in caplog.records] == [text] * 2
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])

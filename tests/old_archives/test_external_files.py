@@ -12,6 +12,7 @@ import pytest
 import torch
 from allennlp.common.util import LOADED_SPACY_MODELS
 
+from elmo_tasks.cli.info import lines_of_archive
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.info import describe
 from elmo_tasks.training.archives.loading import load_archive
@@ -47,6 +48,10 @@ def heard(name: str) -> Iterator[list[str]]:
         logging.getLogger(name).removeHandler(handler)
 
 
+def text_of(found: dict[str, Any]) -> str:
+    return "\n".join(lines_of_archive(found))
+
+
 def test_a_transformer_is_named(trained: Train, tmp_path: Path) -> None:
     archive = trained("mc").archive
     lines = write_lines("mc", tmp_path / "in.jsonl")
@@ -57,7 +62,7 @@ def test_a_transformer_is_named(trained: Train, tmp_path: Path) -> None:
         f"{ROBERTA} (--local {ROBERTA}=PATH says where it is, --allow-downloads "
         "fetches it)"
     )
-    assert f"needs: the transformer {ROBERTA}, NOT FOUND" in "\n".join(
+    assert f"needs: the transformer {ROBERTA}, NOT FOUND" in text_of(
         describe(archive, {})
     )
 
@@ -167,7 +172,7 @@ def test_t5_needs_the_older_file_of_weights(
         load_archive(run.archive, local={T5: str(folder)})
     message = f"not on this machine: the pytorch_model.bin of the transformer {T5} "
     assert message in str(got.value)
-    shown = "\n".join(describe(run.archive, {T5: str(folder)}))
+    shown = text_of(describe(run.archive, {T5: str(folder)}))
     assert f"needs: the pytorch_model.bin of the transformer {T5}, NOT FOUND" in shown
 
 
@@ -233,7 +238,7 @@ def test_a_published_elmo_needs_no_files(trained: Train, tmp_path: Path) -> None
     predictor = predictor_of(load_archive(archive))
     found = predictor.predict_json(FAMILIES["pair_classification"].lines[0])
     assert_alike(found, run.predictions[0])
-    assert "NOT" not in "\n".join(describe(archive, {}))
+    assert "NOT" not in text_of(describe(archive, {}))
 
 
 @pytest.fixture
@@ -275,7 +280,7 @@ def test_one_warning_without_spacys_model(
 def test_info_says_that_spacys_rules_split_texts(
     name: str, is_needed: bool, trained: Train, place: Path
 ) -> None:
-    shown = "\n".join(describe(trained(name).archive, given(name, place)))
+    shown = text_of(describe(trained(name).archive, given(name, place)))
     line = "needs: spaCy's en_core_web_sm, not installed: its rules split texts"
     assert (line in shown) is is_needed
 
@@ -294,7 +299,7 @@ def test_info_knows_the_default_of_tokenizers(trained: Train, tmp_path: Path) ->
         default_tokenizer,
         tmp_path / "model.tar.gz",
     )
-    assert "spaCy's en_core_web_sm, not installed" in "\n".join(describe(archive, {}))
+    assert "spaCy's en_core_web_sm, not installed" in text_of(describe(archive, {}))
 
 
 TAGGED = [name for name, family in FAMILIES.items() if family.needs_tags]

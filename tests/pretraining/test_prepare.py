@@ -232,7 +232,14 @@ def test_the_command_counts_and_says_how_it_read_the_text(
     (tmp_path / "a.txt").write_text(WRAPPED)
     (tmp_path / "b.txt").write_text("".join(f"Linea {n}.\n" for n in range(60)))
     out = tmp_path / "out"
-    command = ("bilm", "prepare", tmp_path / "a.txt", tmp_path / "b.txt", "-o", out)
+    command = (
+        "bilm",
+        "prepare",
+        tmp_path / "a.txt",
+        tmp_path / "b.txt",
+        "--output",
+        out,
+    )
     elmo_tasks(*command, "--language", "la", "--heldout", 3)
     assert capsys.readouterr().out.splitlines() == [
         f"{out}/train.*.txt.gz: 2 files, 44 sentences, 186 words",
@@ -390,8 +397,8 @@ def test_a_command_killed_in_its_workers_resumes(tmp_path: Path) -> None:
         text = "Una linea. Alia sententia est.\n" * 2000
         (corpus / f"{number}.txt").write_text(text)
     arguments = ["bilm", "prepare", str(corpus), "--language", "la"]
-    elmo_tasks(*arguments, "-o", tmp_path / "whole")
-    command = [sys.executable, "-m", "elmo_tasks", *arguments, "-o", str(out)]
+    elmo_tasks(*arguments, "--output", tmp_path / "whole")
+    command = [sys.executable, "-m", "elmo_tasks", *arguments, "--output", str(out)]
     command += ["--workers", "2"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     while process.poll() is None and not (out / "_finished").exists():
@@ -399,7 +406,7 @@ def test_a_command_killed_in_its_workers_resumes(tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (out / "_SUCCESS").exists()
-    elmo_tasks(*arguments, "-o", out)
+    elmo_tasks(*arguments, "--output", out)
     assert tree(out) == tree(tmp_path / "whole")
 
 

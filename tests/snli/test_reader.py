@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.tasks.snli.predictor import SnliPredictor
 from elmo_tasks.tasks.snli.reader import SnliReader, leaves
 from tests.models import metadata
 from tests.tiny import FIXTURES
@@ -54,6 +56,20 @@ def test_fields_from_raw_sentences() -> None:
             "file": str(FIXTURE),
             "line": line,
         }
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", 2), ("zh", 12)])
+def test_clauses_that_are_not_split_are_counted(
+    language: str, words: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    chinese = PAIR | {"sentence1": "一个男人正在公园里吃饭。"}
+    file = write(tmp_path, PAIR, chinese)
+    _, second = SnliReader(language=language).read(file)
+    assert len(metadata(second)["premise"]) == words
+    found = [record.getMessage() for record in caplog.records]
+    assert len(found) == (language == "en")
+    for text in found:
+        assert "1 of 2 pairs, such as that of line 2, have clauses" in text
 
 
 def test_words_from_parses(tmp_path: Path) -> None:
@@ -116,3 +132,11 @@ def test_blanks_in_the_words_of_parses() -> None:
 def test_invalid_lines(tmp_path: Path, record: Any, message: str) -> None:
     with pytest.raises(InputError, match=f"pairs.jsonl:2: .*{message}"):
         list(SnliReader().read(write(tmp_path, PAIR, record, PAIR)))
+
+
+def test_predictions_split_raw_text_as_the_reader_does() -> None:
+    predictor = SnliPredictor(torch.nn.Linear(1, 1), SnliReader(language="zh"))
+    inputs = {"premise": "一个男人在吃饭", "hypothesis": ["他", "吃饭"]}
+    instance = predictor._json_to_instance(inputs)
+    assert metadata(instance)["premise"] == list("一个男人在吃饭")
+    assert metadata(instance)["hypothesis"] == ["他", "吃饭"]

@@ -127,6 +127,7 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
         "again: ner_elmo.jsonnet; 1 to run" in planned
         and "of: missing, because lacking needs files" in planned
     )
+    assert planned.endswith("\n2 of 4 rows need files that do not exist")
 
 
 def test_a_dry_run_names_missing_files(

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +11,13 @@ from allennlp.commands import predict as allennlp_predict
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 from overrides import overrides
-from tqdm import tqdm
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.text.text_files import lines_of, open_binary
 from elmo_tasks.system.files import atomic_write
+from elmo_tasks.system.terminal import terminal_bar
 from elmo_tasks.training.archives.loading import readable_by_nltk
 
 
@@ -76,12 +76,9 @@ class LinePredictions(allennlp_predict._PredictManager):
                 super().run()
             return 0
         errors = 0
-        lines = tqdm(
-            self._lines(),
-            unit=" lines",
-            disable=self._print_to_console or None,
-            leave=False,
-        )
+        lines: Iterable[Line] = self._lines()
+        if not self._print_to_console:
+            lines = terminal_bar(iterable=lines, unit=" lines", leave=False)
         for batch in lazy_groups_of(lines, self._batch_size):
             valid = [line for line in batch if line.error is None]
             predictions = self._predictions(valid)

@@ -1,7 +1,11 @@
 """What `elmo-tasks models` prints of the published models."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from textwrap import shorten
+from typing import Any
 
+from elmo_tasks.cli.running.documents import print_document
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.cache_folder import cache_folder
 from elmo_tasks.formats.fetching.model_cache import (
@@ -20,38 +24,36 @@ from elmo_tasks.formats.fetching.published import (
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.system.files import file_sha256
 
-_HEADER = (
-    "NAME",
-    "LANGUAGE",
-    "DOMAIN",
-    "SOURCE",
-    "SIZE",
-    "DIM",
-    "LICENCE",
-    "CHECKSUM",
-    "CACHED",
-    "ADDRESS",
-)
-_TO_THE_RIGHT = ("SIZE", "DIM")
+_HEADER = ("NAME", "LANGUAGE", "DIM", "DOMAIN")
+_DOMAIN_WIDTH = 20
+"""So that lines have at most 80 characters."""
+
 _UNKNOWN = "-"
 
 
-def download(name: str) -> None:
+def download(name: str, *, as_json: bool) -> None:
     """Downloads a model, and prints its files and their digests."""
     files = fetch_model(name)
+    digests = [file_sha256(file.path) for file in files]
+    if as_json:
+        found = []
+        for file, sha256 in zip(files, digests, strict=True):
+            found.append({**asdict(file), "sha256": sha256})
+        print_document({"name": name, "files": found})
+        return
     total = sum([file.n_bytes for file in files])
     print(f"{name}: {total:,} bytes")
-    for file in files:
+    for file, sha256 in zip(files, digests, strict=True):
         print(f"  {file.path}")
-        print(f"    sha256 {file_sha256(file.path)}")
+        print(f"    sha256 {sha256}")
         if file.md5 is not None:
             print(f"    md5 {file.md5}, as published")
 
 
-def print_list(text: str) -> None:
+def print_models(text: str, *, as_json: bool) -> None:
     """
-    A line for each model whose name, language or domain has the text; of one model,
-    all that is known.
+    A line for each model whose name, language or domain has the text; of one model, and
+    in JSON, all that is known.
     """
     found = _with(text)
     if not found:
@@ -59,11 +61,15 @@ def print_list(text: str) -> None:
             f"expected a part of a model's name, language or domain, got {text!r}",
             hint="`elmo-tasks models` lists all models",
         )
+    if as_json:
+        models = [_record(name, model) for name, model in found.items()]
+        print_document({"cache": cache_folder(), "models": models})
+        return
     rows: list[tuple[str, ...]] = [_HEADER]
     for name, model in found.items():
         rows.append(_row(name, model))
     _print_table(rows)
-    print(f"cache: {cache_folder()}")
+    print(f"* in the cache, {cache_folder()}")
     if len(found) == 1:
         for name, model in found.items():
             _print_details(name, model)
@@ -83,25 +89,24 @@ def _with(text: str) -> dict[str, PublishedModel]:
 
 
 def _row(name: str, model: PublishedModel) -> tuple[str, ...]:
-    files = cached_files(model)
-    address = "comes with the package"
-    if model.files:
-        address = model.files[-1]
-    return (
-        name,
-        model.language,
-        model.domain or _UNKNOWN,
-        model.source,
-        _size(model),
-        str(model.dimension or _UNKNOWN),
-        model.licence.name,
-        _checksum(files),
-        _cached(files),
-        address,
-    )
+    if name != BUNDLED and _cached(cached_files(model)) == "yes":
+        name += " *"
+    domain = shorten(model.domain, _DOMAIN_WIDTH, placeholder=" ...")
+    dimension = str(model.dimension or _UNKNOWN)
+    return name, model.language, dimension, domain or _UNKNOWN
 
 
-def _size(model: PublishedModel) -> str:
+def _record(name: str, model: PublishedModel) -> dict[str, Any]:
+    """All that is known of a model."""
+    known = asdict(model)
+    known["files"] = cached_files(model)
+    del known["md5"]  # which the files have
+    if name == BUNDLED:
+        known["files"] = embedded_bilm()
+    return {"name": name, "aliases": aliases_of(name), **known}
+
+
+def _size(model: PublishedModel) -> str | None:
     """Of the files, if they are there; else of the parameters, four bytes each."""
     files = cached_files(model)
     if not files:
@@ -111,14 +116,8 @@ def _size(model: PublishedModel) -> str:
     elif model.millions is not None:
         megabytes = 4 * model.millions
     else:
-        return _UNKNOWN
+        return None
     return f"{megabytes:,.0f} MB"
-
-
-def _checksum(files: Sequence[CachedFile]) -> str:
-    if files and files[-1].md5 is not None:
-        return "md5"
-    return _UNKNOWN
 
 
 def _cached(files: Sequence[CachedFile]) -> str:
@@ -135,24 +134,29 @@ def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
     for row in rows:
         cells = []
         for name, cell, width in zip(_HEADER, row, widths, strict=True):
-            if name in _TO_THE_RIGHT:
-                cells.append(cell.rjust(width))
-            else:
-                cells.append(cell.ljust(width))
+            cells.append(cell.rjust(width) if name == "DIM" else cell.ljust(width))
         print("  ".join(cells).rstrip())
 
 
 def _print_details(name: str, model: PublishedModel) -> None:
     for alias in aliases_of(name):
         print(f"also named: {alias}")
+    print(f"kind: {model.source}")
     print(f"trained on: {model.text}")
     if model.millions is not None:
         print(f"parameters: {model.millions} million")
+    size = _size(model)
+    if size is not None:
+        print(f"size: {size}")
     print(f"licence: {_licence(model)}")
     if name == BUNDLED:
+        print("comes with the package")
         for path in embedded_bilm():
             print(f"file: {path}")
-    for file in cached_files(model):
+        return
+    files = cached_files(model)
+    print(f"in the cache: {_cached(files)}")
+    for file in files:
         print(f"file: {file.url}")
         if file.md5 is not None:
             print(f"  md5 {file.md5}, as published")

@@ -4,8 +4,7 @@ import argparse
 from contextlib import ExitStack
 from typing import TextIO
 
-from tqdm import tqdm
-
+from elmo_tasks.cli.running.documents import print_document
 from elmo_tasks.cli.running.perplexities import cell
 from elmo_tasks.cli.running.surprisal_tables import (
     bits,
@@ -27,6 +26,7 @@ from elmo_tasks.pretraining.scores.minimal_pairs import (
     score_pairs,
 )
 from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
+from elmo_tasks.system.terminal import terminal_bar
 
 _INTERVAL = "95 % interval"
 _HEADER = (
@@ -48,7 +48,7 @@ _COLUMNS = (
 def print_accuracies(args: argparse.Namespace) -> None:
     """Score the pairs with a progress bar, then print their accuracies."""
     names = [path_of(name) for name in input_files(args.pairs)]
-    outputs = [] if args.out is None else [args.out]
+    outputs = [] if args.output is None else [args.output]
     check_outputs(outputs, names, args.model, force=args.force)
     split = open_split(args)
     trained = open_trained(args)
@@ -56,20 +56,25 @@ def print_accuracies(args: argparse.Namespace) -> None:
     counts = GroupCounts()
     with ExitStack() as opened:
         table = None
-        if args.out is not None:
-            table = open_table(opened, args.out)
+        if args.output is not None:
+            table = open_table(opened, args.output)
             write_row(table, *_COLUMNS)
-        bar = opened.enter_context(tqdm(unit=" pairs", disable=None, leave=False))
+        bar = opened.enter_context(terminal_bar(unit=" pairs", leave=False))
         pairs = read_pairs(names, split, group=args.group)
         for scored in score_pairs(surprisal, pairs):
             counts.add(scored)
             if table is not None:
                 _write_pair(table, scored)
             bar.update()
+    rows = counts.accuracies()
+    if args.json:
+        size = len(trained.vocabulary)
+        print_document({"model": trained.source, "vocabulary": size, "groups": rows})
+        return
     words = f"{len(trained.vocabulary):,} words"
     print(f"weights of {trained.source}, {words}; guessing has {CHANCE:.0f} %")
     print(_HEADER)
-    for row in counts.accuracies():
+    for row in rows:
         print(_line(row))
 
 

@@ -12,17 +12,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from tqdm import tqdm
-
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
 from elmo_tasks.cli.arguments import STANDARD_INPUT
-from elmo_tasks.cli.layer_sources import device_of
 from elmo_tasks.cli.running.perplexities import (
     HEADER,
     cell,
     perplexity_line,
     weights_line,
 )
+from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.elmo.sentences import words_of
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import Split, open_tokenizer
@@ -40,6 +38,7 @@ from elmo_tasks.system.files import (
     require_distinct,
     require_new,
 )
+from elmo_tasks.system.terminal import terminal_bar
 
 _ADVICE = "--tokenizer basic splits raw text"
 
@@ -55,7 +54,7 @@ def write_tables(args: argparse.Namespace) -> None:
     for name in names:
         if name != STANDARD_INPUT:
             next(_sentences(args, name, kept, str.split))
-    outputs = [args.out]
+    outputs = [args.output]
     if args.sentences is not None:
         outputs.append(args.sentences)
     check_outputs(outputs, names, args.model, force=args.force)
@@ -68,7 +67,7 @@ def write_tables(args: argparse.Namespace) -> None:
     with ExitStack() as opened:
         files = [open_table(opened, file) for file in outputs]
         tables = Tables(kept, args.regions is not None, *files)
-        bar = opened.enter_context(tqdm(unit=" sentences", disable=None, leave=False))
+        bar = opened.enter_context(terminal_bar(unit=" sentences", leave=False))
         for name in names:
             counts = Perplexity()
             sentences = _sentences(args, name, kept, split)
@@ -135,7 +134,7 @@ def open_split(args: argparse.Namespace) -> Split:
 
 def open_trained(args: argparse.Namespace) -> TrainedModel:
     """The language model of the options, for measuring."""
-    device = device_of(args)
+    device = opened_device(args.device)
     return packed(load_trained(args.model), args.precision, device)
 
 

@@ -23,6 +23,7 @@ from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.system.files import check_output_path
 from elmo_tasks.system.ray_cluster import connected
+from elmo_tasks.system.terminal import terminal_bar
 from elmo_tasks.training.checks.files import file_problems
 
 INTERRUPTED = 130
@@ -124,9 +125,7 @@ def epoch_bar(session: Session) -> Iterator[None]:
     total = session.epochs_left()
     ended = Event()
     form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
-    with tqdm(
-        total=total, bar_format=form, smoothing=0, disable=None, leave=False
-    ) as bar:
+    with terminal_bar(total=total, bar_format=form, smoothing=0, leave=False) as bar:
 
         def watch() -> None:
             while not ended.wait(SECONDS_BETWEEN_UPDATES):
@@ -166,7 +165,11 @@ def dry_run(session: Session) -> str:
     """The changes of each row, the files that it lacks, and the estimated time."""
     session.check()
     lines = [session.table.title]
+    without = 0  # rows that lack files
     for row in session.rows:
+        missing = missing_files(row, session)
+        if missing or session.planner.is_missing(row):
+            without += 1
         if row.missing:
             lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
         elif session.planner.is_missing(row):
@@ -180,11 +183,15 @@ def dry_run(session: Session) -> str:
             lines.append(f"{row.name}: {row.config.name}; {state}")
             for change in session.planner.differences(row):
                 lines.append(f"    {change}")
-            for problem in missing_files(row, session):
+            for problem in missing:
                 lines.append(f"    {problem}")
     lines.append(
         f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
     )
+    if without:
+        lines.append(
+            f"{without} of {len(session.rows)} rows need files that do not exist"
+        )
     return "\n".join(lines)
 
 

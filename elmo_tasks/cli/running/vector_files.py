@@ -15,7 +15,7 @@ from elmo_tasks.cli.running.embedding import (
     read_lines,
     text_parser,
 )
-from elmo_tasks.elmo.progress import progress_bar
+from elmo_tasks.elmo.progress import token_bar
 from elmo_tasks.elmo.vectors.shards import ShardJob, write_shards
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.text_files import list_files
@@ -59,7 +59,7 @@ def write_folder(args: argparse.Namespace) -> None:
         threads=args.threads or 1,
     )
     # A cluster that is not there is an error before earlier shards are removed.
-    with _executor(args, job) as executor, progress_bar() as bar:
+    with _executor(args, job) as executor, token_bar() as bar:
         done = write_shards(
             job,
             files,
@@ -120,7 +120,7 @@ def write_file(args: argparse.Namespace) -> None:
     if args.column is not None:
         settings["column"] = args.column
     elmo = open_elmo(args)
-    with progress_bar() as bar:
+    with token_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:
             _print_counts(counts, args)

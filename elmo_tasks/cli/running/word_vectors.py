@@ -2,11 +2,12 @@
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
 from elmo_tasks.elmo.batching import Line, parsed
-from elmo_tasks.elmo.progress import progress_bar
+from elmo_tasks.elmo.progress import token_bar
 from elmo_tasks.elmo.vectors.static import (
     check_components,
     frequent_words,
@@ -22,14 +23,15 @@ def write(args: argparse.Namespace) -> None:
     if not args.force:
         require_new(args.output)
     elmo = open_elmo(args)
-    check_components(
-        elmo.layers.output_dim, remove=args.remove, dimensions=args.dimensions
-    )
+    width = elmo.layers.output_dim
+    check = partial(check_components, remove=args.remove, dimensions=args.dimensions)
+    check(width)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
+    check(width, count=len(words))
     layers = args.layers
     if layers.isdecimal():
         layers = int(layers)
-    with progress_bar() as bar:
+    with token_bar() as bar:
         vectors = elmo.mean_vectors(
             _sentences(args),
             words,

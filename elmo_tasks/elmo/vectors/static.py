@@ -101,14 +101,25 @@ def _numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
 
 
 @checked
-def check_components(width: int, *, remove: Count, dimensions: Size | None) -> None:
+def check_components(
+    width: int,
+    *,
+    remove: Count,
+    dimensions: Size | None,
+    count: Size | None = None,
+) -> None:
     """
     Raises `InputError` if vectors of this width have not as many components to remove
-    and to keep.
+    and to keep. `count` (N) vectors have at most N - 1: further ones are noise.
     """
+    if not remove and dimensions is None:
+        return
     kept = dimensions or 1
-    if remove + kept > width:
-        expected = f"at most {width} components together"
+    most, of = width, ""
+    if count is not None and count - 1 < width:
+        most, of = count - 1, f", of {count:,} words"
+    if remove + kept > most:
+        expected = f"at most {most} components together{of}"
         got = f"{remove} to remove and {kept} to keep"
         raise InputError(f"remove and dimensions: expected {expected}, got {got}")
 
@@ -123,7 +134,8 @@ def reduce_dimensions(
 
     Raises `InputError` if there are not as many components.
     """
-    check_components(vectors.shape[1], remove=remove, dimensions=dimensions)
+    count, width = vectors.shape
+    check_components(width, remove=remove, dimensions=dimensions, count=count)
     if not remove and dimensions is None:
         return vectors
     mean = vectors.mean(0, dtype=np.float64)  # [D]

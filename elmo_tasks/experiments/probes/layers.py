@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from elmo_tasks.elmo.batching import Sentence, embed_into
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import BatchSizes
+from elmo_tasks.system.terminal import terminal_bar
 
 BLOCK_TOKENS = 16_384
 """Tokens per block, exceeded by at most a sentence."""
@@ -56,8 +56,8 @@ def encode_blocks(
     sizes = BatchSizes(
         max_length=MAX_SENTENCE, batch_size=batch_tokens, max_tokens=batch_tokens
     )
-    with tqdm(
-        desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False
+    with terminal_bar(
+        desc=what, unit=" tokens", unit_scale=True, leave=False
     ) as progress:
         for block in blocks(sentences, tokens=block_tokens):
             yield _encode(model, sizes, block)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.experiments.probes.layers import all_layers
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.formats.annotation.tagged import TaggedSentence, read_tagged
+from elmo_tasks.system.terminal import terminal_bar
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -86,7 +86,7 @@ def probe_pos(
     train_layers = all_layers(frozen, [sentence.words for sentence in train])
     test_layers = all_layers(frozen, [sentence.words for sentence in test])
     numbers = range(len(train_layers))
-    for layer in tqdm(numbers, desc="layers", disable=None, leave=False):
+    for layer in terminal_bar(iterable=numbers, desc="layers", leave=False):
         fitted, steps = fit_softmax(train_layers[layer], train_tags)
         predicted = fitted.predict(test_layers[layer].astype(np.float32))
         table.add(f"{frozen.label} {layer}", predicted, steps)

@@ -12,6 +12,7 @@ import torch
 from allennlp.models import Model
 from torch import Tensor, nn
 
+from elmo_tasks.elmo.devices import best_device, cuda_number
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.table import VOTES
 from elmo_tasks.tasks.task_model import SoftmaxModel
@@ -27,7 +28,7 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
     The metrics of the model on the data, for archives of runs that differ only in their
     seed; `how` is `probabilities` or `votes`.
     """
-    device = 0 if torch.cuda.is_available() else -1
+    device = cuda_number(best_device())
     members = [load_archive(path, cuda_device=device) for path in archives]
     models: list[SoftmaxModel] = [member.model.eval() for member in members]
     with torch.no_grad():

@@ -19,6 +19,7 @@ from allennlp.common.util import import_module_and_submodules
 from pydantic import TypeAdapter
 
 import elmo_tasks
+from elmo_tasks.elmo.devices import best_device, cuda_number
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
@@ -153,7 +154,7 @@ def _train(
     metrics = json.loads((model / METRICS).read_text("utf-8"))
     scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
-        archive = load_archive(model / ARCHIVE, cuda_device=_device_number())
+        archive = load_archive(model / ARCHIVE, cuda_device=cuda_number(best_device()))
         scores = run_dir.numbers(score(archive, plan["file"]))
     if plan.get("aside"):
         scores |= _score_aside(plan, model / ARCHIVE)
@@ -177,15 +178,10 @@ def _score_aside(plan: dict[str, Any], archive_file: Path) -> dict[str, float]:
     read as the validation data are.
     """
     _, aside = kept_and_aside(plan["aside"])
-    archive = load_archive(archive_file, cuda_device=_device_number())
+    archive = load_archive(archive_file, cuda_device=cuda_number(best_device()))
     data = plan["config"]["train_data_path"]
     found = run_dir.numbers(score(archive, data, part=aside))
     return {f"{ASIDE}{name}": value for name, value in found.items()}
-
-
-def _device_number() -> int:
-    """The first GPU; -1 for the CPU if there is none."""
-    return 0 if torch.cuda.is_available() else -1
 
 
 def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:

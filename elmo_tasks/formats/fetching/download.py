@@ -5,9 +5,9 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from filelock import FileLock
-from tqdm import tqdm
 
 from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.system.terminal import terminal_bar
 
 _PART = 2**16  # bytes
 _HEADERS = {"User-Agent": "elmo-tasks", "Accept-Encoding": "identity"}
@@ -90,13 +90,12 @@ class _Downloader:
         title = PurePosixPath(urlsplit(url).path).name
         with (
             open(output_file, "wb") as opened,
-            tqdm(
+            terminal_bar(
                 desc=title,
                 total=1,  # until the server says the size
                 unit="B",
                 unit_scale=True,
                 leave=False,
-                disable=None,  # unless stderr is a terminal
             ) as bar,
         ):
             fetch = HTTPDownloader(

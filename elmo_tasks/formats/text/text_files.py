@@ -70,6 +70,7 @@ def open_text(
     longest: int | None = LONGEST_LINE,
     first: int = 1,
     keep_marks: bool = False,
+    keep_bytes: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """
     Streams the lines of a UTF-8 text file, from line `first` on. The table above says
@@ -77,7 +78,8 @@ def open_text(
 
     Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file
     name. With `keep_marks`, byte order marks are dropped in line 1 only, for formats in
-    which a word that begins with one may begin a line.
+    which a word that begins with one may begin a line. With `keep_bytes`, bytes that
+    are not UTF-8 are lone surrogates, as in names of files, and no error.
 
     Yields line numbers, counted from 1, and lines without their ends. Raises
     `InputError` if the file cannot be opened or read (`corpus_hint` says where to get a
@@ -88,7 +90,9 @@ def open_text(
     """
     with open_binary(path, corpus_hint) as opened:
         for number, raw in islice(raw_lines(opened, path), first - 1, None):
-            line = decode_line(raw, path, number, keep_marks=keep_marks)
+            line = decode_line(
+                raw, path, number, keep_marks=keep_marks, keep_bytes=keep_bytes
+            )
             if longest is not None and len(line) > longest:
                 problem = f"expected lines of at most {longest:,} characters, got one of {len(line):,}"
                 raise InputError(
@@ -282,11 +286,12 @@ def decode_line(
     number: int,
     *,
     keep_marks: bool = False,
+    keep_bytes: bool = False,
     other_ends: bool = False,
 ) -> str:
     """
     Decodes a line without its end and without byte order marks at its beginning; with
-    `keep_marks`, they are dropped in line 1 only.
+    `keep_marks`, they are dropped in line 1 only. `keep_bytes` is that of `open_text`.
 
     Raises `InputError` if the line is not UTF-8 or contains a NUL byte; unless
     `other_ends`, also if it contains a line end of the other kind.
@@ -296,10 +301,14 @@ def decode_line(
             "expected text, got binary data (a NUL byte)", file=path, line=number
         )
     try:
-        line = raw.rstrip(b"\r\n").decode("utf-8")
+        errors = "surrogateescape" if keep_bytes else "strict"
+        line = raw.rstrip(b"\r\n").decode("utf-8", errors)
     except UnicodeDecodeError as error:
         problem = f"expected UTF-8 text, got 0x{raw[error.start]:02x} as byte {error.start + 1} of the line"
-        hint = "convert Latin-1 with `iconv -f latin1 -t utf-8`"
+        hint = (
+            "`iconv -f latin1 -t utf-8` converts Latin-1; in a file that is UTF-8"
+            " elsewhere, `iconv -c -f utf-8 -t utf-8` drops such bytes"
+        )
         raise InputError(problem, file=path, line=number, hint=hint) from error
     if not other_ends and ("\r" in line or "\n" in line):
         problem = "expected line ends of one kind, got carriage returns and line feeds"

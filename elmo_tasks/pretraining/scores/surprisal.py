@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from elmo_tasks.bilm.characters import token_to_ids
-from elmo_tasks.elmo.devices import opened_device
+from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.sentences import (
     Sentences,
     Splitter,
@@ -90,7 +90,7 @@ class WordSurprisal:
         cls,
         model: Optional[PathLike] = None,
         *,
-        device: str | int | torch.device | None = None,
+        device: str | int | torch.device | None = AUTO,
         tokenizer: Tokenizer = WHITESPACE,
         precision: InferencePrecision = "float32",
     ) -> "WordSurprisal":

@@ -1,5 +1,6 @@
 """SNLI reader: pairs in the official JSON lines -> instances (paper, appendix A.3)."""
 
+import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from sys import intern
 from typing import Any, Literal, Optional, get_args
@@ -18,7 +19,9 @@ from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, Language, is_unsplit
+
+logger = logging.getLogger(__name__)
 
 CORPUS_HINT = "SNLI 1.0 is at https://nlp.stanford.edu/projects/snli/"
 Label = Literal["entailment", "neutral", "contradiction"]
@@ -43,21 +46,27 @@ class SnliReader(TaskReader):
 
     # Parameters
 
-    - `tokenization`: where words come from: spaCy's rules for English on the raw
+    - `tokenization`: where words come from: spaCy's rules for the language on the raw
       sentences, as in predictions (`sentence`), or the leaves of the binary parses in
       the official files (`parse`).
+    - `language`: the code of these rules, such as `zh`.
     - `kwargs`: see `TaskReader`.
     """
 
     @checked
     def __init__(
-        self, *, tokenization: Literal["sentence", "parse"] = "sentence", **kwargs: Any
+        self,
+        *,
+        tokenization: Literal["sentence", "parse"] = "sentence",
+        language: Language = "en",
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.language = language
         self._fields = _FIELDS[tokenization]
         self._words: Callable[[str], list[str]] = leaves
         if tokenization == "sentence":
-            self._words = BlankSpacyTokenizer().words
+            self._words = BlankSpacyTokenizer(language).words
 
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
@@ -71,6 +80,8 @@ class SnliReader(TaskReader):
             f"expected pairs, got none, or all are labelled {NO_CONSENSUS!r}",
             file,
         )
+        read = 0
+        unsplit: list[int] = []  # their lines
         for line, pair in self.shard_iterable(pairs):
             sentences = []
             for field in self._fields:
@@ -78,9 +89,18 @@ class SnliReader(TaskReader):
                 text = validate(TEXT, value, repr(field), file=file, line=line)
                 sentences.append(self._words(text))
             premise, hypothesis = sentences
+            read += 1
+            if any(map(is_unsplit, premise + hypothesis)):
+                unsplit.append(line)
             yield self.text_to_instance(
                 premise, hypothesis, pair.get("gold_label"), file=file, line=line
             )
+        if unsplit:
+            text = (
+                "%s: %d of %d pairs, such as that of line %d, have clauses that are not"
+                " split into words; the reader splits texts by the rules for language %r"
+            )
+            logger.warning(text, file, len(unsplit), read, unsplit[0], self.language)
 
     def unit_of(self, instance: Instance) -> Hashable:
         """The premise, which several pairs have."""

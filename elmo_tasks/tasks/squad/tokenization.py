@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.settings import checked
+from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, Language
 
 _CONTRACTION = re.compile(r"n['’]t|['’](?:s|d|m|ll|re|ve)", re.IGNORECASE)
 _SPLIT = re.compile(r"((?<=[^_])_(?=[^_])|[-£€¥¢₹\u2212\u2014\u2013/~\"'’”‘°])")
@@ -21,14 +22,19 @@ _REPLACED = {"\u2212": "-", "\u2014": "\u2013"}
 @Tokenizer.register("elmo_tasks_squad")
 class SquadTokenizer(Tokenizer):
     """
-    spaCy's rules for English, and splits around `- £ € ¥ ¢ ₹ − — – / ~ " ' ’ ” ‘ °` and
+    spaCy's rules for a `language`, and splits around `- £ € ¥ ¢ ₹ − — – / ~ " ' ’ ” ‘ °` and
     inside `a_b`; contractions such as `'s` and `n't` are one token. A minus sign is
     replaced by a hyphen, an em dash by an en dash; offsets refer to the original text:
     `text[token.idx : token.idx_end]`.
+
+    # Parameters
+
+    - `language`: spaCy's code of the language, such as `en`.
     """
 
-    def __init__(self) -> None:
-        self._words = BlankSpacyTokenizer()
+    @checked
+    def __init__(self, language: Language = "en") -> None:
+        self._words = BlankSpacyTokenizer(language)
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:

@@ -11,13 +11,12 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.columns import read_columns
 from elmo_tasks.formats.annotation.spans import detect_scheme, to_bioul
 from elmo_tasks.formats.annotation.tagged import expected_tag, read_tagged
-from elmo_tasks.formats.text.raw_text import blank_pipeline, expected_language
+from elmo_tasks.formats.text.raw_text import blank_pipeline
 from elmo_tasks.settings import Column, Wrong, WrongValues, checked
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
-from elmo_tasks.tasks.tokenizer import FirstCharacters
+from elmo_tasks.tasks.tokenizer import FirstCharacters, Language
 
 Tag = Union[Annotated[str, expected_tag], Column]
-Language = Annotated[str, expected_language]
 
 
 @DatasetReader.register("elmo_tasks_tagger")

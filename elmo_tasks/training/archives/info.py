@@ -1,7 +1,7 @@
 """What an archive contains, and what else it needs, without building its model."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,15 @@ from elmo_tasks.training.archives.predictors import OF_MODELS
 from elmo_tasks.training.archives.registered_names import registered_alone
 
 
-def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
+def describe(file: str | Path, local: Mapping[str, str]) -> dict[str, Any]:
     """
-    Lines about an archive. Raises `InputError` if it is damaged or unsafe, or a class in
-    its config is not registered; `local` is that of `load_archive`.
+    The names of its `model`, `dataset_reader` and `predictor`; the number of its
+    `tensors` and of the `numbers` in them; the version of `allennlp`; the size of each
+    `vocabulary`; and its `needs`: what each is (`what`), its `name`, and where it is
+    `found`, or else an `advice`. Names and versions that are not known are None.
+
+    Raises `InputError` if the archive is damaged or unsafe, or a class in its config is
+    not registered; `local` is that of `load_archive`.
     """
     with (
         unpacked(file) as folder,
@@ -42,50 +47,65 @@ def describe(file: str | Path, local: Mapping[str, str]) -> Iterator[str]:
         kind = config["model"]["type"]
         predictor = Model.by_name(kind).default_predictor or OF_MODELS.get(kind)
         count = sum([_size(value) for value in state.values()])
-        yield f"model: {kind}, {count:,} numbers in {len(state):,} tensors"
-        yield f"dataset reader: {config['dataset_reader']['type']}"
-        yield f"predictor: {predictor or 'none, so predict needs --use-dataset-reader'}"
-        yield f"trained with: AllenNLP {_version(folder)}"
-        yield f"vocabulary: {_vocabulary(folder / VOCABULARY)}"
         external = ExternalFiles(local, state, folder, offline=True)
         values = config.as_dict(quiet=True)
         external.resolved(values)
+        needed = []
         for name, path in external.found.items():
-            yield f"needs: {name}, found: {path}"
+            needed.append(_need("file", name, str(path)))
         for name, what in external.missing.items():
-            yield f"needs: the {what} {name}, NOT FOUND: --local {name}=PATH"
+            advice = f"NOT FOUND: --local {name}=PATH"
+            needed.append(_need(f"the {what}", name, None, advice))
         needs_tags = predictor in NEED_TAGS
         if needs_tags or splits_text(values["dataset_reader"], predictor):
-            yield f"needs: {_spacy(needs_tags)}"
+            needed.append(_spacy(needs_tags))
+        return {
+            "model": kind,
+            "numbers": count,
+            "tensors": len(state),
+            "dataset_reader": config["dataset_reader"]["type"],
+            "predictor": predictor,
+            "allennlp": _version(folder),
+            "vocabulary": _vocabulary(folder / VOCABULARY),
+            "needs": needed,
+        }
 
 
 def _size(value: Any) -> int:
     return int(value.numel()) if hasattr(value, "numel") else 0
 
 
-def _version(folder: Path) -> str:
+def _need(
+    what: str, name: str, found: str | None, advice: str | None = None
+) -> dict[str, str | None]:
+    return {"what": what, "name": name, "found": found, "advice": advice}
+
+
+def _version(folder: Path) -> str | None:
     try:
         return str(json.loads((folder / META).read_text("utf-8"))["version"])
     except (OSError, ValueError, KeyError, TypeError):
-        return "(unknown version)"
+        return None
 
 
-def _vocabulary(folder: Path) -> str:
-    counts = []
+def _vocabulary(folder: Path) -> dict[str, int]:
+    """The number of words in each namespace."""
+    counts = {}
     for path in sorted(folder.glob("*.txt")):
         if path.name != "non_padded_namespaces.txt":
-            lines = len(path.read_bytes().splitlines())
-            counts.append(f"{path.stem} {lines:,}")
-    return ", ".join(counts) or "empty"
+            counts[path.stem] = len(path.read_bytes().splitlines())
+    return counts
 
 
-def _spacy(needs_tags: bool) -> str:
+def _spacy(needs_tags: bool) -> dict[str, str | None]:
     """What the predictor's need for spaCy's model comes to."""
     from spacy.util import is_package
 
     if is_package(DEFAULT_MODEL):
-        return f"spaCy's {DEFAULT_MODEL}, installed"
+        return _need("spaCy's", DEFAULT_MODEL, "installed")
     advice = f"python -m spacy download {DEFAULT_MODEL}"
     if needs_tags:
-        return f"spaCy's {DEFAULT_MODEL}, NOT INSTALLED: {advice}"
-    return f"spaCy's {DEFAULT_MODEL}, not installed: its rules split texts; {advice}"
+        advice = f"NOT INSTALLED: {advice}"
+    else:
+        advice = f"not installed: its rules split texts; {advice}"
+    return _need("spaCy's", DEFAULT_MODEL, None, advice)

@@ -12,7 +12,6 @@ import torch
 
 from elmo_tasks.elmo.models.files import local_files
 from elmo_tasks.elmo.sources.types import BILM, SOURCES
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.fetching.published import BUNDLED, published
 from elmo_tasks.formats.text.text_sets import INTERRUPTED, incomplete_folder
@@ -32,13 +31,6 @@ def expected_device(device: Any) -> str | None:
     if gpus == 0:
         return "-1 (the CPU), since this machine has no GPU"
     return f"-1 (the CPU) or a GPU from 0 to {gpus - 1}"
-
-
-def require_device(device: int) -> None:
-    """Raises `InputError` if there is no such device."""
-    wanted = expected_device(device)
-    if wanted is not None:
-        raise InputError(f"--cuda-device: expected {wanted}, got {device}")
 
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")

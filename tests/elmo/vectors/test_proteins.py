@@ -94,7 +94,7 @@ def test_the_recipe_of_a_file(recipes: list[Path]) -> None:
     [
         ("elmo", "{file}", "{out}"),
         ("elmo", "{file}", "{out}", "--shards", "2"),
-        ("static", "{file}", "-o", "{out}"),
+        ("static", "{file}", "--output", "{out}"),
     ],
 )
 def test_fasta_is_no_text(command: tuple[str, ...], name: str, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def text(tmp_path: Path) -> Path:
 def static(text: Path, out: str, *options: object) -> None:
     options_file, weight_file = write_bilm(text.parent)
     files = ("--model", f"{options_file}+{weight_file}")
-    elmo_tasks("static", text, "-o", text.parent / out, *files, *options)
+    elmo_tasks("static", text, "--output", text.parent / out, *files, *options)
 
 
 def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
@@ -139,6 +139,14 @@ def test_there_are_not_as_many_components() -> None:
         check_components(5, remove=3, dimensions=3)
     with pytest.raises(InputError, match="got 5 to remove and 1 to keep"):
         check_components(5, remove=5, dimensions=None)
+    check_components(5, remove=1, dimensions=1, count=3)
+    check_components(5, remove=0, dimensions=None, count=1)
+    for remove, dimensions in ((0, 3), (2, None)):
+        with pytest.raises(InputError, match="at most 2 components together, of 3 wor"):
+            check_components(5, remove=remove, dimensions=dimensions, count=3)
+        with pytest.raises(InputError, match="at most 2 components together, of 3 wor"):
+            vectors = np.ones((3, 5), np.float32)
+            reduce_dimensions(vectors, remove=remove, dimensions=dimensions)
 
 
 @settings(max_examples=50)

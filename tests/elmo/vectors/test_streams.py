@@ -134,30 +134,29 @@ def test_sizes(elmo: Elmo) -> None:
     assert array.shape == (elmo.n_layers, 1, elmo.dimension)
 
 
-@pytest.mark.parametrize(
-    ("cuda", "mps", "expected"),
-    [
-        (True, True, "cuda:0"),
-        (False, True, "mps"),
-        (False, False, "cpu"),
-    ],
-)
+@pytest.mark.parametrize(("cuda", "expected"), [(True, "cuda:0"), (False, "cpu")])
 def test_the_best_device_is_said_once(
     cuda: bool,
-    mps: bool,
     expected: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
     monkeypatch.setattr("torch.cuda.current_device", lambda: 0)
-    monkeypatch.setattr("torch.backends.mps.is_available", lambda: mps)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
     devices._log.cache_clear()
     with caplog.at_level(logging.INFO, "elmo_tasks"):
-        for _ in range(2):
-            assert devices.opened_device(None) == torch.device(expected)
+        for chosen in (None, "auto"):
+            assert devices.opened_device(chosen) == torch.device(expected)
     (record,) = caplog.records
     assert expected in record.getMessage() and record.levelno == logging.INFO
+
+
+def test_allennlp_knows_the_cpu_and_gpus_of_cuda_by_numbers() -> None:
+    assert devices.cuda_number(torch.device("cpu")) == -1
+    assert devices.cuda_number(torch.device("cuda:1")) == 1
+    with pytest.raises(InputError, match="expected the CPU or a GPU of CUDA, got mps"):
+        devices.cuda_number(torch.device("mps"))
 
 
 def test_a_device_that_is_named_is_taken(

@@ -1,0 +1,123 @@
+"""`--json`: one document on stdout, with the values that the text shows."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from elmo_tasks.cli.arguments import with_arguments
+from elmo_tasks.cli.main import COMMANDS, parsers
+from elmo_tasks.cli.running.documents import print_document
+from elmo_tasks.formats.fetching.published import MODELS
+from elmo_tasks.resources import DATA_VARIABLE
+from tests.cli.test_options import elmo_tasks
+from tests.elmo.samples import write_bilm
+from tests.pretraining import toy
+from tests.probes.samples import WSD
+from tests.tiny import FIXTURES
+
+POS = FIXTURES / "pos" / "dev.conllu"
+
+
+class Row(NamedTuple):
+    name: str
+    value: float
+
+
+def test_what_json_has_no_type_for(capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"rows": [Row("é", math.inf), Row("b", 0.5)], "file": Path("a/b"), "n": 1}
+    print_document(given)
+    assert json.loads(capsys.readouterr().out) == {
+        "rows": [{"name": "é", "value": None}, {"name": "b", "value": 0.5}],
+        "file": "a/b",
+        "n": 1,
+    }
+
+
+def test_which_commands_have_it() -> None:
+    found = []
+    for name in COMMANDS:
+        for parser in with_arguments(parsers(name)[1][name]):
+            if "--json" in parser._option_string_actions:
+                found.append(parser.prog.removeprefix("elmo-tasks "))
+    assert found == [
+        *("configs", "probe wsd", "probe pos", "probe neighbors"),
+        *("bilm perplexity", "bilm score", "models", "info", "data"),
+    ]
+
+
+class Shown(NamedTuple):
+    text: str
+    document: Any
+
+
+@pytest.fixture
+def shown(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*line: object) -> Shown:
+        elmo_tasks(*line)
+        text = capsys.readouterr().out
+        elmo_tasks(*line, "--json")
+        return Shown(text, json.loads(capsys.readouterr().out))
+
+    return run
+
+
+def test_lists(shown: Any) -> None:
+    models = shown("models").document["models"]
+    assert [model["name"] for model in models] == ["bundled", *MODELS]
+    assert models[1]["dimension"] == 1024 and models[1]["files"][1]["url"]
+    configs = shown("configs").document
+    for part in ("configs", "tables"):
+        assert configs[part][0].keys() >= {"name", "title"}
+    info = shown("info")
+    assert f"torch {info.document['packages']['torch']}" in info.text
+
+
+def test_data_that_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sst").mkdir()
+    (tmp_path / "sst" / "dev.txt").touch()
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        elmo_tasks("data", "sst", "--json")
+    assert ended.value.code == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["root"] == str(tmp_path)
+    where = {file["name"]: file["found"] for file in found["files"]["sst"]}
+    assert where["sst/dev.txt"] == "sst/dev.txt" and where["sst/train.txt"] is None
+
+
+def test_a_language_model(shown: Any, tmp_path: Path) -> None:
+    run, text, pairs = tmp_path / "run", tmp_path / "a.txt", tmp_path / "pairs.jsonl"
+    toy.fake_run(run)
+    text.write_text("the cook bakes .\n")
+    pairs.write_text('{"good": "the cook", "bad": "cook the"}\n')
+    one = shown("bilm", "perplexity", text, "--model", run)
+    (file,) = one.document["files"]
+    assert file["file"] == str(text) and f"{file['geometric']:.3f}" in one.text
+    assert one.document["all"]["geometric"] == file["geometric"]
+    both = shown("bilm", "perplexity", text, text, "--model", run).document
+    assert both["all"]["tokens"] == sum([file["tokens"] for file in both["files"]])
+    score = shown("bilm", "score", "--pairs", pairs, "--model", run)
+    (row, *_) = score.document["groups"]
+    assert row["pairs"] == 1 and f"{row['forward']['percent']:.2f}" in score.text
+
+
+def test_probes(shown: Any, tmp_path: Path) -> None:
+    model = ("--model", "+".join(map(str, write_bilm(tmp_path))))
+    wsd = shown("probe", "wsd", WSD, *model)
+    assert wsd.document["rows"][0]["name"] == "first sense"
+    assert f"{wsd.document['rows'][0]['scores']['all']['f1']:.1f}" in wsd.text
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("the cook bakes .\nthe sailor bakes .\n")
+    near = shown("probe", "neighbors", "bakes", "--corpus", corpus, *model).document
+    assert near["source"]["words"][near["source"]["position"]] == "bakes"
+    assert near["neighbors"][0]["number"] == 2 and near["words"] is None
+    short = tmp_path / "short.conllu"
+    short.write_text(POS.read_text("utf-8").split("\n\n")[0] + "\n\n", "utf-8")
+    pos = shown("probe", "pos", POS, short, *model)
+    last = pos.document["rows"][-1]
+    assert f"{last['name']}" in pos.text and f"{last['accuracy']:.1f}" in pos.text
