@@ -28,6 +28,8 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
+    "sphinx_sitemap",
+    "sphinxext.opengraph",
     "browser_page",
     "docstrings",
     "equations",
@@ -63,6 +65,9 @@ myst_dmath_allow_labels = False
 nb_execution_mode = "off"
 nb_custom_formats = {".py": "notebooks.read"}
 nb_merge_streams = True
+nb_render_markdown_format = "gfm"  # with tables
+
+highlight_language = "none"  # of blocks that name no language: what commands print
 
 # The API.
 autodoc_typehints = "signature"
@@ -76,6 +81,13 @@ python_maximum_signature_line_length = 80
 default_role = "py:obj"
 
 html_math_renderer = "svg"
+
+# What search engines and links in messages show: a map of the pages, and a description of each.
+sitemap_url_scheme = "{link}"
+ogp_site_url = f"{SITE}latest/"
+ogp_site_name = "elmo-tasks"
+ogp_enable_meta_description = True
+ogp_social_cards = {"enable": False}
 
 # The pages.
 templates_path = ["templates"]

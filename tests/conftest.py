@@ -5,6 +5,7 @@ import elmo_tasks.plugin  # noqa: F401 (registers our names; it makes AllenNLP i
 
 # isort: on
 
+import logging
 import os
 import random
 import shutil
@@ -21,6 +22,7 @@ import torch
 from allennlp.data import Instance
 from allennlp.models import Model
 
+from elmo_tasks.cli.main import LOG_VARIABLE
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.models import Build, corpus, make_model
 from tests.tiny import write_data_root
@@ -45,6 +47,19 @@ def fixed_seeds() -> None:
     random.seed(1)
     numpy.random.seed(1)
     torch.manual_seed(1)
+
+
+@pytest.fixture(autouse=True)
+def own_verbosity() -> Iterator[None]:
+    """A command sets for its process what is logged, and whether there are bars."""
+    variables = dict(os.environ)
+    level = logging.getLogger().level
+    yield
+    logging.getLogger().setLevel(level)
+    for name in (LOG_VARIABLE, "TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS"):
+        os.environ.pop(name, None)
+        if name in variables:
+            os.environ[name] = variables[name]
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ stand in a list of parameters instead.
 
 import inspect
 import re
+from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
 from sphinx.application import Sphinx
@@ -64,13 +65,17 @@ def parameters(function: Any) -> list[str]:
 
 
 def limits(annotation: Any) -> str:
-    """The valid numbers of a type."""
-    for part in (annotation, *get_args(annotation)):
-        if get_origin(part) is Annotated:
-            kind, *rest = get_args(part)
-            for one in rest:
-                if isinstance(one, Range):
-                    return f"{NAMES[kind]} {one}"
+    """The valid numbers of a type that is a number, or null; not of other unions."""
+    if get_origin(annotation) is not Annotated:
+        others = [part for part in get_args(annotation) if part is not NoneType]
+        if len(others) != 1:
+            return ""
+        (annotation,) = others
+    if get_origin(annotation) is Annotated:
+        kind, *rest = get_args(annotation)
+        for one in rest:
+            if isinstance(one, Range):
+                return f"{NAMES[kind]} {one}"
     return ""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from elmo_tasks.cli.main import run
 from tests.cli.test_options import elmo_tasks
 
 
@@ -58,17 +59,11 @@ def test_levels_of_the_log(
 ) -> None:
     """Of this process, and of those that it starts."""
     monkeypatch.delenv("ALLENNLP_LOG_LEVEL", raising=False)
-    found = []
-
-    def note(*args: object) -> None:
-        found.append(logging.getLogger().level)
-        found.append(os.environ.get("ALLENNLP_LOG_LEVEL"))
-
-    monkeypatch.setattr("elmo_tasks.cli.running.vector_files.write_file", note)
     logging.getLogger().setLevel(logging.WARNING)
-    elmo_tasks("elmo", text, "out", *([option] if option else []))
+    run(["elmo", str(text), f"{text}.out", *([option] if option else [])])
     name = None if option is None else logging.getLevelName(level)
-    assert found == [level, name]
+    assert logging.getLogger().level == level
+    assert os.environ.get("ALLENNLP_LOG_LEVEL") == name
 
 
 def test_results_are_printed_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
