@@ -54,7 +54,7 @@ ENTRIES = [
     Entry("figure1", "Figure 1", "`small`; SRL at `mini`", FIGURE),
     Entry("epochs", "5.4, sample efficiency", "`mini`", FIGURE),
     Entry("lambda", "5.1, lambda for NER", "`mini`", GAMMA),
-    Entry("gamma", "A.2", "SNLI at `small`, SRL at `mini`", GAMMA),
+    Entry("gamma", "A.2", "SNLI at `small`, SRL and SQuAD at `mini`", GAMMA),
     Entry(
         "finetuning",
         "Table 7, A.1",
