@@ -22,7 +22,7 @@ importing the package itself takes no time.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elmo_tasks.version import __version__
+from elmo_tasks.system.version import __version__
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.sentence_embedder import Elmo

@@ -11,7 +11,7 @@ from typing import Any
 from elmo_tasks.cli.arguments import add_download_limit, add_json, add_local, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
-from elmo_tasks.version import __version__
+from elmo_tasks.system.version import __version__
 
 PACKAGES = (
     "torch",

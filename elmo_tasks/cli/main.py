@@ -35,7 +35,7 @@ from elmo_tasks.errors import (
     one_line,
     shown,
 )
-from elmo_tasks.version import __version__
+from elmo_tasks.system.version import __version__
 
 COMMANDS = {
     "train": "train a model from a config",

@@ -13,7 +13,7 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError, explain_oom
-from elmo_tasks.version import __version__
+from elmo_tasks.system.version import __version__
 
 STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
 """The data types of vectors in a file, and numpy's names."""

@@ -21,8 +21,8 @@ from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.run_names import MEETING, MEETING_TOKEN
+from elmo_tasks.system.version import __version__
 from elmo_tasks.training.launch import Launch
-from elmo_tasks.version import __version__
 
 SECONDS_UNTIL_SHARED = 30.0
 """How long the first process's files may take to appear on other machines."""

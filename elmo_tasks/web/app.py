@@ -17,10 +17,10 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from elmo_tasks.errors import shown
+from elmo_tasks.system.version import __version__
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
-from elmo_tasks.version import __version__
 from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, problem_response
 from elmo_tasks.web.metrics import CONTENT_TYPE, Metrics
 from elmo_tasks.web.models import ServedModel
