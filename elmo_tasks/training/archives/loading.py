@@ -22,7 +22,6 @@ from allennlp.models import Model, archival
 from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
-from elmo_tasks.elmo.devices import cuda_number
 from elmo_tasks.elmo.models.record import look_beside
 from elmo_tasks.errors import MODELS, InputError
 from elmo_tasks.formats.tensor_files import load_tensors
@@ -257,7 +256,7 @@ def score(
     options = config.pop("evaluation", None) or Params({})
     if isinstance(options, str):
         options = Params({"type": options})
-    options["cuda_device"] = cuda_number(device)
+    options["cuda_device"] = -1 if device.type == "cpu" else device.index
     with registered_alone():
         evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
