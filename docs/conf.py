@@ -53,7 +53,17 @@ exclude_patterns = [
 ]
 nitpicky = True
 # Imported for type checkers alone: of spaCy, and of `tasks.inputs`.
-nitpick_ignore = [("py:class", name) for name in ("Language", "Input", "Output")]
+NOT_IMPORTED = ("Language", "Input", "Output")
+# In signatures of overloads, which autodoc shows as they are written.
+IN_OVERLOADS = (
+    "Sentences",
+    "LayerChoice",
+    "Tokenizer",
+    "NDArray",
+    "np.float32",
+    "Tensor",
+)
+nitpick_ignore = [("py:class", name) for name in (*NOT_IMPORTED, *IN_OVERLOADS)]
 repository = REPOSITORY
 
 # Markdown: that of GitHub, with equations.
