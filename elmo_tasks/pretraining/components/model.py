@@ -9,6 +9,7 @@ import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
+from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_tasks.bilm.bilm import BiLM, States
@@ -33,6 +34,10 @@ def _is_files(files: dict[str, str]) -> str | None:
 
 Files = Annotated[dict[str, PathLike], _is_files]
 """The two files of a biLM."""
+
+
+class PerplexityMetric(Perplexity, Metric):
+    """`Perplexity` as a metric of AllenNLP; checkpoints contain its counts."""
 
 
 @Model.register("elmo_tasks_tuned_bilm", constructor="tuned")
@@ -95,7 +100,7 @@ class BiLMModel(Model):
         self.loss_scale = loss_scale
         self.knows_words = False
         """Whether the softmax has been trained on exactly these words."""
-        self._perplexity = Perplexity()
+        self._perplexity = PerplexityMetric()
         self._training_states: States = {}
         self._evaluation_states: States = {}
 
