@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.util import sanitize
 
+from elmo_tasks.cli.info import lines_of_archive
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.info import describe
 from elmo_tasks.training.archives.loading import load_archive, score
@@ -68,7 +69,7 @@ def test_a_model_without_predictor_reads_files_of_its_dataset_reader(
     with pytest.raises(InputError, match="no default predictor") as got:
         elmo_tasks("predict", run.archive, run.corpus, *output)
     assert "--use-dataset-reader reads FILE as training data" in str(got.value)
-    shown = list(describe(run.archive, {}))
+    shown = lines_of_archive(describe(run.archive, {}))
     assert "predictor: none, so predict needs --use-dataset-reader" in shown
     elmo_tasks("predict", run.archive, run.corpus, *output, "--use-dataset-reader")
     found = [json.loads(line) for line in out.read_text().splitlines()]
@@ -123,7 +124,7 @@ def test_serve(name: str, trained: Train, place: Path) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_info(name: str, trained: Train, place: Path) -> None:
     run = trained(name)
-    shown = list(describe(run.archive, given(name, place)))
+    shown = lines_of_archive(describe(run.archive, given(name, place)))
     kind = FAMILIES[name].config["model"]["type"]
     assert shown[0].startswith(f"model: {kind}, ")
     assert "trained with: AllenNLP 2.10.1" in shown
