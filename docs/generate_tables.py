@@ -154,7 +154,12 @@ def best(one: Runs) -> str:
 
 def standard_error(high: Runs, low: Runs) -> float:
     """Of the difference of two means, each of several seeds."""
-    squares = high.deviation**2 / len(high.scores) + low.deviation**2 / len(low.scores)
+    return error_of_means(high.scores, low.scores)
+
+
+def error_of_means(high: list[float], low: list[float]) -> float:
+    """The standard error of the difference of the means."""
+    squares = stdev(high) ** 2 / len(high) + stdev(low) ** 2 / len(low)
     return float(squares**0.5)
 
 
@@ -261,7 +266,7 @@ def final(one: Runs, epochs: str, baseline: Runs | None = None) -> str:
     if baseline is None:
         return f"{mean(scores):.1f} ± {stdev(scores):.1f}"
     others = final_scores(baseline, epochs)
-    error = (stdev(scores) ** 2 / len(scores) + stdev(others) ** 2 / len(others)) ** 0.5
+    error = error_of_means(scores, others)
     return f"{signed(mean(scores) - mean(others))} ({error:.1f})"
 
 
