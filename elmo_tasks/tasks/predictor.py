@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from allennlp.common.util import JsonDict
-from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import MetadataField, TextField
+from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data.fields import LabelField, MetadataField, TextField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
@@ -145,6 +145,13 @@ def _language_of(dataset_reader: DatasetReader) -> str:
     if isinstance(dataset_reader, LanguageReader):
         return dataset_reader.language
     return "en"
+
+
+def with_label(instance: Instance, label: int | str, vocab: Vocabulary) -> Instance:
+    """A copy of a classifier's instance, with this label as its gold answer."""
+    labelled = instance.duplicate()
+    labelled.add_field("label", LabelField(label), vocab)
+    return labelled
 
 
 class SentencePredictor(JsonLinesPredictor):

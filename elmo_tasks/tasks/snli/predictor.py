@@ -5,11 +5,10 @@ SNLI predictor: a premise and a hypothesis -> a label, probabilities and attenti
 from typing import Any
 
 from allennlp.data import Instance
-from allennlp.data.fields import LabelField
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.tasks.predictor import PairPredictor
+from elmo_tasks.tasks.predictor import PairPredictor, with_label
 from elmo_tasks.tasks.snli.io import SnliInput
 
 
@@ -33,6 +32,4 @@ class SnliPredictor(PairPredictor):
         self, instance: Instance, outputs: dict[str, Any]
     ) -> list[Instance]:
         """The instance with the prediction as its gold answer, for AllenNLP's Interpret."""
-        labelled = instance.duplicate()
-        labelled.add_field("label", LabelField(outputs["label"]), self._model.vocab)
-        return [labelled]
+        return [with_label(instance, outputs["label"], self._model.vocab)]

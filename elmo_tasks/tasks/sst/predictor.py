@@ -4,12 +4,11 @@ from typing import Any
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
-from allennlp.data.fields import LabelField
 from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_tasks.formats.annotation.trees import NAMES
-from elmo_tasks.tasks.predictor import SentencePredictor
+from elmo_tasks.tasks.predictor import SentencePredictor, with_label
 from elmo_tasks.tasks.sst.io import SstInput
 
 
@@ -48,6 +47,4 @@ class SstPredictor(SentencePredictor):
         self, instance: Instance, outputs: dict[str, Any]
     ) -> list[Instance]:
         """The instance with the prediction as its gold answer, for AllenNLP's Interpret."""
-        labelled = instance.duplicate()
-        labelled.add_field("label", LabelField(outputs["label"]), self._model.vocab)
-        return [labelled]
+        return [with_label(instance, outputs["label"], self._model.vocab)]
