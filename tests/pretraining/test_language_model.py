@@ -161,7 +161,7 @@ def test_bfloat16_training_is_close_to_float32() -> None:
     """
     exact = language_model().train()
     batch = random_batch(steps=10, rows=20)
-    short = language_model(precision="bfloat16").train()
+    short = language_model(precision="emulated_bfloat16").train()
     short.load_state_dict(exact.state_dict())
     outputs = [model(batch) for model in (exact, short)]
     for output in outputs:
@@ -185,7 +185,7 @@ def test_bfloat16_training_is_close_to_float32() -> None:
 def test_autocast_sets_the_type_of_products_in_training() -> None:
     model, batch = language_model(), random_batch()
     found = []
-    for precision, enabled in (("float32", True), ("bfloat16", False)):
+    for precision, enabled in (("float32", True), ("emulated_bfloat16", False)):
         model.precision = precision
         model.train().zero_grad()
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):

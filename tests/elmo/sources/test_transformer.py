@@ -335,7 +335,9 @@ def test_words_of_any_length_pass_through_the_reader_and_the_cache(
             ids_of(SENTENCES[:1])
         )  # the key does not depend on the longest word of a batch
     embedder(bert, mix="last", cache_dir=str(tmp_path), pieces="first")(ids)
-    embedder(bert, mix="last", cache_dir=str(tmp_path), precision="bfloat16")(ids)
+    embedder(bert, mix="last", cache_dir=str(tmp_path), precision="emulated_bfloat16")(
+        ids
+    )
     assert [len(LayerStore(folder)) for folder in tmp_path.glob("*/layers.sqlite")] == [
         4,
         4,
@@ -349,7 +351,7 @@ def test_mixes_precision_and_devices(bert: str) -> None:
     torch.testing.assert_close(
         elmo(ids), layers.mean(0), atol=1e-5, rtol=0.0
     )  # no dropout, although in training
-    rounded = embedder(bert, mix="last", precision="bfloat16")
+    rounded = embedder(bert, mix="last", precision="emulated_bfloat16")
     assert (
         rounded.source.model.dtype is torch.bfloat16
         and rounded(ids).dtype is torch.float32
