@@ -97,11 +97,19 @@ def test_the_folder_of_a_transformer_lacks_files(
 ) -> None:
     folder = tmp_path / "some"
     folder.mkdir()
-    with pytest.raises(
-        InputError, match="no model can be built from the archive: "
-    ) as got:
+    with pytest.raises(InputError, match="cannot load the transformer") as got:
         load_archive(trained("mc").archive, local={ROBERTA: str(folder)})
     assert "\n" not in str(got.value)
+
+
+def test_the_transformer_of_an_archive_is_of_text(
+    trained: Train, tmp_path: Path
+) -> None:
+    """Models of images can name a backbone at any address, whose code would run."""
+    config = {"model_type": "conditional_detr", "backbone": "owner/code"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match="a model of text, got conditional_detr"):
+        load_archive(trained("mc").archive, local={ROBERTA: str(tmp_path)})
 
 
 def test_the_name_of_a_transformer_matters_not_that_of_its_folder(

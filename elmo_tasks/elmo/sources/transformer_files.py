@@ -2,7 +2,8 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,18 @@ from elmo_tasks.errors import InputError
 
 _TRIED = torch.arange(1, 5)[None]
 """Pieces by which a model is tried, [1, 4]."""
+
+_TEXT = (
+    "MASKED_LM",
+    "CAUSAL_LM",
+    "TEXT_ENCODING",
+    "SEQ_TO_SEQ_CAUSAL_LM",
+    "TOKEN_CLASSIFICATION",
+    "QUESTION_ANSWERING",
+)
+"""What transformers calls the tasks that only models of text have."""
+
+_LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 _ROUNDING = {torch.float32: 1e-3, torch.bfloat16: 5e-2}
 """Differences that are rounding, as a share of the largest value."""
@@ -40,14 +53,30 @@ def load(folder: Path, dtype: torch.dtype) -> Loaded:
     own, its layers do not have one vector for each piece, the tokenizer is slow, or the
     two are not of one model; or for a version of transformers with a known hole.
     """
+    _require_safetensors(folder)
+    with _one_line(folder):
+        return _from_pretrained(folder, dtype)
+
+
+def require_text_model(folder: Path) -> None:
+    """
+    Raises `InputError` for another model than of text, for a config that cannot be
+    read, and for a version of transformers with a known hole. Nothing else is read.
+    """
+    with _one_line(folder):
+        _config(folder)
+
+
+@contextmanager
+def _one_line(folder: Path) -> Iterator[None]:
+    """Inside, errors are `InputError` and transformers logs nothing else."""
     import transformers
 
     require_sound_version(transformers.__version__)
-    _require_safetensors(folder)
     verbosity = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()  # what is missing is an error of ours
     try:
-        return _from_pretrained(folder, dtype)
+        yield
     except InputError:
         raise
     except Exception as error:  # damaged files raise errors of any kind
@@ -68,15 +97,15 @@ def require_sound_version(version: str) -> None:
     """
     numbers = re.findall(r"\d+", version)
     major_and_minor = [int(number) for number in numbers[:2]]
-    if [4, 48] <= major_and_minor < [4, 56] or major_and_minor >= [5, 3]:
+    if [4, 48] <= major_and_minor < [4, 52] or major_and_minor >= [5, 5]:
         return
     hole = (
-        "4.56 to 5.2 can load kernels that a model's config names (CVE-2026-4372), "
-        "and versions before 4.48 run pickles"
+        "4.52 to 5.4 can load kernels or code that a model's config names"
+        " (CVE-2026-4372, CVE-2026-5241), and versions before 4.48 run pickles"
     )
     raise InputError(
-        f"expected transformers 4.48 to 4.55, or 5.3 and later, got {version}: {hole}",
-        hint="pip install 'transformers>=4.48,<4.56'",
+        f"expected transformers 4.48 to 4.51, or 5.5 and later, got {version}: {hole}",
+        hint="pip install 'transformers>=4.48,<4.52'",
     )
 
 
@@ -93,14 +122,12 @@ def _require_safetensors(folder: Path) -> None:
 def _from_pretrained(folder: Path, dtype: torch.dtype) -> Loaded:
     from transformers import (
         MODEL_FOR_TEXT_ENCODING_MAPPING,
-        AutoConfig,
         AutoModel,
         AutoModelForTextEncoding,
         AutoTokenizer,
     )
 
-    local = {"local_files_only": True, "trust_remote_code": False}
-    config = AutoConfig.from_pretrained(folder, **local)
+    config = _config(folder)
     if config.model_type == "reformer":
         problem = "expected a model that gives a text the same layers in each call"
         raise InputError(
@@ -118,10 +145,10 @@ def _from_pretrained(folder: Path, dtype: torch.dtype) -> Loaded:
         torch_dtype=dtype,
         use_safetensors=True,
         output_loading_info=True,
-        **local,
+        **_LOCAL,
     )
     _require_whole(model, found["missing_keys"], folder)
-    tokenizer = AutoTokenizer.from_pretrained(folder, **local)
+    tokenizer = AutoTokenizer.from_pretrained(folder, **_LOCAL)
     _require_fitting(tokenizer, model, folder)
     if config.is_encoder_decoder and kind is AutoModel:
         model = model.get_encoder()
@@ -136,6 +163,36 @@ def _from_pretrained(folder: Path, dtype: torch.dtype) -> Loaded:
         width=layers[0].shape[2],
         ignores_padding=_ignores_padding(model, layers),
     )
+
+
+def _config(folder: Path) -> Any:
+    """
+    The config of a model of text, with all its parts. Models of images can name a
+    backbone at any address and ask for its code, which transformers would run.
+    """
+    from transformers import AutoConfig
+    from transformers.models.auto import modeling_auto
+
+    text = set()
+    for task in _TEXT:
+        text.update(getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES"))
+    config = AutoConfig.from_pretrained(folder, **_LOCAL)
+    for kind in _model_types(config.to_dict()):
+        if kind not in text:
+            raise InputError(f"expected a model of text, got {kind}", file=folder)
+    return config
+
+
+def _model_types(config: Any) -> Iterator[str]:
+    """Those of a config and of its parts."""
+    if isinstance(config, list):
+        for part in config:
+            yield from _model_types(part)
+    if isinstance(config, dict):
+        for key, value in config.items():
+            if key == "model_type" and isinstance(value, str):
+                yield value
+            yield from _model_types(value)
 
 
 def _require_held(build: Callable[[], Any], folder: Path) -> None:

@@ -145,6 +145,28 @@ def test_settings_that_are_refused(
     assert not (folder.parent / "trace").exists()
 
 
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_backbone_with_code(is_part: bool, folder: Path) -> None:
+    """A model of images, or a part of a model, that names a folder with code to run."""
+    code = folder.parent / "code"
+    code.mkdir()
+    (code / "evil.py").write_text((folder / "evil.py").read_text())
+    change(code / "config.json", model_type="evil", auto_map=CODE)
+    config: dict[str, Any] = {
+        "model_type": "conditional_detr",
+        "use_timm_backbone": False,
+        "backbone": str(code),
+        "use_pretrained_backbone": True,
+        "backbone_kwargs": {"trust_remote_code": True},
+    }
+    if is_part:
+        config = {"model_type": "bert", "vision_config": [config]}
+    (folder / "config.json").write_text(json.dumps(config))
+    message = outcome(lambda: Transformer(folder))
+    assert message == f"{folder}: expected a model of text, got conditional_detr"
+    assert not (folder.parent / "trace").exists()
+
+
 def test_layers_of_other_lengths(tmp_path: Path) -> None:
     """Funnel pools pieces, so that its layers have fewer vectors than pieces."""
     config = transformers.FunnelConfig(
@@ -237,12 +259,13 @@ def test_an_index_of_missing_files(folder: Path) -> None:
         ("4.47.1", False),
         ("4.48.0", True),
         ("4.49.0", True),
-        ("4.55.4", True),
-        ("4.56.0.dev0", False),
+        ("4.51.3", True),
+        ("4.52.0.dev0", False),
+        ("4.55.4", False),
         ("4.57.3", False),
         ("5.0.0rc1", False),
-        ("5.2.0", False),
-        ("5.3.0", True),
+        ("5.4.0", False),
+        ("5.5.0", True),
         ("6.0", True),
         ("4.100.0", False),
     ],
@@ -259,7 +282,7 @@ def test_a_version_with_a_hole_opens_no_model(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("transformers.__version__", "5.1.0")
-    with pytest.raises(InputError, match="expected transformers 4.48 to 4.55"):
+    with pytest.raises(InputError, match="expected transformers 4.48 to 4.51"):
         Transformer(bert)
 
 

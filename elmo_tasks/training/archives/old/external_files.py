@@ -36,6 +36,7 @@ from torch import Tensor
 from elmo_tasks.bilm.allennlp_state import bilm_of, bilms_in, options_of, part_of
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.elmo.sources.transformer_files import require_text_model
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import NotAllowed, hub_model, local_path
 from elmo_tasks.formats.fetching.published import published_as
@@ -202,16 +203,17 @@ class ExternalFiles:
         if name in self._local:
             folder = Path(self._local[name])
         elif os.path.isdir(name):
-            self.found[name] = Path(name)
-            return name
+            folder = Path(name)
         else:
             try:
-                folder = hub_model(name, _HUB_FILES, offline=True)
-            except InputError:
-                if self._offline:
-                    self.missing[name] = "transformer"
+                folder = hub_model(name, _HUB_FILES, offline=self._offline)
+            except NotAllowed:
+                self.missing[name] = "transformer"
                 return name
+        require_text_model(folder)
         self.found[name] = folder
+        if folder == Path(name):
+            return name
         if name not in self._links:
             self._links[name] = _linked(name, folder)
         return str(self._links[name])
