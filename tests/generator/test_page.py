@@ -1,4 +1,4 @@
-"""docs/GENERATOR.md: its sentence stands in all six formats as the page shows it."""
+"""fixtures/generator/README.md: its sentence stands in all six formats as the page shows it."""
 
 import runpy
 import sys
@@ -16,7 +16,7 @@ OUTPUTS = 7
 def test_blocks_print_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    blocks = blocks_of(ROOT / "docs" / "GENERATOR.md")
+    blocks = blocks_of(ROOT / "fixtures/generator/README.md")
     script = blocks[0].text.splitlines(keepends=True)[1:-1]  # without `cat` and `EOF`
     (tmp_path / "example.py").write_text("".join(script))
     monkeypatch.syspath_prepend(tmp_path)
