@@ -45,7 +45,11 @@ TITLES = {
     "sst": "BCN (SST)",
     "ner": "CRF tagger (NER)",
 }
-ELMO = {"none": "without", "computed": "computed", "cache": "from the cache"}
+ELMO = {
+    "none": "without ELMo",
+    "computed": "ELMo computed",
+    "cache": "ELMo from the cache",
+}
 Row = dict[str, Any]
 
 
@@ -142,12 +146,6 @@ def measure_one(
         return run(config, package, Path(sys.executable), folder)
 
 
-def spread(values: Sequence[float]) -> str:
-    """The median and the range."""
-    middle = statistics.median(values)
-    return f"{middle:.2f} ({min(values):.2f}-{max(values):.2f})"
-
-
 def values_of(
     rows: Sequence[Row], task: str, elmo: str, package: str, name: str
 ) -> list[float]:
@@ -159,30 +157,47 @@ def values_of(
     return [value for _, value in sorted(found)]
 
 
+def cell(rows: Sequence[Row], task: str, elmo: str) -> str:
+    """`4.51, 6.93 (1.54)`: medians of the seconds, ours first, and of the speed-ups."""
+    ours = values_of(rows, task, elmo, OURS, "seconds")
+    theirs = values_of(rows, task, peer_of(elmo), NAME, "seconds")
+    # The last repeat may not be complete.
+    ratios = [b / a for a, b in zip(ours, theirs, strict=False)]
+    if not ratios:
+        return ""
+    ratio = statistics.median(ratios)
+    return (
+        f"{statistics.median(ours):.2f}, {statistics.median(theirs):.2f} ({ratio:.2f})"
+    )
+
+
+def peak(rows: Sequence[Row], task: str, elmo: str) -> str:
+    """`0.89, 0.95`: medians of peak memory, ours first."""
+    medians = []
+    for package in (OURS, NAME):
+        values = values_of(rows, task, elmo, package, "memory")
+        if not values:
+            return ""
+        medians.append(f"{statistics.median(values):.2f}")
+    return ", ".join(medians)
+
+
+def peer_of(elmo: str) -> str:
+    """Theirs has no cache: ours from the cache is compared with theirs computed."""
+    return "computed" if elmo == "cache" else elmo
+
+
 def table(rows: Sequence[Row]) -> list[str]:
-    """
-    The lines of the table: medians and ranges of processor seconds and of the
-    speed-ups of each repeat, and medians of peak memory. The cache is compared with theirs computed.
-    """
-    lines = [
-        "| | ELMo | elmo_tasks, s | allennlp-models, s | speed-up"
-        " | peak memory, GB: elmo_tasks, allennlp-models |",
-        "|---|---|---|---|---|---|",
-    ]
+    """The lines of the table, ours before theirs in each cell."""
+    heads = ["", *ELMO.values(), "GB, without ELMo", "GB, ELMo computed"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for task, title in TITLES.items():
-        for elmo, shown in ELMO.items():
-            other = "computed" if elmo == "cache" else elmo
-            ours = values_of(rows, task, elmo, OURS, "seconds")
-            theirs = values_of(rows, task, other, NAME, "seconds")
-            # The last repeat may not be complete.
-            ratios = [b / a for a, b in zip(ours, theirs, strict=False)]
-            if not ratios:
-                continue
-            memory = statistics.median(values_of(rows, task, elmo, OURS, "memory"))
-            peak = statistics.median(values_of(rows, task, other, NAME, "memory"))
-            cells = [title, shown, spread(ours), spread(theirs), spread(ratios)]
-            cells.append(f"{memory:.2f}, {peak:.2f}")
-            lines.append(f"| {' | '.join(cells)} |")
+        cells = [title]
+        for elmo in ELMO:
+            cells.append(cell(rows, task, elmo))
+        for elmo in ("none", "computed"):
+            cells.append(peak(rows, task, elmo))
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

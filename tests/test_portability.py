@@ -108,6 +108,7 @@ def test_documented_commands_run_with_the_tools_of_macos(kind: str) -> None:
     pages = [ROOT / "Makefile"]
     pages.extend(ROOT.glob("*.md"))
     pages.extend(ROOT.glob("docs/*.md"))
+    pages.extend([ROOT / "benchmarks/README.md", ROOT / "tests/README.md"])
     found = []
     for page in pages:
         for line in page.read_text().splitlines():

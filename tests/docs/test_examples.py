@@ -20,14 +20,15 @@ from tests.tiny import FIXTURES, ROOT
 pytestmark = pytest.mark.slow
 
 PAGES = [ROOT / "README.md"] + sorted((ROOT / "docs").glob("*.md"))
-MEASUREMENTS = {
-    "RESULTS.md",
-    "PERFORMANCE.md",
-    "performance-development.md",
-    "RELIABILITY.md",
-    "reliability-development.md",
-}
+MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md", "RELIABILITY.md"}
 """Pages of measurements: their commands take hours; so do those of docs/results/."""
+
+FOR_DEVELOPERS = [
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks/README.md",
+    ROOT / "tests/README.md",
+    ROOT / "fixtures/generator/README.md",
+]
 
 FENCE = re.compile(
     r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -57,10 +58,14 @@ def name_of(page: Path) -> str:
     return page.name
 
 
+def path_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
 @pytest.mark.parametrize(
     "page",
-    PAGES + [ROOT / "CONTRIBUTING.md"] + sorted((ROOT / "docs/results").glob("*.md")),
-    ids=name_of,
+    PAGES + FOR_DEVELOPERS + sorted((ROOT / "docs/results").glob("*.md")),
+    ids=path_of,
 )
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
     for block in blocks_of(page):

@@ -352,7 +352,7 @@ def test_a_page_names_command_machine_date_and_raw_rows(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["PERFORMANCE.md", "performance-development.md", "reliability-development.md"],
+    ["PERFORMANCE.md", "../benchmarks/README.md", "../tests/README.md"],
 )
 def test_measurements_name_their_date(page: str) -> None:
     with_table = 0

@@ -1,4 +1,4 @@
-"""docs/GENERATOR.md: its sentence stands in all six formats as the page shows it."""
+"""The blocks of fixtures/generator/README.md print what it shows."""
 
 import runpy
 import sys
@@ -9,14 +9,14 @@ import pytest
 from tests.docs.test_examples import blocks_of
 from tests.tiny import ROOT
 
-OUTPUTS = 7
-"""The annotated phrase, and six formats."""
+OUTPUTS = 2
+"""The annotated phrase, and its semantic roles."""
 
 
 def test_blocks_print_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    blocks = blocks_of(ROOT / "docs" / "GENERATOR.md")
+    blocks = blocks_of(ROOT / "fixtures/generator/README.md")
     script = blocks[0].text.splitlines(keepends=True)[1:-1]  # without `cat` and `EOF`
     (tmp_path / "example.py").write_text("".join(script))
     monkeypatch.syspath_prepend(tmp_path)
