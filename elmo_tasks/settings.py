@@ -114,6 +114,16 @@ Number = Annotated[float, Range()]
 Factor = Annotated[float, Range(at_least=0)]
 Positive = Annotated[float, Range(above=0)]
 Share = Annotated[float, Range(at_least=0, at_most=1)]
+
+
+def _differ(limits: Any) -> str | None:
+    if limits[0] == limits[1]:
+        return "a start that is not the end"
+    return None
+
+
+Limits = Annotated[tuple[Share, Share], _differ]
+"""The start and end of a part."""
 Probability = Annotated[float, Range(at_least=0, below=1)]
 """Of dropout: 1 would leave nothing."""
 

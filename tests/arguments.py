@@ -137,7 +137,7 @@ TYPES = {
         "cuda_devices", "", [[], [-2], [0.5], [True], 0, "0", {}], [[-1], [0, 1]]
     ),
     "part": Type(
-        "part", "", [0.5, [0], [0, 2], [0.5, 0.1], [-1, 1], "ab"], [[0, 1], (0.1, 0.2)]
+        "part", "", [0.5, [0], [0, 2], [0.5, 0.5], [-1, 1], "ab"], [[0, 1], (0.1, 0.2)]
     ),
     "flag": Type(
         "allow_downloads archive cached comments compress create_pr crf"

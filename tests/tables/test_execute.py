@@ -183,8 +183,9 @@ def test_what_is_aside_is_scored_with_the_best_epoch_on_dev(
         assert scores["aside_loss"] != scores["loss"]
 
 
+@pytest.mark.parametrize("aside", [0.2, [0.2, 0.4]])
 def test_what_is_aside_is_the_rest_of_the_training_data(
-    planned: Planner, tmp_path: Path
+    aside: float | list[float], planned: Planner, tmp_path: Path
 ) -> None:
     """And nothing of it is in the vocabulary, or in a batch."""
     root = planned.home.parent / "data"
@@ -197,7 +198,7 @@ def test_what_is_aside_is_the_rest_of_the_training_data(
     data.write_text("\n".join(pairs))
     changes = SMALLER | {"train_data_path": str(data), "trainer.num_epochs": 1}
     config = str(root / "training_config/snli.jsonnet")
-    one = row("a", config=config, metric="aside_accuracy", changes=changes, aside=0.2)
+    one = row("a", config=config, metric="aside_accuracy", changes=changes, aside=aside)
     (run,) = planner(tmp_path, [one]).runs(
         read_table(tmp_path / "table.jsonnet").rows, 1
     )
@@ -205,10 +206,13 @@ def test_what_is_aside_is_the_rest_of_the_training_data(
     execute.execute(run.folder)
     model = run.folder / "model"
     words = (model / "vocabulary" / "tokens.txt").read_text().split()
-    assert {f"word{number}" for number in range(8)} < set(words)
-    assert not {"word8", "word9"} & set(words)
+    start = 8 if aside == 0.2 else 2
+    found = {word for word in words if word.startswith("word")}
+    assert found == {f"word{number}" for number in range(10)} - {
+        f"word{number}" for number in (start, start + 1)
+    }
     rest = tmp_path / "rest.jsonl"
-    rest.write_text("\n".join(pairs[8:]))
+    rest.write_text("\n".join(pairs[start : start + 2]))
     expected = evaluate_from_archive(model / "model.tar.gz", str(rest))
     scores = record(run)["scores"]
     assert scores["aside_accuracy"] == expected["accuracy"]

@@ -103,16 +103,22 @@ def test_pairs_with_the_same_premise_stay_together(file: Path) -> None:
     assert part(SnliReader(), file, aside) == NAMES[44:], "six of 57 pairs"
 
 
-@pytest.mark.parametrize("aside", [0.1, 0.15, 1 / 3, 0.07, 0.5])
+@pytest.mark.parametrize(
+    "aside", [0.1, 0.15, 1 / 3, 0.07, 0.5, (0.9, 1.0), (0.0, 0.1), (0.3, 0.45)]
+)
 def test_parts_have_no_unit_in_common_and_together_all(
-    aside: float, file: Path
+    aside: float | tuple[float, float], file: Path
 ) -> None:
+    """The rest of a part in the middle begins after it, and goes on at the beginning."""
     lines = file.read_text().splitlines()
     for count in (15, 37, COUNT):
         file.write_text("\n".join(lines[:count]) + "\n")
         first, last = kept_and_aside(aside)
         found = part(SnliReader(), file, first) + part(SnliReader(), file, last)
-        assert found == NAMES[:count]
+        start = NAMES.index(found[0])
+        assert found == NAMES[start:count] + NAMES[:start]
+        end = 1.0 if isinstance(aside, float) else aside[1]
+        assert abs(start - end % 1 * count) <= 0.5 + 1e-9
 
 
 @pytest.mark.parametrize(("aside", "kept"), [(0.1, "all"), (0.9, "none")])
@@ -130,7 +136,7 @@ def test_a_part_without_a_unit_is_an_error(file: Path, aside: float, kept: str) 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([0.9, 0.1], "part: expected a start below the end"),
+        ([0.5, 0.5], "part: expected a start that is not the end"),
         ([0, 1.5], r"part.1: expected a number from 0 to 1, got 1\.5"),
         ([0.9], "part: expected a list of 2 values"),
     ],

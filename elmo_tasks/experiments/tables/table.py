@@ -19,7 +19,7 @@ from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.corpora import CORPORA, located
 from elmo_tasks.formats.json_values import expected, valid
 from elmo_tasks.resources import SCALES, configs_root
-from elmo_tasks.settings import Positive, Range, not_empty
+from elmo_tasks.settings import Limits, Positive, Range, not_empty
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import evaluate, find_embedded
 from elmo_tasks.training.seeds import SEEDS
@@ -182,10 +182,11 @@ class Row(Strict):
         "duration of a run on one CPU core, for estimates; null: not measured",
     ] = None
     aside: Annotated[
-        Fraction | None,
-        valid(Fraction | None),
-        "fraction of the training data, at the end, that is put aside: the row is not"
-        " trained on it. The best epoch is chosen on dev as always, and then scored on"
+        float | list[float] | None,
+        valid(Fraction | Limits | None),
+        "fraction of the training data, at the end, that is put aside, or where the part"
+        " that is put aside starts and ends, such as `[0.2, 0.3]`: the row is not trained"
+        " on it. The best epoch is chosen on dev as always, and then scored on"
         " this part, too; the metrics are `aside_f1` and so on. Documents, articles and"
         " sentences are not divided: see `part` of the data loader `elmo_tasks_share`",
     ] = None

@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Any, Literal, Optional, Protocol, runtime_checkable
+from typing import Any, Literal, Optional, Protocol, runtime_checkable
 
 from allennlp.data import DataLoader, DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
@@ -17,9 +17,9 @@ from overrides import overrides
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
     Count,
+    Limits,
     Positive,
     Seed,
-    Share,
     Size,
     checked,
     expected,
@@ -29,15 +29,12 @@ SHARE_LOADER = "elmo_tasks_share"
 """The type of `ShareDataLoader` in a config."""
 
 Part = tuple[float, float]
-"""Where a part of the data starts and ends: 0 is the first instance, 1 the end."""
+"""
+Where a part of the data starts and ends: 0 is the first instance, 1 the end. A part that
+starts above its end goes on at the beginning.
+"""
 
 WHOLE: Part = (0.0, 1.0)
-
-
-def _ascends(part: Any) -> str | None:
-    if part[0] < part[1]:
-        return None
-    return "a start below the end"
 
 
 def sample_indices(count: int, *, share: float, seed: int) -> list[int]:
@@ -58,19 +55,24 @@ def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
     return islice(unsharded._read(file_path), reader.max_instances)
 
 
-def kept_and_aside(aside: float) -> tuple[Part, Part]:
+def kept_and_aside(aside: float | Sequence[float]) -> tuple[Part, Part]:
     """
-    The part of the data to train on, and the rest at their end, a fraction `aside` of
-    all, as values of `part`. They have no unit in common, and together have all.
+    The part of the data to train on, and the part `aside`, or the rest at the end, a
+    fraction of all, as values of `part`. They have no unit in common, and together have
+    all.
     """
+    if isinstance(aside, Sequence):
+        start, end = aside
+        return (end, start), (start, end)
     edge = 1.0 - aside
     return (0.0, edge), (edge, 1.0)
 
 
 def units_in(part: Part, units: Sequence[Hashable]) -> set[Hashable]:
     """
-    The units in a part of the data, from the unit of each instance in file order. A unit
-    is not divided: it belongs to the part that has its middle.
+    The units in a part of the data that starts below its end, from the unit of each
+    instance in file order. A unit is not divided: it belongs to the part that has its
+    middle.
     """
     start, end = part
     chosen = set()
@@ -150,13 +152,17 @@ class SubsamplingReader(DatasetReader):
         measured: Sequence[Hashable] = of_instances
         if isinstance(self._reader, ListingUnits):
             measured = self._reader.units(file_path)
-        chosen = units_in(self._part, measured)
+        start, end = self._part
+        pieces = [self._part]
+        if start > end:
+            pieces = [(start, 1.0), (0.0, end)]
         kept = []
-        for instance, unit in zip(instances, of_instances, strict=True):
-            if unit in chosen:
-                kept.append(instance)
+        for piece in pieces:
+            chosen = units_in(piece, measured)
+            for instance, unit in zip(instances, of_instances, strict=True):
+                if unit in chosen:
+                    kept.append(instance)
         if len(kept) in (0, len(instances)):  # the rest would be empty
-            start, end = self._part
             got = "all" if kept else "none"
             problem = f"expected some instances in the part {start:g} to {end:g}"
             problem += f", got {got}"
@@ -174,10 +180,6 @@ class SubsamplingReader(DatasetReader):
         self._reader.apply_token_indexers(instance)
 
 
-Limits = Annotated[tuple[Share, Share], _ascends]
-"""The start and end of a part."""
-
-
 @DataLoader.register(SHARE_LOADER)
 class ShareDataLoader(MultiProcessDataLoader):
     """
@@ -190,9 +192,10 @@ class ShareDataLoader(MultiProcessDataLoader):
     - `share`: the fraction of the instances in the part, drawn at random; 1 or more:
       all of them.
     - `part`: start and end of the part that is read, in file order, as fractions of the
-      instances (SST: of the sentences). Units are not divided: documents (coreference,
-      SRL), articles (SQuAD; if there is only one, its paragraphs), pairs with the same
-      premise (SNLI), sentences with their phrases.
+      instances (SST: of the sentences); a part that starts above its end goes on at the
+      beginning. Units are not divided: documents (coreference, SRL), articles (SQuAD; if
+      there is only one, its paragraphs), pairs with the same premise (SNLI), sentences
+      with their phrases.
     - `share_seed`: seed of the sample. Samples with the same seed are nested.
     - `batch_size`: instances in a batch, if there is no `batch_sampler`.
     - `drop_last`: if true, drop a last batch with fewer than `batch_size` instances.
