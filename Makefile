@@ -172,9 +172,10 @@ test-wheel: dist ## the wheel in bare environments: vectors with torch, numpy an
 tutorials: install ## execute those of docs/tutorials/*.py that have changed, into build/tutorials
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
 
-reference: install ## write the reference pages from the code, and the tables of results from the runs
+reference: install ## write the reference pages from the code, and the tables and figures of results from the runs
 	@PYTHONPATH=. $(BIN)/python docs/generate_reference.py
 	@PYTHONPATH=. $(BIN)/python docs/generate_tables.py
+	@PYTHONPATH=. $(BIN)/python docs/images/figures.py
 
 # -E: of pages that it does not read again, Sphinx drops the entries of the index.
 docs: tutorials ## the documentation as a site, in build/site; a warning is an error

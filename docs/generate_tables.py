@@ -10,14 +10,12 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 
 - `{RUN}`: the mean and the deviation of its seeds, or the score of one;
 - `{scores RUN}`, `{exact RUN}`: the score of each seed, to one or two digits;
-- `{epochs RUN}`: the score of each seed and its best epoch;
 - `{best RUN}`: the best seed;
 - `{gain RUN BASELINE}`: the difference of the means, and its standard error if both
   have several seeds; `{increase ...}` and `{error ...}` give one of the two;
 - `{by RUN BASELINE}`: the difference without a plus;
 - `{agrees RUN BASELINE PAPER}`: whether it is large enough to be one, and has the sign
   of the paper's;
-- `{gains RUN BASELINE}`: the difference in each seed;
 - `{relative RUN BASELINE}`: the difference in percent of the baseline's error;
 - `{data RUN BASELINE}`: its standard error over the sentences, see
   benchmarks/score_blocks.py; `{data RUN BASELINE aside}`: of the part put aside;
@@ -138,16 +136,6 @@ def exact(one: Runs) -> str:
     return ", ".join([f"{score:.2f}" for score in one.scores])
 
 
-def epochs(one: Runs) -> str:
-    best = [record["scores"]["best_epoch"] for record in one.records]
-    if len(set(best)) == 1 and one.has_seeds:
-        return f"{exact(one)} ({best[0]} each)"
-    cells = []
-    for value, epoch in zip(one.scores, best, strict=True):
-        cells.append(f"{value:.2f} ({epoch})")
-    return ", ".join(cells)
-
-
 def best(one: Runs) -> str:
     return f"{max(one.scores):.1f}"
 
@@ -195,11 +183,6 @@ def agrees(high: Runs, low: Runs, paper: str) -> str:
     if abs(found) < smallest:
         return "open"
     return "yes" if found * float(paper) > 0 else "no"
-
-
-def gains(high: Runs, low: Runs) -> str:
-    pairs = zip(high.scores, low.scores, strict=True)
-    return ", ".join([signed(above - below) for above, below in pairs])
 
 
 def relative(high: Runs, low: Runs, digits: str = "0") -> str:
@@ -315,14 +298,12 @@ def longest(file: str, pattern: str = "") -> str:
 OPERATIONS: dict[str, Callable[..., str]] = {
     "scores": each,
     "exact": exact,
-    "epochs": epochs,
     "best": best,
     "gain": gain,
     "increase": increase,
     "error": error,
     "by": by,
     "agrees": agrees,
-    "gains": gains,
     "relative": relative,
     "data": data,
     "both": both,

@@ -173,12 +173,13 @@ def test_the_picture_is_what_its_script_draws() -> None:
 
 
 @pytest.mark.slow
-def test_the_picture_can_be_read_at_400_pixels(browser: object) -> None:
+@pytest.mark.parametrize("name", ["elmo", "figure-1", "figure-2"])
+def test_a_picture_can_be_read_at_400_pixels(name: str, browser: object) -> None:
     """
     No text has letters below 12 pixels, leaves the picture, or lies on another one.
     """
     page = browser.new_page(viewport={"width": 400, "height": 500})  # type: ignore[attr-defined]
-    page.set_content((IMAGES / "elmo.svg").read_text("utf-8"))
+    page.set_content((IMAGES / f"{name}.svg").read_text("utf-8"))
     texts = page.evaluate(
         """() => {
           const svg = document.querySelector("svg");
