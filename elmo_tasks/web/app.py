@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 PAGES = {
     "/": ("page.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
+    "/allennlp.js": ("allennlp.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
 }
 ERRORS = {

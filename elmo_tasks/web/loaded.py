@@ -78,12 +78,14 @@ class LoadedModel:
 
     def describe(self) -> dict[str, Any]:
         """
-        `task`, `mix` (for each place of ELMo; `None` for a model of another package) and
-        `judged`: whether its labels contain those of the examples' gold answers.
+        `task`, `mix` (for each place of ELMo; `None` for a model of another package),
+        `judged`: whether its labels contain those of the examples' gold answers, and
+        `labels`: those of a model of another package, whose answers do not name them.
         """
-        if self.task is None:
-            return {"task": self.name, "mix": None, "judged": False}
         model = self.predictor._model
+        if self.task is None:
+            labels = _labels_of(model)
+            return {"task": self.name, "mix": None, "judged": False, "labels": labels}
         judged = False
         if isinstance(model, TaskModel):
             judged = self.task.gold_labels() <= model.label_names()
@@ -98,7 +100,12 @@ class LoadedModel:
                 gamma = mix.gamma.item()
             weights = mix.layer_weights().tolist()
             described.append({"at": at, "weights": weights, "gamma": gamma})
-        return {"task": self.name, "mix": described, "judged": judged}
+        return {
+            "task": self.name,
+            "mix": described,
+            "judged": judged,
+            "labels": None,
+        }
 
     def answer(self, data: Any) -> bytes:
         """
@@ -127,3 +134,10 @@ class LoadedModel:
             if key.endswith("_attention"):
                 outputs[key] = [weights[:drawn] for weights in outputs[key][:drawn]]
         return outputs
+
+
+def _labels_of(model: Any) -> list[str]:
+    """The labels of a model of AllenNLP by number, empty if it has none."""
+    namespace = getattr(model, "_label_namespace", "labels")
+    known = model.vocab.get_index_to_token_vocabulary(namespace)
+    return [known[number] for number in sorted(known)]

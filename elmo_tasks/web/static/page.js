@@ -1,4 +1,5 @@
 // The page of `elmo-tasks serve`. Texts of users and models enter the document as text nodes only.
+import { asOurs } from "./allennlp.js";
 
 const LISTED = 12;  // differences that are listed at most
 const HUES = { PER: 255, LOC: 150, ORG: 65, MISC: 310, V: 28, ARG0: 255, ARG1: 150, ARG2: 65, ARG3: 190, neutral: 255,
@@ -147,6 +148,10 @@ const drawTags = ({ tokens, tags }) => h("p.tokens", { dir: "auto" }, tokens.map
 h("bdi", token), h("small", tags[place])), " "]));
 const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, input.sentence, entities.map((one) =>
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
+/** One answer without a probability, which can be elsewhere than in the passage. */
+const drawFound = (output, input) => [goldAnswer(output, input),
+  output.answers.length ? null : [h("h3", "The answer is not a part of the passage"), saidText(output)]];
+const saidText = ({ text }) => h("p.text", { dir: "auto", "data-fact": `${JSON.stringify(text)}\n${quoted(text)}` }, text);
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
 /**
  * By the `drawing` of a task: `said` sums up an output, `gold` draws a gold answer where `draw` cannot, `any` is true
@@ -161,6 +166,8 @@ const DRAWINGS = {
   attention: { draw: drawAttention, gold: goldLabel, said: best },
   verdict: { draw: verdict, gold: goldLabel, said: best },
   tags: { draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
+  found: { draw: drawFound, said: ({ text }) => quoted(text) },
+  text: { draw: saidText, said: ({ text }) => quoted(text) },
   json: { draw: (output) => h("pre", { tabindex: 0, "data-fact": `${JSON.stringify(output)}\nthis answer` },
     JSON.stringify(output, null, 1)), said: () => "an answer" },
   score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score), judged: false },
@@ -172,15 +179,24 @@ const DRAWINGS = {
 const VIEWS = {};
 
 // ---- Answers
-/** What the server answers: { path, body, text, output }. Raises an `Error` in words. */
+/** What the server answers: { name, path, body, text }. Raises an `Error` in words. */
 async function ask(name, body, signal) {
   const path = `/api/predict/${encodeURIComponent(name)}`;
   const request = { method: "POST", headers: { "Content-Type": "application/json" }, body, signal };
   const response = await fetch(path, request).catch(() => { throw new Error("The server does not answer."); });
   const text = await response.text();
-  if (response.ok) return { path, body, text, output: JSON.parse(text) };
+  if (response.ok) return { name, path, body, text };
   throw new Error(parsed(text).error ?? response.statusText);
 }
+
+/** The drawing of an answer, with the output and the input that it takes. */
+function readAnswer({ name, body, text }) {
+  const { task, labels } = modelNamed(name), output = JSON.parse(text), input = JSON.parse(body);
+  const ours = VIEWS[task].drawing === "json" ? asOurs(output, input, labels) : null;
+  return ours ? { input: {}, ...ours, ...DRAWINGS[ours.drawing] } : { output, input, ...VIEWS[task] };
+}
+const drawn = (answer) => { const { draw, output, input } = readAnswer(answer); return draw(output, input); };
+const sayAnswer = (answer) => { const { said, output } = readAnswer(answer); return said(output); };
 
 /** The exact answer, and the command that gets it. */
 function sources({ path, body, text }) {
@@ -203,7 +219,7 @@ function factsOf(drawing) {
 }
 
 /** Whether the chosen models have the labels of the gold answers. */
-const haveLabels = () => chosenNames().every((name) => modelsOf(view).find((model) => model.name === name)?.judged);
+const haveLabels = () => chosenNames().every((name) => modelNamed(name)?.judged);
 
 /** A gold answer as { drawing, facts }, null if it is not known, or has labels that a model does not have. */
 function goldOf(input) {
@@ -233,18 +249,17 @@ const inLines = (text) => text.split(/(?<=,) /).map((line) => [h("span", line), 
 const badge = (score, text) => h(isRight(score) ? "span.badge.good" : "span.badge.poor", text);
 
 function panel({ name, value: answer }, gold) {
-  const { output, body } = answer;
   let drawing;
   try {
-    drawing = VIEWS[view].draw(output, JSON.parse(body));
+    drawing = drawn(answer);
   } catch (error) {
     drawing = h("p.note", `This answer cannot be drawn (${error.message}). Its JSON is below.`);
   }
-  const drawn = h("div.drawing", drawing), facts = factsOf(drawn);
+  const framed = h("div.drawing", drawing), facts = factsOf(framed);
   const score = gold && VIEWS[view].judged !== false ? scored(facts, gold) : null;
   const shown = h("article.card", { "aria-label": name },
     h("div.title", h("h2", { dir: "auto" }, name), score && badge(score, saidScore(score))),
-    h(`div.beside.${view}`, drawn, mixOf(modelsOf(view).find((model) => model.name === name))),
+    h(`div.beside.${view}`, framed, mixOf(modelNamed(name))),
     h("div.sources", sources(answer)));
   return { name, shown, facts };
 }
@@ -274,7 +289,7 @@ function show(names, results, input) {
     results.map((one, place) => ({ name: names[place], ...one })).filter((one) => one.status === status));
   const gold = goldOf(input), judged = VIEWS[view].judged !== false ? gold : null;
   const panels = good.map((one) => panel(one, gold));
-  const said = good.map(({ name, value }) => `${name}: ${VIEWS[view].said(value.output)}.`);
+  const said = good.map(({ name, value }) => `${name}: ${sayAnswer(value)}.`);
   const compared = panels[1] ? differences(panels, judged) : null;
   $("message").append([...new Set(bad.map(({ reason }) => reason.message))].join(" "));
   $("status").textContent = [...said, compared ? `${compared.firstChild.textContent}.` : ""].join(" ");
@@ -307,9 +322,9 @@ function nameOf(input) {
 }
 
 /** The facts of an answer, null if there is none or it cannot be drawn. */
-function answerFacts({ value }, input) {
+function answerFacts({ value }) {
   try {
-    return factsOf(h("div", VIEWS[view].draw(value.output, input)));
+    return factsOf(h("div", drawn(value)));
   } catch {
     return null;
   }
@@ -332,7 +347,7 @@ async function showExamples() {
   });
   const totals = heads.map(() => h("td", "…"));
   chosen = rows;
-  const [one, two] = names.map((name) => modelsOf(view).find((model) => model.name === name));
+  const [one, two] = names.map(modelNamed);
   const title = two && !one.mix?.length !== !two.mix?.length ? "What ELMo changes" : "Examples";
   $("examples-title").textContent = title;
   $("examples-about").textContent = `${counted(rows.length, "text")}, taken at regular intervals from the synthetic test data.${
@@ -347,7 +362,7 @@ async function showExamples() {
     const body = JSON.stringify(input);
     const results = await Promise.allSettled(names.map((name) => askOnce(name, body)));
     if (chosen !== rows) return;  // other models, or another task
-    const facts = results.map((result) => answerFacts(result, input)), differ = unlike(facts);
+    const facts = results.map(answerFacts), differ = unlike(facts);
     const gold = withGold && known ? goldOf(input) : null;
     cells.forEach((cell, place) => {
       if (!withGold) return cell.replaceChildren(differ ? `${differ}` : "none");
@@ -370,6 +385,7 @@ async function showExamples() {
 let served, view, form, controller;  // GET /api/models; its task; the kind of the input; the last request
 let chosen = [];  // the rows of the examples
 
+const modelNamed = (name) => served.models.find((model) => model.name === name);
 const modelsOf = (name) => served.models.filter((model) => model.task === name);
 const sorted = (input) => JSON.stringify(Object.entries(input ?? "").sort());
 const parsed = (text) => { try { return JSON.parse(text); } catch { return text; } };
