@@ -350,6 +350,45 @@ def test_a_link_reproduces_the_view(show: Show) -> None:
     assert page.locator(".gold").count() == 0
 
 
+def sent(page: Any) -> Any:
+    """The input that is sent when the user presses Ctrl+Enter."""
+    with page.expect_request("**/api/predict/*") as request:
+        page.keyboard.press("Control+Enter")
+    return json.loads(request.value.post_data)
+
+
+def test_typed_words_are_text_unless_punctuation_stands_alone(show: Show) -> None:
+    page = show({"view": "ner"})
+    page.wait_for_load_state("networkidle")
+    text = page.locator("textarea")
+    text.fill("Mira left Mercury .")
+    assert sent(page) == {"tokens": ["Mira", "left", "Mercury", "."]}
+    text.fill("Mira left Mercury.")
+    assert sent(page) == {"sentence": "Mira left Mercury."}
+    assert page.locator("input:checked").input_value() == "text"
+    page.keyboard.type("!")  # the field still has the focus
+    assert sent(page) == {"sentence": "Mira left Mercury.!"}
+    page.locator(".examples button").nth(1).click()
+    assert page.locator("input:checked").input_value() == "words"
+    page.get_by_label("words", exact=True).check()
+    page.get_by_label("text", exact=True).check()
+    page.get_by_label("words", exact=True).check()
+    text.fill("Mira left Mercury.")
+    assert sent(page) == {"tokens": ["Mira", "left", "Mercury."]}  # as was chosen
+
+
+def test_words_with_numbers_of_predicates_stay_words(show: Show) -> None:
+    page = show({"view": "srl"})
+    page.wait_for_load_state("networkidle")
+    words, predicates = page.locator("textarea").all()
+    words.fill("Mira sold it")
+    predicates.fill("1")
+    assert sent(page) == {"tokens": ["Mira", "sold", "it"], "predicates": [1]}
+    page.locator(".examples button").nth(1).click()
+    words.fill("Mira sold it.")
+    assert sent(page) == {"sentence": "Mira sold it."}
+
+
 def view_of(page: Any) -> Any:
     values = page.locator("select, textarea, input:checked").evaluate_all(
         "all => all.map(one => one.value)"

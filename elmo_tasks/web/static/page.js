@@ -384,6 +384,7 @@ async function showExamples() {
 // ---- The form and the link
 let served, view, form, controller;  // GET /api/models; its task; the kind of the input; the last request
 let chosen = [];  // the rows of the examples
+let filled = [], isKindChosen = false;  // the texts that an example or link has put into the form; whether the user chose its kind
 
 const modelNamed = (name) => served.models.find((model) => model.name === name);
 const modelsOf = (name) => served.models.filter((model) => model.task === name);
@@ -413,11 +414,13 @@ const fieldsOf = (kind) => ({ text: VIEWS[view].fields, words: VIEWS[view].words
 const values = () => Object.fromEntries(fieldsOf(form).map(([key, , , kind]) => [key, READ[kind]($(`field-${key}`).value)]));
 const current = () => form === "JSON" ? values().JSON : JSON.stringify(values());
 
+const writtenTexts = () => fieldsOf(form).map(([key]) => $(`field-${key}`).value);
+
 /** The fields of a form with this input. */
 function build(kind, input) {
   form = kind;
   const kinds = ["text", "words", "JSON"].filter((one) => fieldsOf(one).length);
-  const onchange = ({ target }) => change(target.value);
+  const onchange = ({ target }) => { isKindChosen = true; change(target.value); };
   if ($("modes").childElementCount !== kinds.length) {  // else the one with the focus stays
     $("modes").replaceChildren(...kinds.map((value) =>
       h("label", h("input", { type: "radio", name: "mode", value, onchange }), value)));
@@ -447,11 +450,26 @@ function fill(input) {
 
 /** The same input in a form of another kind: text becomes words at its blanks, and words text. */
 function change(kind) {
-  const body = current(), before = fieldsOf(form), texts = before.map(([key]) => $(`field-${key}`).value);
+  const body = current(), texts = writtenTexts();
   if (kind === "JSON") return build("JSON", { JSON: body });
   if (form === "JSON") return fits(kind, parsed(body)) || build("JSON", { JSON: body });
   build(kind, {});
   fieldsOf(kind).forEach(([key], place) => { if (texts[place]) $(`field-${key}`).value = texts[place]; });
+}
+
+/** Words that were typed become text, unless punctuation stands alone in them or numbers of words were typed, too. */
+function readTyped() {
+  if (form !== "words" || isKindChosen || !fieldsOf("text").length) return;
+  const texts = writtenTexts(), typed = fieldsOf("words").map(([, , , kind], place) => ({ kind, text: texts[place] }))
+    .filter(({ text }, place) => text !== filled[place]);
+  const isWords = ({ kind, text }) => kind === "numbers" || /(^|\s)[^\p{L}\p{N}\s]+(\s|$)/u.test(text);
+  if (!typed.length || typed.some(isWords)) return;
+  const had = document.activeElement, place = fieldsOf("words").findIndex(([key]) => had === $(`field-${key}`));
+  change("text");
+  if (place < 0) return;
+  const field = $(`field-${fieldsOf("text")[place][0]}`);
+  field.focus();
+  field.setSelectionRange(had.selectionStart, had.selectionEnd);
 }
 
 async function run({ first = false, scroll = false } = {}) {
@@ -476,6 +494,8 @@ async function run({ first = false, scroll = false } = {}) {
 /** Shows an input in the form. */
 function choose(input) {
   fill(input);
+  filled = writtenTexts();
+  isKindChosen = false;
   $("form").hidden = false;
 }
 
@@ -525,7 +545,7 @@ if (response.ok) {
     VIEWS[task] = { ...DRAWINGS[page.drawing], ...page, fields, words };
   }
   $("ready").hidden = false;
-  const submit = (event) => { event.preventDefault(); run({ scroll: true }); };
+  const submit = (event) => { event.preventDefault(); readTyped(); run({ scroll: true }); };
   $("form").addEventListener("submit", submit);
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing
     && (event.ctrlKey || event.metaKey || event.target.rows === 1) && submit(event));
