@@ -134,11 +134,14 @@ def _about(
 
 def _tab(record: Task | OtherModels) -> dict[str, Any]:
     """What the page shows of a task."""
+    metric = None
     if isinstance(record, Task):
         boxes = record.input.boxes()
+        metric = record.metric
     else:
         boxes = list(record.boxes)
     return record.page._asdict() | {
+        "metric": metric,
         "boxes": [(key, *box) for key, box in boxes],
         "examples": [example._asdict() for example in record.examples],
     }

@@ -244,8 +244,8 @@ def test_the_first_screen_shows_what_elmo_changes(show: Show) -> None:
         assert cells == ["right ", "right "]
     every = sum([len(one.gold["entities"]) for one in examples if one.gold])
     assert texts(page, ".examples tfoot td") == [
-        f"{every - 1} of {every}, 1 wrong",
-        f"{every} of {every}",
+        f"{every - 1} of {every}, 1 wrong ",
+        f"{every} of {every} ",
     ]
     assert page.locator("textarea").input_value() == " ".join(odd.input["tokens"])
     assert texts(page, ".examples [aria-pressed=true]") == texts(
@@ -282,6 +282,27 @@ def test_models_of_other_labels_are_not_judged(
     assert page.locator("article").count() > 0
     assert page.locator(".gold").count() == 0
     assert page.locator(".badge").count() == 0
+
+
+def _scored(route: Any) -> None:
+    """The list of models, with scores of two of them."""
+    about = route.fetch().json()
+    for model in about["models"]:
+        if model["name"] == "ner":
+            model["scores"] = {"test": 0.5, "validation": 0.6}
+        if model["name"] == "other":
+            model["scores"] = {"validation": 0.6543}
+    route.fulfill(json=about)
+
+
+def test_the_scores_of_the_runs_are_below_the_examples(show: Show) -> None:
+    page = show({"view": "ner", "model": "ner", "with": "other"}, models=_scored)
+    assert texts(page, "#scores p") == [
+        "F1 on all test data: ner 50.0",
+        "F1 on all validation data: ner 60.0, other 65.4",
+    ]
+    page = show({"view": "sst"}, models=_scored)
+    assert texts(page, "#scores p") == []
 
 
 @pytest.mark.parametrize("task", INPUTS)

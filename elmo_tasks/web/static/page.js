@@ -334,6 +334,16 @@ function answerFacts({ value }) {
 const unlike = ([one, two]) => one && two ? [...one.keys()].filter((key) => !two.has(key)).length
   + [...two.keys()].filter((key) => !one.has(key)).length : 0;
 
+/** The scores of the models' runs, which say more than a few examples do. */
+function scoresOf(models) {
+  const metric = VIEWS[view].metric === "f1" ? "F1" : VIEWS[view].metric;
+  return ["test", "validation"].map((data) => {
+    const known = models.filter((model) => model.scores[data] != null);
+    return known.length ? h("p.soft", `${metric} on all ${data} data: `, known.map(({ name, scores }, place) =>
+      [place ? ", " : "", h("bdi", name), " ", h("b", (100 * scores[data]).toFixed(1))])) : null;
+  });
+}
+
 /** Fills the table of the examples, one after the other, and opens one of them if no input is shown. */
 async function showExamples() {
   const names = chosenNames();
@@ -356,6 +366,7 @@ async function showExamples() {
     heads.map((name) => h("th", { scope: "col", dir: "auto" }, name)))) : null,
   h("tbody", rows.map((row) => h("tr", h("th", { scope: "row" }, row.button), row.cells))),
   withGold ? h("tfoot", h("tr", h("th", { scope: "row" }, "All together"), totals)) : null));
+  $("scores").replaceChildren(...scoresOf([one, two].filter(Boolean)).filter(Boolean));
   $("overview").hidden = !rows.length;
   const scores = heads.map(() => []);
   for (const { input, gold: known, cells } of rows) {
@@ -374,7 +385,7 @@ async function showExamples() {
     });
     if (differ && $("form").hidden) openWith(input);
   }
-  totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? saidCounts(sum(scores[place])) : ""));
+  totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? h("div", inLines(saidCounts(sum(scores[place])))) : ""));
   if (!$("form").hidden) return;
   if (rows.length) return openWith(rows[0].input);
   build(["text", "words"].find((kind) => fieldsOf(kind).length), {});
