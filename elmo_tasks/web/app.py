@@ -58,11 +58,13 @@ def make_app(
     *,
     host: str,
     timeout: float,
+    own: Mapping[str, Mapping[str, Any]],
 ) -> FastAPI:
     """
     The application for models, by name, which `described` shows on the page. `host` is
     a name of the server besides localhost and IP addresses. A body has to arrive, and
-    its answer to be there, within `timeout` seconds each.
+    its answer to be there, within `timeout` seconds each. `own` replaces what the page
+    knows of a task.
     """
     app = FastAPIOffline(
         docs_url=DOCS,
@@ -73,7 +75,7 @@ def make_app(
     )
     for path, (name, kind) in PAGES.items():
         _add_page(app, path, name, kind)
-    about = _about(described, timeout)
+    about = _about(described, timeout, own)
     metrics = Metrics(models)
 
     def list_models() -> dict[str, Any]:
@@ -122,11 +124,16 @@ def _add_page(app: FastAPI, path: str, name: str, kind: str) -> None:
 
 
 def _about(
-    described: Mapping[str, Mapping[str, Any]], timeout: float
+    described: Mapping[str, Mapping[str, Any]],
+    timeout: float,
+    own: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """What the page knows."""
+    tasks = {}
+    for name, record in (TASKS | OTHERS).items():
+        tasks[name] = _tab(record) | dict(own.get(name, {}))
     return {
-        "tasks": {name: _tab(one) for name, one in (TASKS | OTHERS).items()},
+        "tasks": tasks,
         "models": [{"name": name} | dict(one) for name, one in described.items()],
         "limits": {"bytes": MAX_BYTES, "seconds": timeout},
     }
@@ -144,6 +151,7 @@ def _tab(record: Task | OtherModels) -> dict[str, Any]:
         "metric": metric,
         "boxes": [(key, *box) for key, box in boxes],
         "examples": [example._asdict() for example in record.examples],
+        "source": None,  # a file of the user's
     }
 
 

@@ -360,7 +360,9 @@ async function showExamples() {
   const [one, two] = names.map(modelNamed);
   const title = two && !one.mix?.length !== !two.mix?.length ? "What ELMo changes" : "Examples";
   $("examples-title").textContent = title;
-  $("examples-about").textContent = `${counted(rows.length, "text")}, taken at regular intervals from the synthetic test data.${
+  const { source } = VIEWS[view];
+  $("examples-about").textContent = `${counted(rows.length, "text")}${
+    source ? ` of ${source}.` : ", taken at regular intervals from the synthetic test data."}${
     two ? " The page opens with the first on which the answers differ." : ""}`;
   $("examples").replaceChildren(h("table.examples", heads.length ? h("thead", h("tr", h("th", { scope: "col" }, "Text"),
     heads.map((name) => h("th", { scope: "col", dir: "auto" }, name)))) : null,
