@@ -150,7 +150,7 @@ const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, 
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
 /** One answer without a probability, which can be elsewhere than in the passage. */
 const drawFound = (output, input) => [goldAnswer(output, input),
-  output.answers.length ? null : [h("h3", "The answer is not a part of the passage"), saidText(output)]];
+  output.answers.length ? null : [h("h3", "Answer"), saidText(output)]];
 const saidText = ({ text }) => h("p.text", { dir: "auto", "data-fact": `${JSON.stringify(text)}\n${quoted(text)}` }, text);
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
 /**
@@ -167,7 +167,7 @@ const DRAWINGS = {
   verdict: { draw: verdict, gold: goldLabel, said: best },
   tags: { draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
   found: { draw: drawFound, said: ({ text }) => quoted(text) },
-  text: { draw: saidText, said: ({ text }) => quoted(text) },
+  text: { draw: saidText, said: () => "an answer" },
   json: { draw: (output) => h("pre", { tabindex: 0, "data-fact": `${JSON.stringify(output)}\nthis answer` },
     JSON.stringify(output, null, 1)), said: () => "an answer" },
   score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score), judged: false },
