@@ -175,7 +175,7 @@ TYPES = {
         ["la"],
     ),
     "path": Type(
-        "archive_file cache_dir config copy corpus data figures file folder input_file"
+        "archive_file cache_dir config copy corpus data serve.examples figures file folder input_file"
         " WordSurprisal.from_pretrained.model lookup_file model options options_file out out_dir output output_file"
         " predictions_output_file pretrained_file run runs serialization_dir"
         " bilm-surprisal.sentences ablate.table test train vectors vectors_file weight_file"

@@ -44,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="port, or 0 for any free one (default: %(default)s)",
     )
+    add(
+        "--examples",
+        type=location,
+        metavar="FILE",
+        help="show the inputs of this file as examples: JSON lines as for predict, at"
+        " most 30, for models of one task",
+    )
     add_loading(parser)
     add(
         "--timeout",
@@ -91,5 +98,6 @@ def serve(args: argparse.Namespace) -> None:
             timeout=args.timeout,
             workers=args.workers,
             opening=opening,
+            examples=args.examples,
             ready=ready,
         )

@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 PAGES = {
     "/": ("page.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
+    "/allennlp.js": ("allennlp.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
 }
 ERRORS = {
@@ -57,11 +58,13 @@ def make_app(
     *,
     host: str,
     timeout: float,
+    own: Mapping[str, Mapping[str, Any]],
 ) -> FastAPI:
     """
     The application for models, by name, which `described` shows on the page. `host` is
     a name of the server besides localhost and IP addresses. A body has to arrive, and
-    its answer to be there, within `timeout` seconds each.
+    its answer to be there, within `timeout` seconds each. `own` replaces what the page
+    knows of a task.
     """
     app = FastAPIOffline(
         docs_url=DOCS,
@@ -72,7 +75,7 @@ def make_app(
     )
     for path, (name, kind) in PAGES.items():
         _add_page(app, path, name, kind)
-    about = _about(described, timeout)
+    about = _about(described, timeout, own)
     metrics = Metrics(models)
 
     def list_models() -> dict[str, Any]:
@@ -121,11 +124,16 @@ def _add_page(app: FastAPI, path: str, name: str, kind: str) -> None:
 
 
 def _about(
-    described: Mapping[str, Mapping[str, Any]], timeout: float
+    described: Mapping[str, Mapping[str, Any]],
+    timeout: float,
+    own: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """What the page knows."""
+    tasks = {}
+    for name, record in (TASKS | OTHERS).items():
+        tasks[name] = _tab(record) | dict(own.get(name, {}))
     return {
-        "tasks": {name: _tab(one) for name, one in (TASKS | OTHERS).items()},
+        "tasks": tasks,
         "models": [{"name": name} | dict(one) for name, one in described.items()],
         "limits": {"bytes": MAX_BYTES, "seconds": timeout},
     }
@@ -133,13 +141,17 @@ def _about(
 
 def _tab(record: Task | OtherModels) -> dict[str, Any]:
     """What the page shows of a task."""
+    metric = None
     if isinstance(record, Task):
         boxes = record.input.boxes()
+        metric = record.metric
     else:
         boxes = list(record.boxes)
     return record.page._asdict() | {
+        "metric": metric,
         "boxes": [(key, *box) for key, box in boxes],
         "examples": [example._asdict() for example in record.examples],
+        "source": None,  # a file of the user's
     }
 
 

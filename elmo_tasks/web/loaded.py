@@ -13,7 +13,9 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables.run_dir import numbers, read_json
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.system.run_names import METRICS
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.tasks.task_model import TaskModel
@@ -48,6 +50,7 @@ class LoadedModel:
         loaded = load_archive(
             archive, allow_downloads=allow_downloads, local=local, fast_elmo=fast_elmo
         )
+        self._archive = archive
         name = default_predictor(loaded)
         self.predictor: Any = None
         # a model without a predictor, or with one that is not registered
@@ -78,12 +81,20 @@ class LoadedModel:
 
     def describe(self) -> dict[str, Any]:
         """
-        `task`, `mix` (for each place of ELMo; `None` for a model of another package) and
-        `judged`: whether its labels contain those of the examples' gold answers.
+        `task`, `mix` (for each place of ELMo; `None` for a model of another package),
+        `judged`: whether its labels contain those of the examples' gold answers,
+        `scores`: those of its run, by the data, and `labels`: those of a model of
+        another package, whose answers do not name them.
         """
-        if self.task is None:
-            return {"task": self.name, "mix": None, "judged": False}
         model = self.predictor._model
+        if self.task is None:
+            return {
+                "task": self.name,
+                "mix": None,
+                "judged": False,
+                "scores": {},
+                "labels": _labels_of(model),
+            }
         judged = False
         if isinstance(model, TaskModel):
             judged = self.task.gold_labels() <= model.label_names()
@@ -98,7 +109,13 @@ class LoadedModel:
                 gamma = mix.gamma.item()
             weights = mix.layer_weights().tolist()
             described.append({"at": at, "weights": weights, "gamma": gamma})
-        return {"task": self.name, "mix": described, "judged": judged}
+        return {
+            "task": self.name,
+            "mix": described,
+            "judged": judged,
+            "scores": _scores_of(self._archive, self.task.metric),
+            "labels": None,
+        }
 
     def answer(self, data: Any) -> bytes:
         """
@@ -127,3 +144,27 @@ class LoadedModel:
             if key.endswith("_attention"):
                 outputs[key] = [weights[:drawn] for weights in outputs[key][:drawn]]
         return outputs
+
+
+def _scores_of(archive: Path, metric: str) -> dict[str, float]:
+    """
+    The score that the run of an archive has written beside it, of the test data and of
+    the best epoch's validation.
+    """
+    folder = archive
+    if archive.is_file():
+        folder = archive.parent
+    metrics = read_json(folder / METRICS) or {}
+    scores = {}
+    for data, prefix in (("test", "test_"), ("validation", "best_validation_")):
+        found = numbers(metrics, prefix)
+        if metric in found:
+            scores[data] = found[metric]
+    return scores
+
+
+def _labels_of(model: Any) -> list[str]:
+    """The labels of a model of AllenNLP by number, empty if it has none."""
+    namespace = getattr(model, "_label_namespace", "labels")
+    known = model.vocab.get_index_to_token_vocabulary(namespace)
+    return [known[number] for number in sorted(known)]

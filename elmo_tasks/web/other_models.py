@@ -31,7 +31,8 @@ class OtherModels(NamedTuple):
 def _other(title: str, **boxes: Box) -> OtherModels:
     """A tab with these text fields, by the keys of the input."""
     about = "A model of AllenNLP. The answer is what its predictor returns."
-    return OtherModels(Page(title, about, "json", limits={}), tuple(boxes.items()))
+    page = Page(title, about, "json", limits={}, attention=40)
+    return OtherModels(page, tuple(boxes.items()))
 
 
 def _text(title: str, rows: int = 2) -> Box:

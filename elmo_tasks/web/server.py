@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from socket import AF_INET, AF_INET6
+from typing import Any
 
 import uvicorn
 
@@ -16,6 +17,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.system.run_names import ARCHIVE, MODEL
 from elmo_tasks.web.app import make_app
 from elmo_tasks.web.models import ServedModel
+from elmo_tasks.web.own_examples import OwnExamples, read_examples
 from elmo_tasks.web.worker import Opening
 
 SECONDS_TO_END = 20
@@ -47,19 +49,26 @@ def serve(
     timeout: float,
     workers: int,
     opening: Opening,
+    examples: str | None,
     ready: Callable[[str], None],
 ) -> None:
     """
     Serve archives, by name, at a socket until SIGTERM or Ctrl-C. `host` is the name
     that the socket was given. A request has `timeout` seconds; each archive is loaded
-    by so many `workers`, `opening` says how. `ready` is called with the URL when all
-    are. Raises `InputError` if a file cannot be used.
+    by so many `workers`, `opening` says how. `examples` is a file of inputs that the
+    page shows in place of its own. `ready` is called with the URL when all archives are
+    loaded. Raises `InputError` if a file cannot be used.
     """
+    own = None
+    if examples is not None:
+        own = read_examples(examples)
     models: dict[str, ServedModel] = {}
     for name, file in archives.items():
         models[name] = ServedModel(file, opening, workers=workers)
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(listening, models, host=host, timeout=timeout, ready=ready))
+        asyncio.run(
+            _serve(listening, models, host=host, timeout=timeout, own=own, ready=ready)
+        )
 
 
 async def _serve(
@@ -68,12 +77,16 @@ async def _serve(
     *,
     host: str,
     timeout: float,
+    own: OwnExamples | None,
     ready: Callable[[str], None],
 ) -> None:
     try:
         loaded = await asyncio.gather(*[model.load() for model in models.values()])
         described = dict(zip(models, loaded, strict=True))
-        app = make_app(models, described, host=host, timeout=timeout)
+        tabs: Mapping[str, Mapping[str, Any]] = {}
+        if own is not None:
+            tabs = own.of(one["task"] for one in loaded)
+        app = make_app(models, described, host=host, timeout=timeout, own=tabs)
         config = uvicorn.Config(
             app,
             lifespan="off",

@@ -39,6 +39,7 @@ TINY = SMALLER | {"trainer.num_epochs": 1}
 
 SERVE = (
     "serve {archive} again={run} --host 127.0.0.1 --port 0 --timeout 20 --workers 2"
+    " --examples {inputs}"
     " --allow-downloads --download-limit 1 --include-package collections"
 )
 

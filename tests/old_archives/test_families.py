@@ -114,11 +114,15 @@ def test_serve_has_no_page_for_others(name: str, trained: Train) -> None:
 def test_serve(name: str, trained: Train, place: Path) -> None:
     run = trained(name)
     model = LoadedModel(run.archive, local=given(name, place))
-    assert model.describe()["mix"] is None
-    line = FAMILIES[name].lines[0]
-    assert_alike(
-        json.loads(model.answer(line)), json.loads(json.dumps(run.predictions[0]))
-    )
+    about = model.describe()
+    assert about["mix"] is None
+    answer = json.loads(model.answer(FAMILIES[name].lines[0]))
+    assert_alike(answer, json.loads(json.dumps(run.predictions[0])))
+    for key in ("probs", "label_probs", "class_probabilities"):
+        if "label" in answer and key in answer:
+            likely = answer[key].index(max(answer[key]))
+            assert len(about["labels"]) == len(answer[key])
+            assert about["labels"][likely] == answer["label"]
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -1,9 +1,12 @@
-"""Which models the page compares with the gold answers of its examples."""
+"""What the page says of how good a model is: whether it is judged, and its scores."""
 
+import json
+import shutil
 import tarfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +52,32 @@ def test_models_with_labels_of_their_own_are_not_judged(
         lambda labels: labels.replace(f"-{old}", f"-{new}"),
     )
     assert not LoadedModel(archive).describe()["judged"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "scores"),
+    [
+        ({"best_validation_f1": 0.5, "validation_f1": 0.4}, {"validation": 0.5}),
+        (
+            {"best_validation_f1": 0.5, "test_f1": 0.25},
+            {"test": 0.25, "validation": 0.5},
+        ),
+        ({"best_validation_accuracy": 0.5}, {}),
+        ([], {}),
+    ],
+)
+@pytest.mark.parametrize("is_unpacked", [False, True])
+def test_scores_are_those_of_the_run(
+    tmp_path: Path, metrics: Any, scores: Any, is_unpacked: bool
+) -> None:
+    archive = tmp_path / "model.tar.gz"
+    shutil.copy(STORED / "1" / "ner.tar.gz", archive)
+    if is_unpacked:
+        with tarfile.open(archive) as packed:
+            packed.extractall(tmp_path, filter="data")
+        archive = tmp_path
+    (tmp_path / "metrics.json").write_text(json.dumps(metrics))
+    assert LoadedModel(archive).describe()["scores"] == scores
 
 
 def test_labels_of_gold_answers() -> None:

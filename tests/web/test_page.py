@@ -5,24 +5,23 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from elmo_tasks.tasks import TASKS
-from tests.archives.make import INPUTS, STORED
+from tests.archives.make import INPUTS
 from tests.tiny import ROOT
-from tests.web.serving import Server, serving
+from tests.web.conftest import Show, texts
+from tests.web.serving import Server
 
 pytestmark = pytest.mark.slow
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install playwright"
 )
-Show = Callable[..., Any]
 SENTENCES = {
     "sentences": [
         ["Mira", "'s", "old", "ferry", "sank", "."],
@@ -51,71 +50,6 @@ FOCUS = """() => {
 """Which element has the focus, whether that is seen, and whether it is on screen."""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    archives = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
-    with serving(*archives, f"other={STORED}/1/ner.tar.gz") as running:
-        yield running
-
-
-@pytest.fixture
-def show(server: Server, browser: Any) -> Iterator[Show]:
-    """
-    Opens a link in a new window. In the end: requests went to this server only, no
-    cookies, no script failed.
-    """
-    base = f"http://127.0.0.1:{server.port}/"
-    requests: list[str] = []
-    problems: list[Any] = []
-    contexts: list[Any] = []
-
-    def on_request(request: Any) -> None:
-        requests.append(request.url)
-
-    def on_error(error: Any) -> None:
-        problems.append(error)
-
-    def on_line(line: Any) -> None:
-        if "Security Policy" in line.text:
-            problems.append(line.text)
-
-    def show(
-        link: dict[str, str],
-        answers: Any = (),
-        drawn: str = "article",
-        models: Any = None,
-        **options: Any,
-    ) -> Any:
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("request", on_request)
-        page.on("pageerror", on_error)
-        page.on("console", on_line)
-        for name, answer in dict(answers).items():
-            page.route(f"**/api/predict/{name}", partial(_answer, answer))
-        if models is not None:
-            page.route("**/api/models", models)
-        page.goto(f"{base}#{urlencode(link)}")
-        page.wait_for_selector(drawn)
-        return page
-
-    yield show
-    for context in contexts:
-        assert context.cookies() == []
-        context.close()
-    assert problems == []
-    assert requests
-    for url in requests:
-        assert url.startswith((base, "data:"))
-
-
-def _answer(answer: Any, route: Any) -> None:
-    """Answers in place of the server, by a function of the input or always the same."""
-    if callable(answer):
-        answer = answer(json.loads(route.request.post_data))
-    route.fulfill(body=json.dumps(answer), content_type="application/json")
-
-
 def assert_drawn(task: str, page: Any, found: Any) -> None:
     """The page shows what the model has found."""
     if task == "ner":
@@ -135,10 +69,6 @@ def assert_drawn(task: str, page: Any, found: Any) -> None:
     else:
         assert task == "sst"
         assert texts(page, ".drawing .bars th") == list(found["probabilities"])
-
-
-def texts(page: Any, selector: str) -> list[str]:
-    return page.locator(selector).evaluate_all("all => all.map(one => one.textContent)")
 
 
 @pytest.mark.parametrize("task", INPUTS)
@@ -314,8 +244,8 @@ def test_the_first_screen_shows_what_elmo_changes(show: Show) -> None:
         assert cells == ["right ", "right "]
     every = sum([len(one.gold["entities"]) for one in examples if one.gold])
     assert texts(page, ".examples tfoot td") == [
-        f"{every - 1} of {every}, 1 wrong",
-        f"{every} of {every}",
+        f"{every - 1} of {every}, 1 wrong ",
+        f"{every} of {every} ",
     ]
     assert page.locator("textarea").input_value() == " ".join(odd.input["tokens"])
     assert texts(page, ".examples [aria-pressed=true]") == texts(
@@ -352,6 +282,27 @@ def test_models_of_other_labels_are_not_judged(
     assert page.locator("article").count() > 0
     assert page.locator(".gold").count() == 0
     assert page.locator(".badge").count() == 0
+
+
+def _scored(route: Any) -> None:
+    """The list of models, with scores of two of them."""
+    about = route.fetch().json()
+    for model in about["models"]:
+        if model["name"] == "ner":
+            model["scores"] = {"test": 0.5, "validation": 0.6}
+        if model["name"] == "other":
+            model["scores"] = {"validation": 0.6543}
+    route.fulfill(json=about)
+
+
+def test_the_scores_of_the_runs_are_below_the_examples(show: Show) -> None:
+    page = show({"view": "ner", "model": "ner", "with": "other"}, models=_scored)
+    assert texts(page, "#scores p") == [
+        "F1 on all test data: ner 50.0",
+        "F1 on all validation data: ner 60.0, other 65.4",
+    ]
+    page = show({"view": "sst"}, models=_scored)
+    assert texts(page, "#scores p") == []
 
 
 @pytest.mark.parametrize("task", INPUTS)
@@ -418,6 +369,45 @@ def test_a_link_reproduces_the_view(show: Show) -> None:
         one.wait_for_load_state("networkidle")
     assert view_of(again) == view_of(page)
     assert page.locator(".gold").count() == 0
+
+
+def sent(page: Any) -> Any:
+    """The input that is sent when the user presses Ctrl+Enter."""
+    with page.expect_request("**/api/predict/*") as request:
+        page.keyboard.press("Control+Enter")
+    return json.loads(request.value.post_data)
+
+
+def test_typed_words_are_text_unless_punctuation_stands_alone(show: Show) -> None:
+    page = show({"view": "ner"})
+    page.wait_for_load_state("networkidle")
+    text = page.locator("textarea")
+    text.fill("Mira left Mercury .")
+    assert sent(page) == {"tokens": ["Mira", "left", "Mercury", "."]}
+    text.fill("Mira left Mercury.")
+    assert sent(page) == {"sentence": "Mira left Mercury."}
+    assert page.locator("input:checked").input_value() == "text"
+    page.keyboard.type("!")  # the field still has the focus
+    assert sent(page) == {"sentence": "Mira left Mercury.!"}
+    page.locator(".examples button").nth(1).click()
+    assert page.locator("input:checked").input_value() == "words"
+    page.get_by_label("words", exact=True).check()
+    page.get_by_label("text", exact=True).check()
+    page.get_by_label("words", exact=True).check()
+    text.fill("Mira left Mercury.")
+    assert sent(page) == {"tokens": ["Mira", "left", "Mercury."]}  # as was chosen
+
+
+def test_words_with_numbers_of_predicates_stay_words(show: Show) -> None:
+    page = show({"view": "srl"})
+    page.wait_for_load_state("networkidle")
+    words, predicates = page.locator("textarea").all()
+    words.fill("Mira sold it")
+    predicates.fill("1")
+    assert sent(page) == {"tokens": ["Mira", "sold", "it"], "predicates": [1]}
+    page.locator(".examples button").nth(1).click()
+    words.fill("Mira sold it.")
+    assert sent(page) == {"sentence": "Mira sold it."}
 
 
 def view_of(page: Any) -> Any:

@@ -1,4 +1,5 @@
 // The page of `elmo-tasks serve`. Texts of users and models enter the document as text nodes only.
+import { asOurs } from "./allennlp.js";
 
 const LISTED = 12;  // differences that are listed at most
 const HUES = { PER: 255, LOC: 150, ORG: 65, MISC: 310, V: 28, ARG0: 255, ARG1: 150, ARG2: 65, ARG3: 190, neutral: 255,
@@ -147,6 +148,10 @@ const drawTags = ({ tokens, tags }) => h("p.tokens", { dir: "auto" }, tokens.map
 h("bdi", token), h("small", tags[place])), " "]));
 const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, input.sentence, entities.map((one) =>
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
+/** One answer without a probability, which can be elsewhere than in the passage. */
+const drawFound = (output, input) => [goldAnswer(output, input),
+  output.answers.length ? null : [h("h3", "Answer"), saidText(output)]];
+const saidText = ({ text }) => h("p.text", { dir: "auto", "data-fact": `${JSON.stringify(text)}\n${quoted(text)}` }, text);
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
 /**
  * By the `drawing` of a task: `said` sums up an output, `gold` draws a gold answer where `draw` cannot, `any` is true
@@ -161,6 +166,8 @@ const DRAWINGS = {
   attention: { draw: drawAttention, gold: goldLabel, said: best },
   verdict: { draw: verdict, gold: goldLabel, said: best },
   tags: { draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
+  found: { draw: drawFound, said: ({ text }) => quoted(text) },
+  text: { draw: saidText, said: () => "an answer" },
   json: { draw: (output) => h("pre", { tabindex: 0, "data-fact": `${JSON.stringify(output)}\nthis answer` },
     JSON.stringify(output, null, 1)), said: () => "an answer" },
   score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score), judged: false },
@@ -172,15 +179,24 @@ const DRAWINGS = {
 const VIEWS = {};
 
 // ---- Answers
-/** What the server answers: { path, body, text, output }. Raises an `Error` in words. */
+/** What the server answers: { name, path, body, text }. Raises an `Error` in words. */
 async function ask(name, body, signal) {
   const path = `/api/predict/${encodeURIComponent(name)}`;
   const request = { method: "POST", headers: { "Content-Type": "application/json" }, body, signal };
   const response = await fetch(path, request).catch(() => { throw new Error("The server does not answer."); });
   const text = await response.text();
-  if (response.ok) return { path, body, text, output: JSON.parse(text) };
+  if (response.ok) return { name, path, body, text };
   throw new Error(parsed(text).error ?? response.statusText);
 }
+
+/** The drawing of an answer, with the output and the input that it takes. */
+function readAnswer({ name, body, text }) {
+  const { task, labels } = modelNamed(name), output = JSON.parse(text), input = JSON.parse(body);
+  const ours = VIEWS[task].drawing === "json" ? asOurs(output, input, labels) : null;
+  return ours ? { input: {}, ...ours, ...DRAWINGS[ours.drawing] } : { output, input, ...VIEWS[task] };
+}
+const drawn = (answer) => { const { draw, output, input } = readAnswer(answer); return draw(output, input); };
+const sayAnswer = (answer) => { const { said, output } = readAnswer(answer); return said(output); };
 
 /** The exact answer, and the command that gets it. */
 function sources({ path, body, text }) {
@@ -203,7 +219,7 @@ function factsOf(drawing) {
 }
 
 /** Whether the chosen models have the labels of the gold answers. */
-const haveLabels = () => chosenNames().every((name) => modelsOf(view).find((model) => model.name === name)?.judged);
+const haveLabels = () => chosenNames().every((name) => modelNamed(name)?.judged);
 
 /** A gold answer as { drawing, facts }, null if it is not known, or has labels that a model does not have. */
 function goldOf(input) {
@@ -233,18 +249,17 @@ const inLines = (text) => text.split(/(?<=,) /).map((line) => [h("span", line), 
 const badge = (score, text) => h(isRight(score) ? "span.badge.good" : "span.badge.poor", text);
 
 function panel({ name, value: answer }, gold) {
-  const { output, body } = answer;
   let drawing;
   try {
-    drawing = VIEWS[view].draw(output, JSON.parse(body));
+    drawing = drawn(answer);
   } catch (error) {
     drawing = h("p.note", `This answer cannot be drawn (${error.message}). Its JSON is below.`);
   }
-  const drawn = h("div.drawing", drawing), facts = factsOf(drawn);
+  const framed = h("div.drawing", drawing), facts = factsOf(framed);
   const score = gold && VIEWS[view].judged !== false ? scored(facts, gold) : null;
   const shown = h("article.card", { "aria-label": name },
     h("div.title", h("h2", { dir: "auto" }, name), score && badge(score, saidScore(score))),
-    h(`div.beside.${view}`, drawn, mixOf(modelsOf(view).find((model) => model.name === name))),
+    h(`div.beside.${view}`, framed, mixOf(modelNamed(name))),
     h("div.sources", sources(answer)));
   return { name, shown, facts };
 }
@@ -274,7 +289,7 @@ function show(names, results, input) {
     results.map((one, place) => ({ name: names[place], ...one })).filter((one) => one.status === status));
   const gold = goldOf(input), judged = VIEWS[view].judged !== false ? gold : null;
   const panels = good.map((one) => panel(one, gold));
-  const said = good.map(({ name, value }) => `${name}: ${VIEWS[view].said(value.output)}.`);
+  const said = good.map(({ name, value }) => `${name}: ${sayAnswer(value)}.`);
   const compared = panels[1] ? differences(panels, judged) : null;
   $("message").append([...new Set(bad.map(({ reason }) => reason.message))].join(" "));
   $("status").textContent = [...said, compared ? `${compared.firstChild.textContent}.` : ""].join(" ");
@@ -307,9 +322,9 @@ function nameOf(input) {
 }
 
 /** The facts of an answer, null if there is none or it cannot be drawn. */
-function answerFacts({ value }, input) {
+function answerFacts({ value }) {
   try {
-    return factsOf(h("div", VIEWS[view].draw(value.output, input)));
+    return factsOf(h("div", drawn(value)));
   } catch {
     return null;
   }
@@ -318,6 +333,16 @@ function answerFacts({ value }, input) {
 /** The facts that only one of two answers has. */
 const unlike = ([one, two]) => one && two ? [...one.keys()].filter((key) => !two.has(key)).length
   + [...two.keys()].filter((key) => !one.has(key)).length : 0;
+
+/** The scores of the models' runs, which say more than a few examples do. */
+function scoresOf(models) {
+  const metric = VIEWS[view].metric === "f1" ? "F1" : VIEWS[view].metric;
+  return ["test", "validation"].map((data) => {
+    const known = models.filter((model) => model.scores[data] != null);
+    return known.length ? h("p.soft", `${metric} on all ${data} data: `, known.map(({ name, scores }, place) =>
+      [place ? ", " : "", h("bdi", name), " ", h("b", (100 * scores[data]).toFixed(1))])) : null;
+  });
+}
 
 /** Fills the table of the examples, one after the other, and opens one of them if no input is shown. */
 async function showExamples() {
@@ -332,22 +357,25 @@ async function showExamples() {
   });
   const totals = heads.map(() => h("td", "…"));
   chosen = rows;
-  const [one, two] = names.map((name) => modelsOf(view).find((model) => model.name === name));
+  const [one, two] = names.map(modelNamed);
   const title = two && !one.mix?.length !== !two.mix?.length ? "What ELMo changes" : "Examples";
   $("examples-title").textContent = title;
-  $("examples-about").textContent = `${counted(rows.length, "text")}, taken at regular intervals from the synthetic test data.${
+  const { source } = VIEWS[view];
+  $("examples-about").textContent = `${counted(rows.length, "text")}${
+    source ? ` of ${source}.` : ", taken at regular intervals from the synthetic test data."}${
     two ? " The page opens with the first on which the answers differ." : ""}`;
   $("examples").replaceChildren(h("table.examples", heads.length ? h("thead", h("tr", h("th", { scope: "col" }, "Text"),
     heads.map((name) => h("th", { scope: "col", dir: "auto" }, name)))) : null,
   h("tbody", rows.map((row) => h("tr", h("th", { scope: "row" }, row.button), row.cells))),
   withGold ? h("tfoot", h("tr", h("th", { scope: "row" }, "All together"), totals)) : null));
+  $("scores").replaceChildren(...scoresOf([one, two].filter(Boolean)).filter(Boolean));
   $("overview").hidden = !rows.length;
   const scores = heads.map(() => []);
   for (const { input, gold: known, cells } of rows) {
     const body = JSON.stringify(input);
     const results = await Promise.allSettled(names.map((name) => askOnce(name, body)));
     if (chosen !== rows) return;  // other models, or another task
-    const facts = results.map((result) => answerFacts(result, input)), differ = unlike(facts);
+    const facts = results.map(answerFacts), differ = unlike(facts);
     const gold = withGold && known ? goldOf(input) : null;
     cells.forEach((cell, place) => {
       if (!withGold) return cell.replaceChildren(differ ? `${differ}` : "none");
@@ -359,7 +387,7 @@ async function showExamples() {
     });
     if (differ && $("form").hidden) openWith(input);
   }
-  totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? saidCounts(sum(scores[place])) : ""));
+  totals.forEach((cell, place) => cell.replaceChildren(scores[place].length ? h("div", inLines(saidCounts(sum(scores[place])))) : ""));
   if (!$("form").hidden) return;
   if (rows.length) return openWith(rows[0].input);
   build(["text", "words"].find((kind) => fieldsOf(kind).length), {});
@@ -369,7 +397,9 @@ async function showExamples() {
 // ---- The form and the link
 let served, view, form, controller;  // GET /api/models; its task; the kind of the input; the last request
 let chosen = [];  // the rows of the examples
+let filled = [], isKindChosen = false;  // the texts that an example or link has put into the form; whether the user chose its kind
 
+const modelNamed = (name) => served.models.find((model) => model.name === name);
 const modelsOf = (name) => served.models.filter((model) => model.task === name);
 const sorted = (input) => JSON.stringify(Object.entries(input ?? "").sort());
 const parsed = (text) => { try { return JSON.parse(text); } catch { return text; } };
@@ -397,11 +427,13 @@ const fieldsOf = (kind) => ({ text: VIEWS[view].fields, words: VIEWS[view].words
 const values = () => Object.fromEntries(fieldsOf(form).map(([key, , , kind]) => [key, READ[kind]($(`field-${key}`).value)]));
 const current = () => form === "JSON" ? values().JSON : JSON.stringify(values());
 
+const writtenTexts = () => fieldsOf(form).map(([key]) => $(`field-${key}`).value);
+
 /** The fields of a form with this input. */
 function build(kind, input) {
   form = kind;
   const kinds = ["text", "words", "JSON"].filter((one) => fieldsOf(one).length);
-  const onchange = ({ target }) => change(target.value);
+  const onchange = ({ target }) => { isKindChosen = true; change(target.value); };
   if ($("modes").childElementCount !== kinds.length) {  // else the one with the focus stays
     $("modes").replaceChildren(...kinds.map((value) =>
       h("label", h("input", { type: "radio", name: "mode", value, onchange }), value)));
@@ -431,11 +463,26 @@ function fill(input) {
 
 /** The same input in a form of another kind: text becomes words at its blanks, and words text. */
 function change(kind) {
-  const body = current(), before = fieldsOf(form), texts = before.map(([key]) => $(`field-${key}`).value);
+  const body = current(), texts = writtenTexts();
   if (kind === "JSON") return build("JSON", { JSON: body });
   if (form === "JSON") return fits(kind, parsed(body)) || build("JSON", { JSON: body });
   build(kind, {});
   fieldsOf(kind).forEach(([key], place) => { if (texts[place]) $(`field-${key}`).value = texts[place]; });
+}
+
+/** Words that were typed become text, unless punctuation stands alone in them or numbers of words were typed, too. */
+function readTyped() {
+  if (form !== "words" || isKindChosen || !fieldsOf("text").length) return;
+  const texts = writtenTexts(), typed = fieldsOf("words").map(([, , , kind], place) => ({ kind, text: texts[place] }))
+    .filter(({ text }, place) => text !== filled[place]);
+  const isWords = ({ kind, text }) => kind === "numbers" || /(^|\s)[^\p{L}\p{N}\s]+(\s|$)/u.test(text);
+  if (!typed.length || typed.some(isWords)) return;
+  const had = document.activeElement, place = fieldsOf("words").findIndex(([key]) => had === $(`field-${key}`));
+  change("text");
+  if (place < 0) return;
+  const field = $(`field-${fieldsOf("text")[place][0]}`);
+  field.focus();
+  field.setSelectionRange(had.selectionStart, had.selectionEnd);
 }
 
 async function run({ first = false, scroll = false } = {}) {
@@ -460,6 +507,8 @@ async function run({ first = false, scroll = false } = {}) {
 /** Shows an input in the form. */
 function choose(input) {
   fill(input);
+  filled = writtenTexts();
+  isKindChosen = false;
   $("form").hidden = false;
 }
 
@@ -509,7 +558,7 @@ if (response.ok) {
     VIEWS[task] = { ...DRAWINGS[page.drawing], ...page, fields, words };
   }
   $("ready").hidden = false;
-  const submit = (event) => { event.preventDefault(); run({ scroll: true }); };
+  const submit = (event) => { event.preventDefault(); readTyped(); run({ scroll: true }); };
   $("form").addEventListener("submit", submit);
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing
     && (event.ctrlKey || event.metaKey || event.target.rows === 1) && submit(event));

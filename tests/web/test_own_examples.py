@@ -1,0 +1,96 @@
+"""`elmo-tasks serve --examples FILE`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.web.own_examples import MOST, read_examples
+from tests.archives.make import STORED
+from tests.test_flow import elmo_tasks
+from tests.web.conftest import texts
+from tests.web.serving import serving
+
+NER = STORED / "1" / "ner.tar.gz"
+WORDS = {"tokens": ["Mira", "left", "Tarn", "."]}
+TEXT = {"sentence": "Mira left Tarn."}
+
+
+def write(file: Path, *inputs: Any) -> Path:
+    lines = [json.dumps(one) + "\n" for one in inputs]
+    file.write_text("".join(lines))
+    return file
+
+
+def test_examples_are_the_lines_without_gold_answers_and_ids(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(f"{json.dumps(WORDS | {'id': 7})}\n\n{json.dumps(TEXT)}")
+    assert read_examples(str(file)).of(["ner", "ner"]) == {
+        "ner": {
+            "examples": [{"input": WORDS, "gold": None}, {"input": TEXT, "gold": None}],
+            "source": "mine.jsonl",
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "mine.jsonl: expected at least one line, got none"),
+        ("\n{\n", "mine.jsonl:2: .*one JSON object per line, as for predict"),
+        ("Mira left .\n", "mine.jsonl:1: .*one JSON object per line, as for predict"),
+        ("3\n", "mine.jsonl:1: expected an object, got 3"),
+        ("{}\n" * (MOST + 1), f"mine.jsonl: expected at most {MOST} lines, got more"),
+    ],
+)
+def test_files_that_cannot_be_read(text: str, expected: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(text)
+    with pytest.raises(InputError, match=expected):
+        read_examples(str(file))
+
+
+@pytest.mark.parametrize(
+    ("tasks", "given", "expected"),
+    [
+        (["ner"], {"premise": "a"}, "mine.jsonl:2: .*keys among id, sentence, tokens"),
+        (["ner"], {"sentence": 3}, "mine.jsonl:2: 'sentence': .*string, got 3"),
+        (["ner"], {}, "mine.jsonl:2: expected either 'sentence' or 'tokens'"),
+        (["ner", "sst"], TEXT, "--examples: expected models of one task, got ner, sst"),
+        (["sentence_tagger"], WORDS, "mine.jsonl:2: expected the key 'sentence'"),
+    ],
+)
+def test_lines_that_are_no_input_of_the_task(
+    tasks: list[str], given: Any, expected: str, tmp_path: Path
+) -> None:
+    file = write(tmp_path / "mine.jsonl", TEXT, given)
+    with pytest.raises(InputError, match=expected):
+        read_examples(str(file)).of(tasks)
+
+
+@pytest.mark.slow
+def test_the_command_ends_with_the_line_of_the_error(tmp_path: Path) -> None:
+    file = write(tmp_path / "mine.jsonl", TEXT, {"text": "Mira left ."})
+    with pytest.raises(InputError, match="mine.jsonl:2: expected an object with keys"):
+        elmo_tasks("serve", "--port", 0, NER, "--examples", file)
+
+
+@pytest.mark.slow
+def test_the_page_shows_them(browser: Any, tmp_path: Path) -> None:
+    file = write(tmp_path / "mine.jsonl", WORDS | {"id": 7}, TEXT)
+    with serving(NER, f"other={NER}", "--examples", file) as server:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.port}/#view=ner&model=ner&with=other")
+        page.wait_for_selector("article")
+        page.wait_for_load_state("networkidle")
+        assert texts(page, ".examples button") == ["Mira left Tarn."] * 2
+        assert texts(page, ".examples td") == ["none", "none"]
+        assert page.locator(".gold, .badge").count() == 0
+        about = page.locator("#examples-about").inner_text()
+        assert about.startswith("2 texts of mine.jsonl.")
+        for row, value in enumerate(["Mira left Tarn .", "Mira left Tarn."]):
+            page.locator(".examples button").nth(row).click()
+            assert page.locator("textarea").input_value() == value
+        page.close()
