@@ -27,7 +27,7 @@ PAGES = [
     "troubleshooting",
     "glossary",
     "how-to",
-    "tables-as-commands",
+    "TABLES",
     "PERFORMANCE",
     "RELIABILITY",
     "../CONTRIBUTING",

@@ -1,5 +1,5 @@
 """
-The table of commands in docs/tables-as-commands.md is that of the tables' files.
+The table of commands in docs/TABLES.md is that of the tables' files.
 `python -m tests.docs.test_tables_as_commands` writes it.
 """
 
@@ -18,7 +18,7 @@ from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.tasks import TASKS
 from tests.tiny import ROOT
 
-PAGE = ROOT / "docs/tables-as-commands.md"
+PAGE = ROOT / "docs/TABLES.md"
 TABLES = ROOT / "training_config/tables"
 COMMANDS = re.compile(r"\| paper \| command \| tasks .*?\n(?=\n)", re.DOTALL)
 
