@@ -25,10 +25,7 @@ SIX = "squad, snli, srl, coref, ner, sst"
 
 
 class Entry(NamedTuple):
-    """
-    A table: its file, its place in the paper, what it compares, and our numbers, with
-    the scales that we have run.
-    """
+    """A table: its file, its place in the paper, what it compares, and our numbers."""
 
     name: str
     paper: str
@@ -50,96 +47,80 @@ ENTRIES = [
         "demo",
         "Table 1, NER",
         "the smallest table: `make demo`",
-        "[README](../README.md): `mini`",
+        "[README](../README.md)",
     ),
     Entry(
         "table1",
         "Table 1",
         "six models without and with ELMo",
-        f"{of_results('Table 1', 'table-1')}: `small`, `mini`, three seeds",
+        of_results("Table 1", "table-1"),
     ),
     Entry(
         "aside",
         "Table 1",
         "the same, also scored on [data put aside](#data-put-aside)",
-        f"{ASIDE}: `small`",
+        ASIDE,
     ),
     Entry(
         "tenths",
         "",
         "SST-5, scored on each tenth of the training data in turn",
-        f"{ASIDE}: `small`: SST",
+        ASIDE,
     ),
     Entry(
         "table2",
         "Table 2",
         "the last layer, or all with a large or a small lambda; "
         "also [CoVe](SOURCES.md#cove)",
-        f"{TWO_AND_THREE}: `small`",
+        TWO_AND_THREE,
     ),
     Entry(
         "table3",
         "Table 3, A.6",
         "ELMo at the input, the output, or both",
-        f"{TWO_AND_THREE}: `small`; SRL at `mini`",
+        TWO_AND_THREE,
     ),
-    Entry(
-        "figure1",
-        "Figure 1",
-        "training data from 0.1 % to 100 %",
-        f"{FIGURE}: `small`; SRL at `mini`",
-    ),
-    Entry(
-        "epochs",
-        "5.4",
-        "epochs until ELMo passes the baseline's best",
-        f"{FIGURE}: `mini`",
-    ),
-    Entry("lambda", "5.1", "lambda for NER", f"{GAMMA}: `mini`"),
-    Entry(
-        "gamma",
-        "A.2",
-        "the last layer without gamma",
-        f"{GAMMA}: SNLI at `small`, SRL and SQuAD at `mini`",
-    ),
+    Entry("figure1", "Figure 1", "training data from 0.1 % to 100 %", FIGURE),
+    Entry("epochs", "5.4", "epochs until ELMo passes the baseline's best", FIGURE),
+    Entry("lambda", "5.1", "lambda for NER", GAMMA),
+    Entry("gamma", "A.2", "the last layer without gamma", GAMMA),
     Entry(
         "finetuning",
         "Table 7, A.1",
         "perplexity and score before and after fine-tuning the biLM",
-        f"{TABLE_7}: `mini`; SNLI and SST at `small`",
+        TABLE_7,
     ),
     Entry(
         "ensembles",
         "Tables 8, 9",
         "mean probabilities or votes of several seeds",
-        f"{of_results('Tables 8 and 9', 'tables-8-and-9')}: `mini`",
+        of_results("Tables 8 and 9", "tables-8-and-9"),
     ),
     Entry(
         "wordvectors",
         "NAACL 5.6, 5.7",
         "word vectors, the character layer, ELMo without word vectors, "
         "[static vectors](VECTORS.md#static-vectors)",
-        f"{of_results('Word vectors', 'word-vectors')}: SNLI, and static rows, "
-        "at `small`",
+        of_results("Word vectors", "word-vectors"),
     ),
     Entry(
         "encoders",
         "",
         "the biLM, CoVe and [transformers](SOURCES.md#transformers), all layers or "
         "the last",
-        f"{of_results('Encoders', 'encoders')}: `small`, three tasks",
+        of_results("Encoders", "encoders"),
     ),
     Entry(
         "tokens",
         "",
         "biLMs trained on more and more tokens",
-        f"{of_results('Tokens', 'tokens')}: `small`: NER, SST",
+        of_results("Tokens", "tokens"),
     ),
     Entry(
         "untrained",
         "",
         "a biLM with random weights",
-        f"{of_results('A biLM without training', 'untrained')}: `small`",
+        of_results("A biLM without training", "untrained"),
     ),
 ]
 
