@@ -15,13 +15,11 @@ import pytest
 import elmo_tasks.plugin  # noqa: F401  (makes AllenNLP importable)
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.resources import DATA_VARIABLE
-from elmo_tasks.tasks import TASKS
 from tests.tiny import ROOT
 
 PAGE = ROOT / "docs/TABLES.md"
 TABLES = ROOT / "training_config/tables"
 COMMANDS = re.compile(r"\| table \| paper \| compares .*?\n(?=\n)", re.DOTALL)
-SIX = "squad, snli, srl, coref, ner, sst"
 
 
 class Entry(NamedTuple):
@@ -134,26 +132,18 @@ def session_of(name: str, scale: str) -> Session:
         return Session(name, Path(folder) / "out", scale=scale)
 
 
-def tasks_of(session: Session) -> str:
-    """The tasks whose configs the rows have, in the order of the paper's Table 1."""
-    used = {row.config.stem.removesuffix("_elmo") for row in session.rows}
-    return ", ".join([name for name in TASKS if name in used])
-
-
 def table() -> str:
     lines = [
-        "| table | paper | compares | tasks | runs | time at `mini`, `small` | our numbers |",
-        "|---|---|---|---|---|---|---|",
+        "| table | paper | compares | runs | time at `mini`, `small` | our numbers |",
+        "|---|---|---|---|---|---|",
     ]
     for entry in ENTRIES:
         mini = session_of(entry.name, "mini")
         small = session_of(entry.name, "small")
-        tasks = tasks_of(mini)
         cells = [
             f"`{entry.name}`",
             entry.paper,
             entry.compares,
-            "all six" if tasks == SIX else tasks,
             str(len(mini.left)),
             f"{mini.time_left()}, {small.time_left()}",
             entry.numbers,
