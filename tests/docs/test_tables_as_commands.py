@@ -1,5 +1,5 @@
 """
-The table of commands in docs/tables-as-commands.md is that of the tables' files.
+The table of tables in docs/TABLES.md is that of the tables' files.
 `python -m tests.docs.test_tables_as_commands` writes it.
 """
 
@@ -15,21 +15,20 @@ import pytest
 import elmo_tasks.plugin  # noqa: F401  (makes AllenNLP importable)
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.resources import DATA_VARIABLE
-from elmo_tasks.tasks import TASKS
 from tests.tiny import ROOT
 
-PAGE = ROOT / "docs/tables-as-commands.md"
+PAGE = ROOT / "docs/TABLES.md"
 TABLES = ROOT / "training_config/tables"
-COMMANDS = re.compile(r"\| paper \| command \| tasks .*?\n(?=\n)", re.DOTALL)
+COMMANDS = re.compile(r"\| table \| paper \| compares .*?\n(?=\n)", re.DOTALL)
 
 
 class Entry(NamedTuple):
-    """A table: its file, its place in the paper, which scales we have run, and where."""
+    """A table: its file, its place in the paper, what it compares, and our numbers."""
 
     name: str
     paper: str
-    scales: str
-    page: str
+    compares: str
+    numbers: str
 
 
 def of_results(title: str, name: str) -> str:
@@ -40,56 +39,85 @@ TWO_AND_THREE = of_results("Tables 2 and 3", "tables-2-and-3")
 FIGURE = of_results("Figure 1", "figure-1")
 ASIDE = "[Data put aside](results/table-1.md#the-part-put-aside)"
 GAMMA = of_results("Gamma and lambda", "gamma-and-lambda")
+TABLE_7 = of_results("Table 7", "table-7")
 ENTRIES = [
-    Entry("demo", "Table 1, NER alone", "`mini`", "[README](../README.md)"),
+    Entry(
+        "demo",
+        "Table 1, NER",
+        "the smallest table: `make demo`",
+        "[README](../README.md)",
+    ),
     Entry(
         "table1",
         "Table 1",
-        "`small` and `mini`, three seeds",
+        "six models without and with ELMo",
         of_results("Table 1", "table-1"),
     ),
-    Entry("aside", "Table 1, held out", "`small`", ASIDE),
-    Entry("tenths", "not in the paper", "`small`: SST", ASIDE),
-    Entry("table2", "Table 2", "`small`", TWO_AND_THREE),
-    Entry("table3", "Table 3, A.6", "`small`; SRL at `mini`", TWO_AND_THREE),
-    Entry("figure1", "Figure 1", "`small`; SRL at `mini`", FIGURE),
-    Entry("epochs", "5.4, sample efficiency", "`mini`", FIGURE),
-    Entry("lambda", "5.1, lambda for NER", "`mini`", GAMMA),
-    Entry("gamma", "A.2", "SNLI at `small`, SRL and SQuAD at `mini`", GAMMA),
+    Entry(
+        "aside",
+        "Table 1",
+        "the same, also scored on [data put aside](#data-put-aside)",
+        ASIDE,
+    ),
+    Entry(
+        "tenths",
+        "",
+        "SST-5, scored on each tenth of the training data in turn",
+        ASIDE,
+    ),
+    Entry(
+        "table2",
+        "Table 2",
+        "the last layer, or all with a large or a small lambda; "
+        "also [CoVe](SOURCES.md#cove)",
+        TWO_AND_THREE,
+    ),
+    Entry(
+        "table3",
+        "Table 3, A.6",
+        "ELMo at the input, the output, or both",
+        TWO_AND_THREE,
+    ),
+    Entry("figure1", "Figure 1", "training data from 0.1 % to 100 %", FIGURE),
+    Entry("epochs", "5.4", "epochs until ELMo passes the baseline's best", FIGURE),
+    Entry("lambda", "5.1", "lambda for NER", GAMMA),
+    Entry("gamma", "A.2", "the last layer without gamma", GAMMA),
     Entry(
         "finetuning",
         "Table 7, A.1",
-        "`mini`; SNLI and SST at `small`",
-        of_results("Table 7", "table-7"),
+        "perplexity and score before and after fine-tuning the biLM",
+        TABLE_7,
     ),
     Entry(
         "ensembles",
-        "Tables 8 and 9",
-        "`mini`",
+        "Tables 8, 9",
+        "mean probabilities or votes of several seeds",
         of_results("Tables 8 and 9", "tables-8-and-9"),
     ),
     Entry(
         "wordvectors",
-        "NAACL 5.6 and 5.7",
-        "SNLI, and static rows, at `small`",
+        "NAACL 5.6, 5.7",
+        "word vectors, the character layer, ELMo without word vectors, "
+        "[static vectors](VECTORS.md#static-vectors)",
         of_results("Word vectors", "word-vectors"),
     ),
     Entry(
         "encoders",
-        "not in the paper",
-        "`small`, three tasks",
+        "",
+        "the biLM, CoVe and [transformers](SOURCES.md#transformers), all layers or "
+        "the last",
         of_results("Encoders", "encoders"),
     ),
     Entry(
         "tokens",
-        "not in the paper",
-        "`small`: NER, SST",
+        "",
+        "biLMs trained on more and more tokens",
         of_results("Tokens", "tokens"),
     ),
     Entry(
         "untrained",
-        "not in the paper",
-        "`small`",
+        "",
+        "a biLM with random weights",
         of_results("A biLM without training", "untrained"),
     ),
 ]
@@ -104,27 +132,21 @@ def session_of(name: str, scale: str) -> Session:
         return Session(name, Path(folder) / "out", scale=scale)
 
 
-def tasks_of(session: Session) -> str:
-    """The tasks whose configs the rows have, in the order of the paper's Table 1."""
-    used = {row.config.stem.removesuffix("_elmo") for row in session.rows}
-    return ", ".join([name for name in TASKS if name in used])
-
-
 def table() -> str:
     lines = [
-        "| paper | command | tasks | runs | time at `mini`, `small` | our numbers |",
+        "| table | paper | compares | runs | time at `mini`, `small` | our numbers |",
         "|---|---|---|---|---|---|",
     ]
     for entry in ENTRIES:
         mini = session_of(entry.name, "mini")
         small = session_of(entry.name, "small")
         cells = [
+            f"`{entry.name}`",
             entry.paper,
-            f"`elmo-tasks ablate {entry.name} -s out/{entry.name}`",
-            tasks_of(mini),
+            entry.compares,
             str(len(mini.left)),
             f"{mini.time_left()}, {small.time_left()}",
-            f"{entry.page}: {entry.scales}",
+            entry.numbers,
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
