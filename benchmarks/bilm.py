@@ -27,7 +27,12 @@ from tests.gpu.operators import operators_of_a_step
 
 TOLERANCE = 1e-5
 
-LIMITS = ("ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "FBGEMM_ENABLE_INSTRUCTIONS")
+LIMITS = (
+    "ONEDNN_MAX_CPU_ISA",
+    "ATEN_CPU_CAPABILITY",
+    "FBGEMM_ENABLE_INSTRUCTIONS",
+    "MKL_ENABLE_INSTRUCTIONS",
+)
 """Variables that keep libraries from some vector units of the processor."""
 
 Run = Callable[[Tensor], Any]
