@@ -288,6 +288,14 @@ def test_a_model_of_a_package_that_is_not_installed(tmp_path: Path) -> None:
         load_archive(archive)
 
 
+def test_a_model_of_ours_before_its_class_is_registered(tmp_path: Path) -> None:
+    config = {"model": {"type": "elmo_tasks_no_tagger"}}
+    archive = tmp_path / "model.tar.gz"
+    archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
+    with pytest.raises(InputError, match=r"not registered \(import elmo_tasks.plugin"):
+        load_archive(archive)
+
+
 def test_an_archive_of_an_old_allennlp(tmp_path: Path) -> None:
     config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": "crf_tagger"}}
     config["iterator"] = {"type": "basic"}

@@ -36,6 +36,13 @@ def test_what_json_has_no_type_for(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
+def test_the_document_is_ascii(capsys: pytest.CaptureFixture[str]) -> None:
+    print_document({"Bokm\xe5l": "\U0001f642"})  # a terminal can lack the characters
+    text = capsys.readouterr().out
+    assert text.isascii()
+    assert json.loads(text) == {"Bokm\xe5l": "\U0001f642"}
+
+
 def test_which_commands_have_it() -> None:
     found = []
     for name in COMMANDS:

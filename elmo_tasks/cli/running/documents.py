@@ -11,9 +11,10 @@ from typing import Any
 def print_document(value: Any) -> None:
     """
     Prints one JSON document. Records (named tuples, dataclasses) are objects, paths are
-    strings, and infinite numbers, which JSON lacks, are null.
+    strings, and infinite numbers, which JSON lacks, are null. It is ASCII, so that it is
+    valid whatever the encoding of stdout.
     """
-    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(_plain(value), indent=2, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:

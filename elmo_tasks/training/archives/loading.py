@@ -166,6 +166,8 @@ def require_registered(config: Params, file: str | Path) -> None:
                 f"if it is of allennlp-models, pip install {MODELS}; "
                 "--include-package registers classes of other packages"
             )
+            if name.startswith("elmo_tasks"):
+                hint = "import elmo_tasks.plugin first; it registers this package's"
             raise InputError(problem, file=file, hint=hint)
 
 
