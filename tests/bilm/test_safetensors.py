@@ -51,7 +51,8 @@ def test_a_round_trip_through_both_formats(
 ) -> None:
     bilm = BiLM.from_files(*files, packed=True)
     bilm.save_files(tmp_path / "o.json", tmp_path / "w.hdf5")
-    again = BiLM.from_files(tmp_path / "o.json", tmp_path / "w.hdf5")
+    weights = (tmp_path / "w.hdf5").rename(tmp_path / "w.safetensors")
+    again = BiLM.from_files(tmp_path / "o.json", weights)  # by what it contains
     again.save_files(*[tmp_path / name for name in NAMES])
     for name, file in zip(NAMES, files, strict=True):
         assert (tmp_path / name).read_bytes() == Path(file).read_bytes()

@@ -160,6 +160,15 @@ def test_a_conversion_clears_the_cache(frozen: BiLM) -> None:
     assert sum(counts) <= 3  # <S>, </S> and the word at most
 
 
+@pytest.mark.parametrize("change", [BiLM.pack, BiLM.unpack])
+def test_packing_clears_the_cache(change: Any, frozen: BiLM) -> None:
+    ids = batch_to_ids([["a"]])
+    frozen(ids)
+    counts = encoded(change(frozen))
+    frozen(ids)
+    assert counts == [3]  # <S>, </S> and the word
+
+
 def test_without_a_cache_weights_may_change(frozen: BiLM) -> None:
     bilm, ids = pickle.loads(pickle.dumps(frozen)).unpack(), batch_to_ids([["a"]])
     bilm._word_vectors = None

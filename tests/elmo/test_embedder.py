@@ -178,8 +178,11 @@ def test_a_token_embedder_rejects_what_nothing_would_use(
 def test_conflicting_values_and_unknown_keys(
     files: dict[str, str], changes: dict[str, Any], message: str
 ) -> None:
+    given = {**files, **changes}
     with pytest.raises(InputError, match=message):
-        ElmoTokenEmbedder.from_params(Params({**files, **changes}))
+        ElmoTokenEmbedder.open(config_path="model.elmo", **given)
+    with pytest.raises(InputError, match=message):
+        ElmoTokenEmbedder.from_params(Params(given))
 
 
 def test_what_is_said_of_a_mix_does_not_change_with_it(files: dict[str, str]) -> None:

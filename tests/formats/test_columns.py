@@ -366,6 +366,7 @@ def test_comments_are_found_by_the_width_of_a_token_that_is_not_far(
     near = comment * 999 + "a O\n"
     assert words(write(near.encode())) == [("a",)]
     assert words(write(f"\n\n{near}".encode())) == [("a",)]
+    assert words(write(f"{comment}a O\n\n{comment}".encode())) == [("a",)]
     far = f"{comment * 1000}a O X\n"
     with pytest.raises(InputError, match="which may be either|expected 3 columns"):
         words(write(far.encode()))

@@ -309,6 +309,11 @@ def test_bytes_that_are_no_text(number: bytes, file: Path) -> None:
     assert words_in(file, b"1 3\na " + number * 3) == ["a"]
 
 
+def test_a_word_with_blanks_is_text(file: Path) -> None:
+    """Of which a binary first vector would end within a letter."""
+    assert words_in(file, "1 3\n日 日本語 日本 1 2 3\n".encode()) == ["日 日本語 日本"]
+
+
 def test_empty_words_in_binary_files(file: Path) -> None:
     start = binary(header=b"2 3\n")
     file.write_bytes(start + binary(b"").partition(b"\n")[2])

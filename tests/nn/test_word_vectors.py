@@ -152,6 +152,11 @@ def test_how_many_words_a_file_has_is_reported(
         embedder(file, vocabulary("the", "THE", "sloop-rigged"))
     (message,) = caplog.messages
     assert message.endswith(": vectors of 1 of 3 words, 1 more in lower case")
+    caplog.clear()
+    embedder(file, vocabulary("the", "a", "b", "c"))
+    assert caplog.messages == []
+    embedder(file, vocabulary("the", "a", "b", "c", "d"))
+    assert "has vectors of only 1 of 5 words: does the dataset reader" in caplog.text
 
 
 @pytest.mark.parametrize("normalize", [True, False])

@@ -83,6 +83,8 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         assert text[span["start"] : span["end"]] == span["text"]
         pieces = words[span["token_start"] : span["token_end"]] or span["text"].split()
         assert "".join(pieces) == "".join(span["text"].split())
+    if task == "ner":
+        assert [text[start:end] for start, end in output["offsets"]] == words
 
 
 @pytest.mark.parametrize(

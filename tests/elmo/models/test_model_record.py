@@ -301,6 +301,15 @@ def test_a_self_contained_archive_needs_no_files(
     assert torch.equal(vectors(again), expected)
 
 
+def test_a_bilm_of_19_megabytes_in_the_folder(home: Path) -> None:
+    """More than its options may claim whatever the size of its weights."""
+    bilm_in(home / "m", dim=1024, projection_dim=128)
+    expected = trained(home / "run", model="m", archive=True)
+    shutil.rmtree(home / "m")
+    found = opened(home / "run", model="m", archive=True)
+    assert torch.equal(vectors(found), expected)
+
+
 @LOADERS
 @pytest.mark.parametrize("archive", [False, True])
 def test_another_bilm_by_override_is_rejected(

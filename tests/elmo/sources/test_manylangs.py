@@ -131,6 +131,16 @@ def test_invalid_files(folder: Path) -> None:
             r"char.dic:\d+: expected an entry, a tab and its number",
         ),
         (
+            "char.dic",
+            valid["char.dic"].replace(b"<bow>", b"bow"),
+            "char.dic: expected .*<bow>.* among its entries",
+        ),
+        (
+            "char.dic",
+            valid["char.dic"].replace(b">\t21", b">\t22"),
+            "char.dic: expected .*numbers below their count",
+        ),
+        (
             "encoder.pkl",
             {**weights, "forward_layer_9.x": torch.ones(1)},
             "unused: forward_layer_9",

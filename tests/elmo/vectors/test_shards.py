@@ -100,6 +100,10 @@ def test_each_line_has_its_vectors(
     assert table.schema.field("layer_2").type == pyarrow.list_(
         pyarrow.list_(pyarrow.float32(), 12)
     )
+    for part in (tmp_path / "out").glob("part-*"):
+        part.unlink()
+    with pytest.raises(InputError, match="part-00001.parquet"):
+        vectors.tokens(4)  # which was read last: it was closed
 
 
 def test_one_layer_in_float16_and_json_lines(elmo: Elmo, tmp_path: Path) -> None:
