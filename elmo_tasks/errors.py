@@ -3,11 +3,12 @@ Errors that the user can fix: an invalid file, a wrong setting, a missing corpus
 no message may contain.
 """
 
+import difflib
 import errno
 import hashlib
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -338,3 +339,12 @@ def _os_error_line(error: OSError) -> str | None:
     if isinstance(error, FileNotFoundError) and error.args:
         return str(error.args[-1])
     return None
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The most similar known name; `None` if no name is similar."""
+    lowered = {candidate.lower(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.lower(), lowered, n=1)
+    if not found:
+        return None
+    return lowered[found[0]]

@@ -9,7 +9,6 @@ that arguments share with that function are in `elmo_tasks.option_values`.
 """
 
 import argparse
-import difflib
 import importlib
 import logging
 import os
@@ -31,6 +30,7 @@ from elmo_tasks.cli.streams import (
 from elmo_tasks.errors import (
     ALLENNLP,
     Interrupted,
+    nearest,
     needs,
     one_line,
     shown,
@@ -94,9 +94,9 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         names = list(action.choices or ())
         if isinstance(action, argparse._SubParsersAction) and value not in names:
-            near = difflib.get_close_matches(value, names, n=1)
-            problem = f"got {shown(value)}; nearest: {''.join(near)}"
-            if not near:
+            near = nearest(value, names)
+            problem = f"got {shown(value)}; nearest: {near}"
+            if near is None:
                 problem = f"expected one of {', '.join(names)}, got {shown(value)}"
             raise argparse.ArgumentError(action, problem)
         super()._check_value(action, value)

@@ -3,7 +3,6 @@ Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and 
 them for each place: `input` and `output`, where a task model adds ELMo vectors.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, cast
@@ -19,7 +18,7 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
 from elmo_tasks.elmo.sources.types import LayerSource, SourceSettings
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, nearest
 from elmo_tasks.settings import (
     Probability,
     Settings,
@@ -266,9 +265,9 @@ def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
         if key in known:
             continue
         expected = f"one of the keys {', '.join(known)}"
-        near = difflib.get_close_matches(key, known, n=1)
-        if near:
-            expected = f"a key of ELMo (nearest: {near[0]})"
+        near = nearest(key, known)
+        if near is not None:
+            expected = f"a key of ELMo (nearest: {near})"
         problems.append(Wrong(key, expected, key))
     problems += [wrong for cls in SETTINGS for wrong in wrong_in(cls, settings)]
     invalid = {wrong.key for wrong in problems}

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from _jsonnet import evaluate_file, evaluate_snippet
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, nearest
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
-from elmo_tasks.training.checks.problem import nearest
 from elmo_tasks.training.nested import below, mapped, strings, write_out_types
 
 if TYPE_CHECKING:

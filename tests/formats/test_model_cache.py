@@ -242,4 +242,4 @@ def test_numbers_of_the_nlpl_repository() -> None:
         assert model is not None
         assert model.files[0].endswith(f"/{name.removeprefix('nlpl-')}.zip")
     assert published("nlpl-1") is None and published("162") is None
-    assert nearest("nlpl-163x") == "nlpl-163" and nearest("?") is None
+    assert nearest_model("nlpl-163x") == "nlpl-163" and nearest("?") is None

@@ -11,7 +11,7 @@ from elmo_tasks.elmo.sources.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.sources.types import BILM, COVE, MANYLANGS, SOURCES, TRANSFORMER
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import NAMES, is_bilm_config
-from elmo_tasks.formats.fetching.published import nearest
+from elmo_tasks.formats.fetching.published import nearest_model
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.option_values import MODEL_FORMS
 from elmo_tasks.system.run_names import (
@@ -200,7 +200,7 @@ def one_file(text: str) -> InputError:
 def unknown(text: str) -> InputError:
     """The error for a name of nothing."""
     hints = []
-    name = nearest(text)
+    name = nearest_model(text)
     if name is not None:
         hints.append(f"nearest: {name}")
     hints.append(f"expected {MODEL_FORMS}")

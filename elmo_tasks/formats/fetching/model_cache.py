@@ -12,7 +12,7 @@ from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.fetching.published import (
     BUNDLED,
     PublishedModel,
-    nearest,
+    nearest_model,
     published,
 )
 
@@ -43,7 +43,7 @@ def model_of(name: str) -> PublishedModel:
     model = published(name)
     if model is None:
         hint = "`elmo-tasks models` lists the names"
-        near = nearest(name)
+        near = nearest_model(name)
         if near is not None:
             hint = f"nearest: {near}; {hint}"
         raise InputError("no published model has this name", file=name, hint=hint)

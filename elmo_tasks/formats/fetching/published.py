@@ -6,8 +6,8 @@ is claimed: `NOT_STATED` also means that no statement was found.
 """
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from elmo_tasks.errors import nearest
 from elmo_tasks.formats.corpora import ELMO_MODELS
 from elmo_tasks.system.run_names import OPTIONS_FILE, WEIGHT_FILE
 
@@ -288,9 +288,6 @@ def published_as(url: str) -> PublishedModel | None:
     return None
 
 
-def nearest(name: str) -> str | None:
+def nearest_model(name: str) -> str | None:
     """The name of a model that is most like this one, if any is like it."""
-    found = get_close_matches(name.lower(), [BUNDLED, *MODELS, *ALIASES], n=1)
-    if not found:
-        return None
-    return found[0]
+    return nearest(name, [BUNDLED, *MODELS, *ALIASES])

@@ -1,10 +1,10 @@
 """One problem of a config."""
 
-import difflib
 import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
+from elmo_tasks.errors import nearest
 from elmo_tasks.settings import Wrong
 from elmo_tasks.training.nested import below
 
@@ -72,15 +72,6 @@ def unknown(
     if rest > 0:
         names += f" and {rest} more"
     return Problem(path, f"{expected} ({names}{more})", got)
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The most similar known name; `None` if no name is similar."""
-    lowered = {candidate.lower(): candidate for candidate in known}
-    found = difflib.get_close_matches(name.lower(), lowered, n=1)
-    if not found:
-        return None
-    return lowered[found[0]]
 
 
 def shown(value: Any) -> str:
