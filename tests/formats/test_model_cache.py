@@ -20,7 +20,7 @@ from elmo_tasks.formats.fetching.published import (
     NOT_STATED,
     Licence,
     PublishedModel,
-    nearest,
+    nearest_model,
     published,
     published_as,
     published_at,
@@ -242,4 +242,4 @@ def test_numbers_of_the_nlpl_repository() -> None:
         assert model is not None
         assert model.files[0].endswith(f"/{name.removeprefix('nlpl-')}.zip")
     assert published("nlpl-1") is None and published("162") is None
-    assert nearest_model("nlpl-163x") == "nlpl-163" and nearest("?") is None
+    assert nearest_model("nlpl-163x") == "nlpl-163" and nearest_model("?") is None
