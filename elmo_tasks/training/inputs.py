@@ -124,13 +124,18 @@ def require_unchanged(
 
 
 def _require_vocabulary(folder: Path, record: Mapping[str, _Known]) -> None:
+    """Raises `InputError` at a file that is missing, changed or new."""
+    expected = {}
     for name, known in record.items():
         if name.startswith(OF_RUN):
-            file = folder / name.removeprefix(OF_RUN)
-            if not file.is_file() or _sha256_of_one(file) != known.sha256:
-                problem = "expected the vocabulary that the run began with"
-                hint = "restore this file, or start another run"
-                raise InputError(problem, file=file, hint=hint)
+            expected[folder / name.removeprefix(OF_RUN)] = known.sha256
+    found = [path for path in (folder / VOCABULARY).glob("[!.]*") if path.is_file()]
+    for file in sorted({*expected, *found}):
+        is_there = file in expected and file.is_file()
+        if not is_there or _sha256_of_one(file) != expected[file]:
+            problem = "expected the vocabulary that the run began with"
+            hint = "restore this file, or start another run"
+            raise InputError(problem, file=file, hint=hint)
 
 
 def _changed(record: Mapping[str, _Known], config: Mapping[str, Any]) -> list[str]:

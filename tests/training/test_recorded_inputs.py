@@ -34,7 +34,7 @@ NOT_READ: dict[str, Any] = {
     "cache": {"model": {"cache_dir": "bert"}},
     "output": {"trainer": {"callbacks": [{"output_file": "bert/config.json"}]}},
     "folder without JSON": {"model": {"namespace": "data"}},
-    "this folder": {"model": {"separator": ".", "root": "/"}},
+    "this folder": {"model": {"separator": ".", "root": "/", "parent": ".."}},
     "pattern": {"model": {"initializer": {"regexes": [["b.*|.*", "data/*"]]}}},
 }
 
@@ -47,6 +47,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "text.txt").write_text("a")
     (tmp_path / "run").mkdir()
+    (tmp_path / "notes.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -102,8 +103,15 @@ def edit(file: Path) -> None:
     file.write_text("b\n")
 
 
-@pytest.mark.parametrize("change", [Path.unlink, edit])
-@pytest.mark.parametrize("name", ["tokens.txt", "labels.txt"])
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("tokens.txt", Path.unlink),
+        ("tokens.txt", edit),
+        ("labels.txt", edit),
+        ("new.txt", edit),
+    ],
+)
 def test_a_vocabulary_that_is_not_as_it_was(
     name: str, change: Callable[[Path], None], here: Path
 ) -> None:

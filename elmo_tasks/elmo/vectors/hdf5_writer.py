@@ -125,7 +125,7 @@ def _read(
             )
         sentences.append(sentence)
     if not sentences:
-        raise InputError("expected at least one sentence, got none")
+        raise InputError("expected at least one sentence, got none", file=name)
     lengths = [len(sentence.tokens) for sentence in sentences]
     long_lines = [length for length in lengths if length > sizes.max_length]
     return sentences, {

@@ -24,6 +24,9 @@ _FASTA = ".fasta"  # not .fa, which is the code of Persian, too
 _COMPRESSED = (".gz", ".zst")
 _DELIMITERS = {CSV: ",", TSV: "\t"}
 
+_LONGEST_CELL = 10**7
+"""Characters of a cell of CSV; one that is longer has most likely a quote too many."""
+
 
 class Row(NamedTuple):
     """A text of a table, or a list of words, with its line and the cells to keep."""
@@ -157,6 +160,7 @@ def _read_csv(
 
 def _csv_rows(file: str | Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Each row that is not blank, with the line on which it begins."""
+    csv.field_size_limit(_LONGEST_CELL)
     lines = (f"{text}\n" for _, text in open_text(file, longest=None))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:

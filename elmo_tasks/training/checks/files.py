@@ -133,8 +133,16 @@ def _from_json(value: Any) -> Any:
 
 
 def _is_file_or_model(name: str) -> bool:
+    """
+    Whether a text is the path of a file or of a folder with JSON files. A folder that
+    contains the current one is none: `.` and `/` are separators more often.
+    """
     try:
-        return os.path.isfile(name) or any(Path(name).glob("*.json"))
+        if os.path.isfile(name):
+            return True
+        if Path.cwd().is_relative_to(Path(name).resolve()):
+            return False
+        return any(Path(name).glob("*.json"))
     except (OSError, ValueError):  # a folder that may not be entered
         return False
 
