@@ -38,7 +38,7 @@ extensions = [
     "notebooks",
     "references",
     "repository_links",
-    "short_cells",
+    "table_classes",
 ]
 exclude_patterns = [
     "conf.py",
@@ -78,6 +78,7 @@ nb_custom_formats = {".py": "notebooks.read"}
 nb_merge_streams = True
 nb_render_markdown_format = "gfm"  # with tables
 
+smartquotes_action = "qe"  # and not of --option a dash
 highlight_language = "none"  # of blocks that name no language: what commands print
 
 # The API.

@@ -202,6 +202,20 @@ def test_every_page_is_readable_at_three_widths(
     assert failures == []
 
 
+@pytest.mark.parametrize("name", ["reference-configs", "reference-cli"])
+def test_a_phone_shows_the_meaning_of_a_key(
+    name: str, server: str, window: Any
+) -> None:
+    page = window.new_page()
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.goto(f"{server}latest/{name}/")
+    edges = page.locator("td:last-child").evaluate_all(
+        "all => all.map(cell => cell.getBoundingClientRect().right)"
+    )
+    assert len(edges) > 50
+    assert max(edges) <= 400
+
+
 @pytest.mark.parametrize("query", ["model.elmo.l2", "l2"])
 def test_search_finds_a_key(query: str, server: str, window: Any) -> None:
     page = window.new_page()
