@@ -78,7 +78,6 @@ nb_custom_formats = {".py": "notebooks.read"}
 nb_merge_streams = True
 nb_render_markdown_format = "gfm"  # with tables
 
-smartquotes_action = "qe"  # and not of --option a dash
 highlight_language = "none"  # of blocks that name no language: what commands print
 
 # The API.

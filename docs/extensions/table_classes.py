@@ -1,6 +1,7 @@
 """
 Marks what site.css shows in another way: short cells of tables, whose numbers must stay
-in one line (`58.1 ± 0.8`), and tables of keys or options, which are lists on a phone.
+in one line (`58.1 ± 0.8`), and on a phone tables of keys or options, which are lists, and
+other tables with much text in a row, which scroll.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 LONGEST = 24
+MUCH = 120
 
 
 def mark_short(app: Sphinx, document: nodes.document) -> None:
@@ -18,21 +20,25 @@ def mark_short(app: Sphinx, document: nodes.document) -> None:
             cell["classes"].append("short")
 
 
-def mark_meanings(app: Sphinx, document: nodes.document) -> None:
-    """Tables whose last columns are the default and the meaning, and the defaults."""
+def mark_tables(app: Sphinx, document: nodes.document) -> None:
     for table in document.findall(nodes.table):
-        head = table.next_node(nodes.thead).next_node(nodes.row)
+        head, *rows = table.findall(nodes.row)
         titles = [cell.astext() for cell in head.children]
-        if titles[-2:] != ["default", "meaning"]:
-            continue
-        table["classes"].append("meanings")
-        for row in table.next_node(nodes.tbody).children:
-            default = row.children[-2]
-            if default.astext() not in ("", "required"):
-                default["classes"].append("default")
+        if titles[-2:] == ["default", "meaning"]:
+            table["classes"].append("meanings")
+            mark_defaults(rows)
+        elif len(titles) > 3 and any(len(row.astext()) > MUCH for row in rows):
+            table["classes"].append("wide")
+
+
+def mark_defaults(rows: list[nodes.row]) -> None:
+    for row in rows:
+        default = row.children[-2]
+        if default.astext() not in ("", "required"):
+            default["classes"].append("default")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", mark_short)
-    app.connect("doctree-read", mark_meanings)
+    app.connect("doctree-read", mark_tables)
     return {"parallel_read_safe": True}
