@@ -26,6 +26,7 @@ language = "en"
 
 extensions = [
     "myst_nb",
+    "notfound.extension",
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "sphinx_sitemap",
@@ -37,7 +38,7 @@ extensions = [
     "notebooks",
     "references",
     "repository_links",
-    "short_cells",
+    "table_classes",
 ]
 exclude_patterns = [
     "conf.py",
@@ -94,10 +95,21 @@ html_math_renderer = "svg"
 
 # What search engines and links in messages show: a map of the pages, and a description of each.
 sitemap_url_scheme = "{link}"
+sitemap_excludes = ["404/", "genindex/", "search/"]
 ogp_site_url = f"{SITE}latest/"
 ogp_site_name = "elmo-tasks"
+ogp_image = f"{SITE}latest/_images/page.png"
+ogp_image_alt = (
+    "Two models beside each other: without ELMo a name is wrong, with ELMo right"
+)
 ogp_enable_meta_description = True
 ogp_social_cards = {"enable": False}
+
+# The page for addresses that do not exist, which GitHub Pages shows at any depth.
+notfound_template = "404.html"
+# `root_doc`: of "index" the extension makes "#", of "" the address of the first page.
+notfound_context = {"title": "Page not found", "root_doc": ""}
+notfound_urls_prefix = f"{urlsplit(SITE).path}{PUBLISHED_AS or 'latest'}/"
 
 # The pages.
 templates_path = ["templates"]

@@ -647,9 +647,10 @@ def sentence(text: str) -> str:
 
 def markdown(text: str) -> str:
     """
-    A help text, with options as code and without characters that Markdown reads as
-    markup.
+    A help text, with options and JSON as code and without characters that Markdown reads
+    as markup.
     """
+    text = re.sub(r"'\{[^']*\}'", r"`\g<0>`", text)
     parts = re.split(r"(`[^`]*`)", text)
     for index in range(0, len(parts), 2):
         plain = re.sub(r"([*<\[])", r"\\\1", parts[index])

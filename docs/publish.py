@@ -6,7 +6,8 @@ Put a built site into the folder of all published versions, the branch `gh-pages
 
 `latest` is the site of the branch `main`; a release keeps its own. The folder's
 versions.json is what the pages' menu of versions reads, and its index.html leads to the
-newest release, or to `latest` before the first one.
+newest release, or to `latest` before the first one. 404.html is the newest's, too: GitHub
+Pages shows it for addresses that do not exist.
 """
 
 import json
@@ -38,6 +39,7 @@ def publish(site: Path, folder: Path, name: str) -> None:
     (folder / "versions.json").write_text(json.dumps(entries, indent=1) + "\n")
     newest = releases[0] if releases else LATEST
     (folder / "index.html").write_text(REDIRECT.format(newest))
+    shutil.copy(folder / newest / "404/index.html", folder / "404.html")
     (folder / ".nojekyll").touch()  # Jekyll would leave out _static
 
 

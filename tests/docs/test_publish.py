@@ -15,16 +15,18 @@ ADDRESS = "https://elmo-tasks.github.io/elmo-tasks/"
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     folder = tmp_path / "site"
-    folder.mkdir()
+    (folder / "404").mkdir(parents=True)
+    (folder / "404" / "index.html").touch()
     return folder
 
 
 def test_latest_is_replaced_and_releases_stay(site: Path, tmp_path: Path) -> None:
     published = tmp_path / "published"
     for name in ("latest", "0.9.0", "0.10.0", "latest"):
-        for old in site.iterdir():
+        for old in site.glob("page-*"):
             old.unlink()
         (site / f"page-{name}.html").touch()
+        (site / "404" / "index.html").write_text(f"404 of {name}")
         published.mkdir(exist_ok=True)
         (published / "latest").mkdir(exist_ok=True)
         (published / "latest" / "gone.html").touch()
@@ -44,6 +46,7 @@ def test_latest_is_replaced_and_releases_stay(site: Path, tmp_path: Path) -> Non
         for name in ("latest", "0.10.0", "0.9.0")
     ]
     assert "url=0.10.0/" in (published / "index.html").read_text()
+    assert (published / "404.html").read_text() == "404 of 0.10.0"
     assert (published / ".nojekyll").exists()
 
 
@@ -54,6 +57,7 @@ def test_before_the_first_release_the_address_leads_to_latest(
     published.mkdir()
     publish(site, published, "latest")
     assert "url=latest/" in (published / "index.html").read_text()
+    assert (published / "404.html").exists()
 
 
 def test_a_name_that_is_no_version_publishes_nothing(

@@ -54,8 +54,8 @@ def names_of(page: Path) -> Names:
     return names
 
 
-def test_links(latest: Path) -> None:
-    """Each relative link leads to a file, and to an element if it has an anchor."""
+def test_links(site: Path, latest: Path) -> None:
+    """Each link in the site leads to a file, and to an element if it has an anchor."""
     pages = {}
     for page in latest.rglob("*.html"):
         if "_static" not in page.parts:  # templates of the theme
@@ -67,7 +67,9 @@ def test_links(latest: Path) -> None:
             if address.scheme or address.netloc:
                 continue
             target = page
-            if address.path:
+            if address.path.startswith("/"):
+                target = (site / unquote(address.path).strip("/")).resolve()
+            elif address.path:
                 target = (page.parent / unquote(address.path)).resolve()
             if target.is_dir():
                 target = target / "index.html"
@@ -79,6 +81,15 @@ def test_links(latest: Path) -> None:
                 dead.append(f"{page.relative_to(latest.resolve())}: {link}")
     assert len(pages) > 40
     assert dead == []
+
+
+def test_the_page_for_missing_addresses_works_at_any_depth(site: Path) -> None:
+    page = site / SITE.strip("/") / "404.html"
+    links = names_of(page).links
+    relative = [one for one in links if not one.startswith(("/", "https:"))]
+    assert relative == ["#main-content"]
+    assert {f"{SITE}latest/", f"{SITE}latest/how-to/"} <= links
+    assert "<h1>Page not found" in page.read_text("utf-8")
 
 
 def test_links_to_the_repository_lead_to_files(latest: Path) -> None:
@@ -191,6 +202,20 @@ def test_every_page_is_readable_at_three_widths(
     assert failures == []
 
 
+@pytest.mark.parametrize("name", ["reference-configs", "reference-cli"])
+def test_a_phone_shows_the_meaning_of_a_key(
+    name: str, server: str, window: Any
+) -> None:
+    page = window.new_page()
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.goto(f"{server}latest/{name}/")
+    edges = page.locator("td:last-child").evaluate_all(
+        "all => all.map(cell => cell.getBoundingClientRect().right)"
+    )
+    assert len(edges) > 50
+    assert max(edges) <= 400
+
+
 @pytest.mark.parametrize("query", ["model.elmo.l2", "l2"])
 def test_search_finds_a_key(query: str, server: str, window: Any) -> None:
     page = window.new_page()
@@ -233,6 +258,8 @@ def test_front_page_and_footer(latest: Path) -> None:
     page = (latest / "index.html").read_text("utf-8")
     canonical = f'<link rel="canonical" href="{URLS["Documentation"]}latest/"'
     assert canonical in page
+    image = re.search(rf'og:image" content="{URLS["Documentation"]}latest/(.*?)"', page)
+    assert image is not None and (latest / image[1]).is_file()
     for link in ("licence/", "changelog/", URLS["Source"]):
         assert f'href="{link}"' in page
     licence = unescape((latest / "licence/index.html").read_text("utf-8"))
