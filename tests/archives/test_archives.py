@@ -312,3 +312,14 @@ def test_a_config_that_is_no_json_object(text: str, tmp_path: Path) -> None:
     (tmp_path / "vocabulary" / "tokens.txt").touch()
     with pytest.raises(InputError, match=r"config\.json is no JSON object"):
         load_archive(tmp_path)
+
+
+def test_the_folder_of_a_run_of_a_table(tmp_path: Path) -> None:
+    """Its weights are in the archive alone."""
+    with unpacked(SOUND) as folder:
+        shutil.copytree(folder, tmp_path / "run")
+    (tmp_path / "run" / "weights.th").unlink()
+    with pytest.raises(InputError, match="lacks weights.th"):
+        load_archive(tmp_path / "run")
+    shutil.copy(SOUND, tmp_path / "run" / "model.tar.gz")
+    assert load_archive(tmp_path / "run").config == load_archive(SOUND).config

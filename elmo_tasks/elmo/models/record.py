@@ -204,6 +204,17 @@ def _equal_path(sha256: str, paths: Iterable[Path]) -> Path | None:
     return None
 
 
+def found_files(folder: Path) -> Iterator[tuple[str, str, Path | None]]:
+    """
+    Of each file in the `model.json` of a folder: what it is, its name in the config, and
+    where it is on this machine, if it is there.
+    """
+    for record in read_record(folder):
+        for key, file in record.files.items():
+            path = _equal_path(file.sha256, [file.path, _bundled_path(key)])
+            yield SOURCES[record.kind].files[key], file.name, path
+
+
 def look_beside(folder: Path, archive: Path) -> None:
     """
     Note in the `model.json` of an unpacked archive where files are that lie near the

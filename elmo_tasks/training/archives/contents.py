@@ -11,7 +11,14 @@ from pathlib import Path
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.unpacking import require_regular, unpack
-from elmo_tasks.system.run_names import ARCHIVE, ARCHIVED, CONFIG, META, VOCABULARY
+from elmo_tasks.system.run_names import (
+    ARCHIVE,
+    ARCHIVED,
+    BEST,
+    CONFIG,
+    META,
+    VOCABULARY,
+)
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.nested import get, write_out_types
 
@@ -39,8 +46,8 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         archive = local_path(file)
         if not archive.exists():
             raise FileNotFoundError(f"file {file} not found")
-        if (archive / ARCHIVE).is_file() and not (archive / CONFIG).is_file():
-            archive = archive / ARCHIVE  # all that is left of a run
+        if (archive / ARCHIVE).is_file() and not (archive / BEST).is_file():
+            archive = archive / ARCHIVE  # as the runs of a table are left
         _gather(archive, folder)
         config = folder / CONFIG
         text = archived_config(config.read_bytes(), file)

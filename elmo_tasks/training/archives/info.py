@@ -9,6 +9,7 @@ from allennlp.common import Params
 from allennlp.models import Model
 from allennlp.models.archival import get_weights_path
 
+from elmo_tasks.elmo.models.record import found_files, look_beside
 from elmo_tasks.system.run_names import CONFIG, META, VOCABULARY
 from elmo_tasks.training.archives.contents import unpacked
 from elmo_tasks.training.archives.loading import (
@@ -56,6 +57,13 @@ def describe(file: str | Path, local: Mapping[str, str]) -> dict[str, Any]:
         for name, what in external.missing.items():
             advice = f"NOT FOUND: --local {name}=PATH"
             needed.append(_need(f"the {what}", name, None, advice))
+        look_beside(folder, Path(file))
+        for what, name, there in found_files(folder):
+            if there is None:
+                advice = "NOT FOUND: restore it, or -o names it where it is"
+                needed.append(_need(what, name, None, advice))
+            elif not there.is_relative_to(folder):  # a copy in the archive
+                needed.append(_need(what, name, str(there)))
         needs_tags = predictor in NEED_TAGS
         if needs_tags or splits_text(values["dataset_reader"], predictor):
             needed.append(_spacy(needs_tags))
