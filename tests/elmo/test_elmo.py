@@ -13,7 +13,7 @@ import pytest
 import torch
 from allennlp.models import load_archive
 
-from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import fixtures_root
@@ -50,6 +50,21 @@ def test_sentences_keep_their_order(
         assert np.allclose(found, layers(elmo, tokens), atol=1e-6)
     assert "23.0/23.0" in capfd.readouterr().err
     assert elmo.embed(iter([])) == []
+
+
+def test_a_word_is_encoded_once() -> None:
+    elmo = Elmo.from_pretrained()
+    counts: list[int] = []
+
+    def count(module: Any, inputs: Any) -> None:
+        counts.append(len(inputs[0]))
+
+    bilm = elmo.layers.source
+    assert isinstance(bilm, BiLM)
+    bilm.token_encoder.register_forward_pre_hook(count)
+    for _ in range(2):
+        elmo.embed(["one"])
+    assert counts == [3]  # <S>, </S> and the word
 
 
 @pytest.mark.parametrize("method", ["embed", "embed_sentences"])
