@@ -207,6 +207,10 @@ def test_a_transformer_in_the_cache_of_the_hub(
     found = predictor_of(loaded).predict_json(FAMILIES["mc"].lines[0])
     assert_alike(found, run.predictions[0])
     assert loaded.config["model"]["transformer_model"] == CACHED
+    file = repository / "snapshots" / commit / "config.json"
+    file.write_text(json.dumps({"model_type": "conditional_detr"}))
+    with pytest.raises(InputError, match="a model of text, got conditional_detr"):
+        load_archive(archive, allow_downloads=True)
 
 
 def without_elmo_files(text: str) -> str:
