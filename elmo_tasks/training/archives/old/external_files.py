@@ -79,8 +79,6 @@ Keys that say from where a training took weights. A trained model has its own.
 _HUB_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 """What transformers may read of a model."""
 
-_CONFIG = "config.json"  # of a transformer
-
 _URL = re.compile(r"\w+://")
 _ELMO = "elmo_token_embedder"
 _ELMO_FILES = ("options_file", "weight_file")
@@ -212,8 +210,8 @@ class ExternalFiles:
             except InputError:
                 if self._offline:
                     self.missing[name] = "transformer"
-                else:  # AllenNLP fetches what it reads
-                    require_text_model(hub_model(name, [_CONFIG]))
+                else:  # AllenNLP fetches the weights
+                    require_text_model(hub_model(name, ["*.json"]))
                 return name
         require_text_model(folder)
         self.found[name] = folder
