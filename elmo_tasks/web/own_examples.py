@@ -23,7 +23,7 @@ class OwnExamples(NamedTuple):
 
     def of(self, tasks: Iterable[str]) -> Mapping[str, dict[str, Any]]:
         """
-        What the page shows of the task of the models in place of its own examples.
+        The page's entries for the task of the models, with the examples of the file.
         Raises `InputError` if the models have several tasks, or a line is no input of
         theirs.
         """

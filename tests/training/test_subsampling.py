@@ -109,7 +109,7 @@ def test_pairs_with_the_same_premise_stay_together(file: Path) -> None:
 def test_parts_have_no_unit_in_common_and_together_all(
     aside: float | tuple[float, float], file: Path
 ) -> None:
-    """The rest of a part in the middle begins after it, and goes on at the beginning."""
+    """The rest of a part in the middle begins after it and wraps around."""
     lines = file.read_text().splitlines()
     for count in (15, 37, COUNT):
         file.write_text("\n".join(lines[:count]) + "\n")

@@ -1,6 +1,6 @@
 // SST-5 with each tenth of the training data put aside in turn: no row is trained on its tenth, and the best epoch is
 // chosen on dev. Together the tenths are all of the training data, once. A row's training data begin after its tenth and
-// go on at the beginning of the file.
+// wrap around to the beginning of the file.
 // Command: elmo-tasks ablate tenths -s out/tenths
 local rows = import 'rows.libsonnet';
 

@@ -31,7 +31,7 @@ SHARE_LOADER = "elmo_tasks_share"
 Part = tuple[float, float]
 """
 Where a part of the data starts and ends: 0 is the first instance, 1 the end. A part that
-starts above its end goes on at the beginning.
+starts above its end wraps around to the beginning.
 """
 
 WHOLE: Part = (0.0, 1.0)
@@ -192,8 +192,8 @@ class ShareDataLoader(MultiProcessDataLoader):
     - `share`: the fraction of the instances in the part, drawn at random; 1 or more:
       all of them.
     - `part`: start and end of the part that is read, in file order, as fractions of the
-      instances (SST: of the sentences); a part that starts above its end goes on at the
-      beginning. Units are not divided: documents (coreference, SRL), articles (SQuAD; if
+      instances (SST: of the sentences); a part that starts above its end wraps around to
+      the beginning. Units are not divided: documents (coreference, SRL), articles (SQuAD; if
       there is only one, its paragraphs), pairs with the same premise (SNLI), sentences
       with their phrases.
     - `share_seed`: seed of the sample. Samples with the same seed are nested.
