@@ -73,6 +73,12 @@ ENTRIES = [
         TWO_AND_THREE,
     ),
     Entry(
+        "layers",
+        "",
+        "each layer alone, and all of them",
+        of_results("SNLI with the last layer", "snli-last-layer"),
+    ),
+    Entry(
         "table3",
         "Table 3, A.6",
         "ELMo at the input, the output, or both",

@@ -96,6 +96,34 @@ def test_table_tokens_takes_exported_bilms_in_the_given_order(tmp_path: Path) ->
             assert config is None
 
 
+def test_table_layers_takes_the_given_tasks_and_exported_bilms(tmp_path: Path) -> None:
+    """Each biLM has a line of its own; the baseline is the same run in all of them."""
+    folder = tmp_path / "exported"
+    bilm_files(folder)
+    table = tmp_path / "mine.jsonnet"
+    table.write_text(
+        f"(import '{CONFIGS}/tables/layers.jsonnet') {{"
+        f" tasks:: ['ner'], exports:: [['9 M', '{folder}'], ['59 M', null]] }}"
+    )
+    planned = Planner(read_table(table), tmp_path)
+    columns = ["baseline", "layer 0", "layer 1", "last layer", "all layers"]
+    assert planned.table.columns == columns
+    lines = {row.row_label for row in planned.table.rows}
+    assert lines == {"NER, 9 M", "NER, 59 M"}
+    runs = planned.runs(planned.table.rows, 1)
+    names = [run.row.name for run in runs]
+    layers = ["layer-0", "layer-1", "last-layer", "elmo"]
+    ours = [f"ner-{layer}-59M" for layer in layers]
+    assert names == ["ner-baseline-9M"] + [f"ner-{one}-9M" for one in layers] + ours
+    mixes = []
+    for run in runs[1:]:
+        elmo = run.plan["config"]["model"]["elmo"]
+        mixes.append(elmo["mix"])
+        assert (elmo.get("model") == str(folder)) == run.row.name.endswith("-9M")
+        assert (elmo["l2"] is None) == (elmo["mix"] != "weighted")
+    assert mixes == ["layer:0", "layer:1", "last", "weighted"] * 2
+
+
 @pytest.mark.parametrize("scale", ["mini", "small", "paper"])
 def test_rows_of_cove(tmp_path: Path, scale: str) -> None:
     """
