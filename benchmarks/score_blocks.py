@@ -4,10 +4,12 @@ table, scored on all blocks of the data but one, for each block. Prints a JSON l
 each run and data set.
 
 PYTHONPATH=. python benchmarks/score_blocks.py out/table1/runs --rows 'snli-*' --blocks 20
+PYTHONPATH=. python benchmarks/score_blocks.py out/table1/runs --vectors w2v.100d.txt.gz
 
 A block has whole units, as `ShareDataLoader` has them: documents, articles, sentences.
 The data are those that a run was scored on: those of validation, or of another file; and
-what it has put aside, if anything. From the scores and the sizes of the K blocks,
+what it has put aside, if anything; with `--vectors`, in two: the instances whose words
+all have a word vector in this file, and the others. From the scores and the sizes of the K blocks,
 `jackknife_error` computes the standard error of a score, or, from the differences of two
 rows, of a difference.
 """
@@ -15,17 +17,19 @@ rows, of a difference.
 import argparse
 import fnmatch
 import json
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence, Set
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import torch
 from allennlp.data import DatasetReader, Instance
+from allennlp.data.fields import TextField
 from allennlp.models import Archive, Model
 from allennlp.training.metrics import Metric
 
 from elmo_tasks.experiments.tables.run_dir import MODEL, RESULT, read_json
+from elmo_tasks.formats.vector_files import read_vectors, width_of
 from elmo_tasks.host import register_classes
 from elmo_tasks.system.run_names import ARCHIVE
 from elmo_tasks.training.archives.loading import load_archive, score
@@ -70,17 +74,48 @@ def record_metrics(model: Model) -> list[Recorded]:
     return found
 
 
-def read_once(reader: DatasetReader) -> None:
-    """Let a reader keep the instances of each file, as every block reads all of it."""
+def all_of_them(instance: Instance) -> bool:
+    return True
+
+
+def read_once(
+    reader: DatasetReader, chosen: Callable[[Instance], bool] = all_of_them
+) -> None:
+    """
+    Let a reader keep the chosen instances of each file, as every block reads all of it.
+    """
     read = reader._read
     kept: dict[str, list[Instance]] = {}
 
     def instances_of(file: str) -> list[Instance]:
         if file not in kept:
-            kept[file] = list(read(file))
+            kept[file] = list(filter(chosen, read(file)))
         return kept[file]
 
     reader._read = instances_of
+
+
+def subsets_by_words(
+    file: Path,
+) -> dict[str, Callable[[Instance], bool]]:
+    """
+    The instances whose words all have a vector in a file, and the others. As in the
+    models, the vector of the lower-cased word stands for that of a word.
+    """
+    words = {word for word, _ in read_vectors(file, width=width_of(file))}
+    return {
+        "known": lambda instance: not has_unknown(instance, words),
+        "unknown": lambda instance: has_unknown(instance, words),
+    }
+
+
+def has_unknown(instance: Instance, words: Set[str]) -> bool:
+    for field in instance.fields.values():
+        if isinstance(field, TextField):
+            for token in field.tokens:
+                if token.text not in words and token.text.lower() not in words:
+                    return True
+    return False
 
 
 def blocks_of(part: Part, count: int) -> list[Part]:
@@ -111,14 +146,18 @@ def size_of(instances: Sequence[Instance]) -> int:
 
 
 def scores_without(
-    archive: Archive, file: str, blocks: Sequence[Part], name: str
+    archive: Archive,
+    file: str,
+    blocks: Sequence[Part],
+    name: str,
+    chosen: Callable[[Instance], bool] = all_of_them,
 ) -> tuple[float, list[float], list[int]]:
     """
-    The metric `name` on all blocks of a file, and on all but the first, the second and
-    so on; and the sizes of the blocks.
+    The metric `name` on all blocks of the chosen instances of a file, and on all but the
+    first, the second and so on; and the sizes of the blocks.
     """
     reader = archive.validation_dataset_reader
-    read_once(reader)
+    read_once(reader, chosen)
     sizes = []
     for block in blocks:
         of_block = SubsamplingReader(reader, part=block)
@@ -177,7 +216,13 @@ def main() -> None:
     parser.add_argument("runs", type=Path, help="the folder of the runs of a table")
     parser.add_argument("--rows", default="*", help="a pattern, such as 'snli-*'")
     parser.add_argument("--blocks", type=int, default=20)
+    parser.add_argument(
+        "--vectors", type=Path, help="score instances with unknown words apart"
+    )
     args = parser.parse_args()
+    subsets = {"": all_of_them}
+    if args.vectors is not None:
+        subsets = subsets_by_words(args.vectors)
     torch.set_num_threads(1)
     register_classes()
     for folder in sorted(args.runs.iterdir()):
@@ -188,12 +233,14 @@ def main() -> None:
         if not fnmatch.fnmatch(run["row"], args.rows):
             continue
         metric = run["config"]["trainer"]["validation_metric"].removeprefix("+")
-        for name, (file, part) in data_of(run).items():
+        for (name, (file, part)), subset in product(data_of(run).items(), subsets):
             archive = load_archive(archive_file)
-            blocks = blocks_of(part, args.blocks)
-            whole, without, sizes = scores_without(archive, file, blocks, metric)
+            whole, without, sizes = scores_without(
+                archive, file, blocks_of(part, args.blocks), metric, subsets[subset]
+            )
+            data = f"{name}-{subset}" if subset else name
             row = {"row": run["row"], "seed": run["seed"], "hash": run["hash"]}
-            row |= {"data": name, "metric": metric, "score": whole}
+            row |= {"data": data, "metric": metric, "score": whole}
             row |= {"sizes": sizes, "without": without}
             print(json.dumps(row), flush=True)
 

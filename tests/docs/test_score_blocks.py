@@ -3,9 +3,12 @@
 import random
 import runpy
 from itertools import chain
+from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+from allennlp.data import Instance
+from allennlp.data.fields import TextField
 
 from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.data.subsampling import units_in
@@ -72,3 +75,48 @@ def test_the_error_of_a_mean_over_blocks_of_other_sizes() -> None:
         whole = mean(chain(*blocks))
         found.append(SCRIPT["jackknife_error"](whole, without, sizes) ** 2)
     assert mean(found) == pytest.approx(1 / sum(sizes), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "task, dev", [("snli", "snli_1.0_dev.jsonl"), ("sst", "dev.txt")]
+)
+def test_instances_with_unknown_words_are_scored_apart(
+    task: str, dev: str, tmp_path: Path
+) -> None:
+    """The vector of a lower-cased word is one of the word, as it is in the models."""
+    file = tmp_path / dev
+    lines = (ROOT / "fixtures/miniworld" / task / dev).read_text().splitlines()
+    file.write_text("\n".join(lines[:24]))
+    archive = load_archive(STORED / "1" / f"{task}.tar.gz")
+    instances = list(archive.validation_dataset_reader.read(str(file)))
+    known = set()
+    for one in instances[::2]:
+        known.update([word.lower() for word in words_of(one)])
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join([f"{word} 1 2\n" for word in known]))
+    correct: dict[str, list[bool]] = {"known": [], "unknown": []}
+    outputs = archive.model.eval().forward_on_instances(instances)
+    for one, output in zip(instances, outputs, strict=True):
+        is_known = {word.lower() for word in words_of(one)} <= known
+        label = one["label"].label
+        if isinstance(label, int):
+            label = archive.model.vocab.get_token_from_index(label, "labels")
+        correct["known" if is_known else "unknown"].append(output["label"] == label)
+    subsets = SCRIPT["subsets_by_words"](vectors)
+    assert set(subsets) == set(correct)
+    halves = SCRIPT["blocks_of"]((0.0, 1.0), 2)
+    for name, chosen in subsets.items():
+        archive = load_archive(STORED / "1" / f"{task}.tar.gz")
+        whole, _, sizes = SCRIPT["scores_without"](
+            archive, str(file), halves, "accuracy", chosen
+        )
+        assert sum(sizes) == len(correct[name]) > 1
+        assert whole == pytest.approx(mean(correct[name]))
+
+
+def words_of(instance: Instance) -> set[str]:
+    found = set()
+    for field in instance.fields.values():
+        if isinstance(field, TextField):
+            found.update([token.text for token in field.tokens])
+    return found
