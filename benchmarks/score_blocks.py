@@ -220,7 +220,7 @@ def main() -> None:
         "--vectors", type=Path, help="score instances with unknown words apart"
     )
     args = parser.parse_args()
-    subsets = {"": all_of_them}
+    subsets: dict[str, Callable[[Instance], bool]] = {"": all_of_them}
     if args.vectors is not None:
         subsets = subsets_by_words(args.vectors)
     torch.set_num_threads(1)

@@ -23,6 +23,11 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
   together, if both are known; `{both RUN BASELINE aside}`; `{joint ...}`: this error;
 - `{final RUN N}`: the mean of the last N epochs in place of the best one's score: mean
   and deviation over the seeds; `{final RUN N BASELINE}`: the difference, as `gain`;
+- `{part RUN dev-known}`: the mean and the deviation on this part of the data, see
+  benchmarks/score_blocks.py; `{part RUN dev-known BASELINE}`: the difference, as `both`;
+  `{size RUN dev-known}`: the instances in it;
+- `{pooled RUN aside-known}`, `{pooled RUN aside-known BASELINE}`: the same of runs on parts
+  of the data that differ, `FILE:sst-elmo-aside-*`; the standard error is over these;
 - `{value RUN NAME FORMAT}`: another number among its scores;
 - `{curve RUN EPOCH ...}`: the scores after these epochs, a cell each;
 - `{weights RUN input}`: the weights of the layers there, and gamma, a cell each;
@@ -30,6 +35,7 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 - `{shortest FILE PATTERN}`, `{longest ...}`: minutes of the runs whose names begin so.
 """
 
+import fnmatch
 import json
 import re
 import runpy
@@ -60,7 +66,7 @@ OPEN_ERRORS = 3
 
 EXPRESSION = re.compile(r"\{([^{}]+)\}")
 RUN = re.compile(
-    r"(?P<file>\w+):(?P<run>[\w.-]+)(?:#(?P<seeds>\d+))?(?:%(?P<metric>\w+))?"
+    r"(?P<file>\w+):(?P<run>[\w.*-]+)(?:#(?P<seeds>\d+))?(?:%(?P<metric>\w+))?"
 )
 PLACE = re.compile(r"(<!--table:([\w-]+)-->\n)(?:\|.*\n)+")
 
@@ -109,11 +115,12 @@ def runs(text: str) -> Runs:
     file, run, seeds, metric = match.group("file", "run", "seeds", "metric")
     records = []
     for record in raw_rows(file):
-        if record["row"] == run and str(record["seed"]) in (seeds or "123"):
+        is_one = fnmatch.fnmatchcase(record["row"], run)
+        if is_one and str(record["seed"]) in (seeds or "123"):
             records.append(record)
     if not records:
         raise ValueError(f"no rows of {text}")
-    records.sort(key=lambda record: int(record["seed"]))
+    records.sort(key=lambda record: (record["row"], record["seed"]))
     return Runs(records, metric)
 
 
@@ -199,20 +206,67 @@ def data_error(high: Runs, low: Runs, part: str = "dev") -> float | None:
     withouts = []
     sizes: list[int] = []
     for one in (high, low):
-        whole = []
-        without = []
-        for record in one.records:
-            for block in raw_rows("blocks"):
-                if (block["hash"], block["data"]) == (record.get("hash"), part):
-                    whole.append(block["score"])
-                    without.append(block["without"])
-                    sizes = block["sizes"]
-        if len(without) < len(one.records):
+        found = blocks_of(one, part)
+        if len(found) < len(one.records):
             return None
-        wholes.append(mean(whole))
-        withouts.append([mean(scores) for scores in zip(*without, strict=True)])
+        sizes = found[0]["sizes"]
+        wholes.append(mean([blocks["score"] for blocks in found]))
+        without = zip(*[blocks["without"] for blocks in found], strict=True)
+        withouts.append([mean(scores) for scores in without])
     differences = [above - below for above, below in zip(*withouts, strict=True)]
     return 100 * float(jackknife_error(wholes[0] - wholes[1], differences, sizes))
+
+
+def blocks_of(one: Runs, part: str) -> list[dict[str, Any]]:
+    """What benchmarks/score_blocks.py printed of each run on this part of the data."""
+    found = []
+    for record in one.records:
+        for blocks in raw_rows("blocks"):
+            if (blocks["hash"], blocks["data"]) == (record.get("hash"), part):
+                found.append(blocks)
+    return found
+
+
+def on_part(one: Runs, name: str, baseline: Runs | None = None) -> str:
+    scores = [100 * blocks["score"] for blocks in blocks_of(one, name)]
+    if baseline is None:
+        return f"{mean(scores):.1f} ± {stdev(scores):.1f}"
+    others = [100 * blocks["score"] for blocks in blocks_of(baseline, name)]
+    over_data = data_error(one, baseline, name)
+    assert over_data is not None
+    error = (error_of_means(scores, others) ** 2 + over_data**2) ** 0.5
+    return f"{signed(mean(scores) - mean(others))} ({error:.1f})"
+
+
+def pooled(one: Runs, name: str, baseline: Runs | None = None) -> str:
+    found = blocks_of(one, name)
+    sizes = [sum(blocks["sizes"]) for blocks in found]
+    scores = [100 * blocks["score"] for blocks in found]
+    if baseline is None:
+        return f"{weighted_mean(scores, sizes):.1f}"
+    others = [100 * blocks["score"] for blocks in blocks_of(baseline, name)]
+    differences = [a - b for a, b in zip(scores, others, strict=True)]
+    whole = weighted_mean(differences, sizes)
+    without = []
+    for left_out in range(len(sizes)):
+        kept = [*sizes]
+        kept[left_out] = 0
+        without.append(weighted_mean(differences, kept))
+    error = jackknife_error(whole, without, sizes)
+    return f"{signed(whole)} ({error:.1f})"
+
+
+def weighted_mean(values: list[float], weights: list[int]) -> float:
+    products = [value * weight for value, weight in zip(values, weights, strict=True)]
+    return sum(products) / sum(weights)
+
+
+def size(one: Runs, name: str) -> str:
+    """The instances in this part of the data; runs of one row have the same."""
+    by_row = {}
+    for blocks in blocks_of(one, name):
+        by_row[blocks["row"]] = sum(blocks["sizes"])
+    return f"{sum(by_row.values()):,}"
 
 
 def data(high: Runs, low: Runs, part: str = "dev") -> str:
@@ -308,6 +362,9 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "data": data,
     "both": both,
     "joint": joint,
+    "part": on_part,
+    "pooled": pooled,
+    "size": size,
     "final": final,
     "value": value,
     "curve": curve,

@@ -8,6 +8,7 @@ import argparse
 import json
 import re
 import shlex
+from collections import defaultdict
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -269,8 +270,8 @@ def test_the_increases_of_table_1_in_standard_errors() -> None:
 
 
 def test_the_increases_on_tenths_of_sst() -> None:
-    """Of each tenth in tenths.jsonl, and the last one in aside.jsonl, with seed 1."""
-    tenths = ["aside:sst-{}#1"]
+    """Of each tenth, with seed 1."""
+    tenths = []
     for record in raw_rows("tenths"):
         if record["row"].startswith("sst-elmo"):
             name = record["row"].replace("elmo", "{}")
@@ -289,24 +290,39 @@ def test_the_increases_on_tenths_of_sst() -> None:
     assert f"ELMo gains on {gaining} of {count} tenths" in text
     assert f"the mean increase is {stated}, and {mean(on_dev):.1f} on dev" in text
     assert f"over {count} tenths {stated}" in words_of("RESULTS.md")
+    assert f"each held out in turn: {stated}" in words_of("../README.md")
 
 
 def test_blocks_are_of_runs_with_raw_rows() -> None:
-    """And the score of all blocks is that of the run."""
+    """
+    And the score of all blocks is that of the run; so is the accuracy on instances with
+    and without an unknown word together.
+    """
     found = {}
     for file in files_of_runs():
         for record in raw_rows(file):
             found[record.get("hash")] = record
+    correct: dict[tuple[str, str], float] = defaultdict(float)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
     for block in raw_rows("blocks"):
         record = found[block["hash"]]
         assert (block["row"], block["seed"]) == (record["row"], record["seed"])
-        prefix = {"dev": "", "aside": "aside_"}[block["data"]]
+        documents = block["row"].startswith("coref")
+        assert len(block["without"]) == (15 if documents else 20)
+        data, _, words = block["data"].partition("-")
+        score = block["score"]
+        if words:
+            key = (block["hash"], data)
+            counts[key] += sum(block["sizes"])
+            correct[key] += sum(block["sizes"]) * score
+            score = correct[key] / counts[key]
+        if words == "known" or (words and block["metric"] == "f1"):
+            continue
+        prefix = {"dev": "", "aside": "aside_"}[data]
         expected = record["scores"][prefix + block["metric"]]
         # Scores of float32 differ in their last bit in other batches, and so does the
         # answer to one pair of SNLI or the F1 of one entity in NER.
-        assert block["score"] == pytest.approx(expected, abs=5e-4)
-        documents = block["row"].startswith("coref")
-        assert len(block["without"]) == (15 if documents else 20)
+        assert score == pytest.approx(expected, abs=5e-4)
 
 
 def test_the_perplexities_of_the_bilms() -> None:
