@@ -55,10 +55,11 @@ def precision_on(device: torch.device, precision: str) -> str:
 def announced_precision(device: torch.device, precision: str) -> str:
     """
     `precision_on`, for a computation. If the precision is not the one that was asked
-    for, a warning says so, once in a process.
+    for, a warning says so, once in a process; the check of a config, which makes a step
+    without messages, does not count.
     """
     found = precision_on(device, precision)
-    if found != precision:
+    if found != precision and logger.isEnabledFor(logging.WARNING):
         _warn()
     return found
 
@@ -66,8 +67,8 @@ def announced_precision(device: torch.device, precision: str) -> str:
 def has_bfloat16() -> bool:
     """
     Whether this CPU multiplies in bfloat16 itself: with AVX512-BF16, AMX or
-    AVX-NE-CONVERT. False if an environment variable keeps torch's oneDNN from using the
-    first two. True on processors that are not x86.
+    AVX-NE-CONVERT. False if an environment variable keeps torch's oneDNN from AVX-512.
+    True on processors that are not x86.
     """
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return True

@@ -13,7 +13,6 @@ from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import run_stacks
 from elmo_tasks.bilm.precision import (
-    INFERENCE_PRECISIONS,
     PRECISIONS,
     announced_precision,
     product_type,
@@ -168,8 +167,8 @@ class BiLanguageModel(nn.Module):
         """The type of matrix products, if they differ from the float32 parameters."""
         weight = self.softmax.weight
         if not self.training:
-            dtype = INFERENCE_PRECISIONS[self.bilm.precision]
-        elif self.precision == "float32":
+            return self.bilm.product_dtype
+        if self.precision == "float32":
             dtype = product_type(weight)
         else:
             dtype = PRECISIONS[announced_precision(weight.device, self.precision)]

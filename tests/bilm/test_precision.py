@@ -3,6 +3,7 @@ A precision that is slower here than float32 says so and is not used: bfloat16 o
 without instructions for it, which is pretended.
 """
 
+import logging
 import platform
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from torch import Tensor
 from elmo_tasks.bilm import BiLM, batch_to_ids, precision
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm
+from elmo_tasks.pretraining.export import load_trained, packed
 from elmo_tasks.resources import embedded_bilm
 from tests.elmo.sources.transformer_samples import write_transformer
 from tests.pretraining.test_language_model import language_model, random_batch
@@ -41,6 +43,12 @@ def of_training(name: str, folder: Path) -> Tensor:
     model = language_model().train()
     model.precision = name
     return model(random_batch()).loss
+
+
+def of_surprisal(name: str, folder: Path) -> Tensor:
+    torch.manual_seed(1)
+    trained = packed(load_trained("bundled"), name, torch.device("cpu"))
+    return trained.model.token_losses(random_batch()).nll
 
 
 def of_encoder(name: str, folder: Path) -> Tensor:
@@ -72,7 +80,8 @@ def new_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    "computed", [of_bilm, of_packed_bilm, of_transformer, of_training, of_encoder]
+    "computed",
+    [of_bilm, of_packed_bilm, of_transformer, of_training, of_surprisal, of_encoder],
 )
 def test_a_cpu_that_would_emulate_bfloat16(
     computed: Callable[[str, Path], Tensor],
@@ -91,6 +100,9 @@ def test_a_cpu_that_would_emulate_bfloat16(
     pretend(monkeypatch, has_bfloat16=False)
     assert torch.equal(computed("emulated_bfloat16", folder), rounded)
     assert not caplog.records
+    logging.disable(logging.CRITICAL)  # as the check of a config does
+    computed("bfloat16", folder)
+    logging.disable(logging.NOTSET)
     assert torch.equal(computed("bfloat16", folder), exact)
     computed("bfloat16", folder)
     (record,) = caplog.records
