@@ -17,17 +17,19 @@ rows, of a difference.
 import argparse
 import fnmatch
 import json
-from collections.abc import Callable, Sequence, Set
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import torch
-from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import TextField
+from allennlp.data import DatasetReader, Field, Instance
+from allennlp.data.fields import ListField, TextField
 from allennlp.models import Archive, Model
 from allennlp.training.metrics import Metric
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.run_dir import MODEL, RESULT, read_json
 from elmo_tasks.formats.vector_files import read_vectors, width_of
 from elmo_tasks.host import register_classes
@@ -78,23 +80,6 @@ def all_of_them(instance: Instance) -> bool:
     return True
 
 
-def read_once(
-    reader: DatasetReader, chosen: Callable[[Instance], bool] = all_of_them
-) -> None:
-    """
-    Let a reader keep the chosen instances of each file, as every block reads all of it.
-    """
-    read = reader._read
-    kept: dict[str, list[Instance]] = {}
-
-    def instances_of(file: str) -> list[Instance]:
-        if file not in kept:
-            kept[file] = list(filter(chosen, read(file)))
-        return kept[file]
-
-    reader._read = instances_of
-
-
 def subsets_by_words(
     file: Path,
 ) -> dict[str, Callable[[Instance], bool]]:
@@ -110,12 +95,19 @@ def subsets_by_words(
 
 
 def has_unknown(instance: Instance, words: Set[str]) -> bool:
-    for field in instance.fields.values():
-        if isinstance(field, TextField):
-            for token in field.tokens:
-                if token.text not in words and token.text.lower() not in words:
-                    return True
+    for text in texts_in(instance.fields.values()):
+        for token in text.tokens:
+            if token.text not in words and token.text.lower() not in words:
+                return True
     return False
+
+
+def texts_in(fields: Iterable[Field[Any]]) -> Iterator[TextField]:
+    for field in fields:
+        if isinstance(field, TextField):
+            yield field
+        elif isinstance(field, ListField):  # the sentences of a document
+            yield from texts_in(field)
 
 
 def blocks_of(part: Part, count: int) -> list[Part]:
@@ -153,19 +145,26 @@ def scores_without(
     chosen: Callable[[Instance], bool] = all_of_them,
 ) -> tuple[float, list[float], list[int]]:
     """
-    The metric `name` on all blocks of the chosen instances of a file, and on all but the
-    first, the second and so on; and the sizes of the blocks.
+    The metric `name` on the chosen instances of all blocks of a file, and of all but the
+    first, the second and so on; and how many are in each. A block without any is left
+    out. Raises `InputError` unless there are some in two blocks.
     """
     reader = archive.validation_dataset_reader
-    read_once(reader, chosen)
-    sizes = []
+    every = list(reader._read(file))
+    groups = []
     for block in blocks:
-        of_block = SubsamplingReader(reader, part=block)
-        sizes.append(size_of(list(of_block._read(file))))
+        use(reader, every)
+        of_block = SubsamplingReader(reader, part=block)._read(file)
+        group = list(filter(chosen, of_block))
+        if group:
+            groups.append(group)
+    if len(groups) < 2:
+        raise InputError("expected instances in several blocks", file=file)
     metrics = record_metrics(archive.model)
     ends = [[0] * len(metrics)]
-    for block in blocks:
-        score(archive, file, part=block)
+    for group in groups:
+        use(reader, group)
+        score(archive, file)
         ends.append([len(metric.calls) for metric in metrics])
 
     def again(left_out: int | None) -> float:
@@ -177,7 +176,13 @@ def scores_without(
                         metric.metric(*args, **kwargs)
         return float(archive.model.get_metrics(reset=True)[name])
 
-    return again(None), [again(block) for block in range(len(blocks))], sizes
+    without = [again(block) for block in range(len(groups))]
+    return again(None), without, [size_of(group) for group in groups]
+
+
+def use(reader: DatasetReader, instances: list[Instance]) -> None:
+    """Let a reader return these instances for any file."""
+    reader._read = lambda file: iter(instances)
 
 
 def jackknife_error(
@@ -235,9 +240,14 @@ def main() -> None:
         metric = run["config"]["trainer"]["validation_metric"].removeprefix("+")
         for (name, (file, part)), subset in product(data_of(run).items(), subsets):
             archive = load_archive(archive_file)
-            whole, without, sizes = scores_without(
-                archive, file, blocks_of(part, args.blocks), metric, subsets[subset]
-            )
+            blocks = blocks_of(part, args.blocks)
+            try:
+                whole, without, sizes = scores_without(
+                    archive, file, blocks, metric, subsets[subset]
+                )
+            except InputError as error:
+                print(f"{run['row']}, {subset}: {error}", file=sys.stderr)
+                continue
             data = f"{name}-{subset}" if subset else name
             row = {"row": run["row"], "seed": run["seed"], "hash": run["hash"]}
             row |= {"data": data, "metric": metric, "score": whole}

@@ -11,7 +11,7 @@ from allennlp.data import Instance
 from allennlp.data.fields import TextField
 
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.data.subsampling import units_in
+from elmo_tasks.training.data.subsampling import SubsamplingReader, units_in
 from tests.models import SAMPLES
 from tests.tasks.test_task_models import STORED
 from tests.tiny import ROOT
@@ -77,18 +77,23 @@ def test_the_error_of_a_mean_over_blocks_of_other_sizes() -> None:
     assert mean(found) == pytest.approx(1 / sum(sizes), rel=0.1)
 
 
+@pytest.mark.parametrize("part", [(0.0, 1.0), (0.7, 1.0)])
 @pytest.mark.parametrize(
     "task, dev", [("snli", "snli_1.0_dev.jsonl"), ("sst", "dev.txt")]
 )
 def test_instances_with_unknown_words_are_scored_apart(
-    task: str, dev: str, tmp_path: Path
+    task: str, dev: str, part: tuple[float, float], tmp_path: Path
 ) -> None:
-    """The vector of a lower-cased word is one of the word, as it is in the models."""
+    """
+    Of the part, as it is cut for training. The vector of a lower-cased word is one of
+    the word, as it is in the models.
+    """
     file = tmp_path / dev
     lines = (ROOT / "fixtures/miniworld" / task / dev).read_text().splitlines()
-    file.write_text("\n".join(lines[:24]))
+    file.write_text("\n".join(lines[:40]))
     archive = load_archive(STORED / "1" / f"{task}.tar.gz")
-    instances = list(archive.validation_dataset_reader.read(str(file)))
+    reader = archive.validation_dataset_reader
+    instances = list(SubsamplingReader(reader, part=part).read(str(file)))
     known = set()
     for one in instances[::2]:
         known.update([word.lower() for word in words_of(one)])
@@ -104,14 +109,24 @@ def test_instances_with_unknown_words_are_scored_apart(
         correct["known" if is_known else "unknown"].append(output["label"] == label)
     subsets = SCRIPT["subsets_by_words"](vectors)
     assert set(subsets) == set(correct)
-    halves = SCRIPT["blocks_of"]((0.0, 1.0), 2)
+    blocks = SCRIPT["blocks_of"](part, 4)
     for name, chosen in subsets.items():
         archive = load_archive(STORED / "1" / f"{task}.tar.gz")
-        whole, _, sizes = SCRIPT["scores_without"](
-            archive, str(file), halves, "accuracy", chosen
+        whole, without, sizes = SCRIPT["scores_without"](
+            archive, str(file), blocks, "accuracy", chosen
         )
-        assert sum(sizes) == len(correct[name]) > 1
+        assert len(without) == len(sizes) > 1
+        assert sum(sizes) == len(correct[name])
         assert whole == pytest.approx(mean(correct[name]))
+
+
+def test_a_document_has_unknown_words_too(tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("zzz 1 2\n")
+    archive = load_archive(STORED / "1" / "coref.tar.gz")
+    instances = list(archive.validation_dataset_reader.read(SAMPLES["coref"]))
+    unknown = SCRIPT["subsets_by_words"](vectors)["unknown"]
+    assert all(map(unknown, instances))
 
 
 def words_of(instance: Instance) -> set[str]:
