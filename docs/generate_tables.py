@@ -233,7 +233,8 @@ def on_part(one: Runs, name: str, baseline: Runs | None = None) -> str:
         return f"{mean(scores):.1f} ± {stdev(scores):.1f}"
     others = [100 * blocks["score"] for blocks in blocks_of(baseline, name)]
     over_data = data_error(one, baseline, name)
-    assert over_data is not None
+    if over_data is None:
+        raise ValueError(f"no blocks of {name}")
     error = (error_of_means(scores, others) ** 2 + over_data**2) ** 0.5
     return f"{signed(mean(scores) - mean(others))} ({error:.1f})"
 
