@@ -9,9 +9,9 @@ PYTHONPATH=. python benchmarks/score_blocks.py out/table1/runs --vectors w2v.100
 A block has whole units, as `ShareDataLoader` has them: documents, articles, sentences.
 The data are those that a run was scored on: those of validation, or of another file; and
 what it has put aside, if anything; with `--vectors`, in two: the instances whose words
-all have a word vector in this file, and the others. From the scores and the sizes of the K blocks,
-`jackknife_error` computes the standard error of a score, or, from the differences of two
-rows, of a difference.
+all have a word vector in this file, and the others. From the scores and the sizes of the
+K blocks, `jackknife_error` computes the standard error of a score, or, from the
+differences of two rows, of a difference.
 """
 
 import argparse
@@ -80,9 +80,7 @@ def all_of_them(instance: Instance) -> bool:
     return True
 
 
-def subsets_by_words(
-    file: Path,
-) -> dict[str, Callable[[Instance], bool]]:
+def subsets_by_words(file: Path) -> dict[str, Callable[[Instance], bool]]:
     """
     The instances whose words all have a vector in a file, and the others. As in the
     models, the vector of the lower-cased word stands for that of a word.
