@@ -1,8 +1,9 @@
 """
-Draws the paper's two figures with our scores: `figure-1.svg`, the scores against the
-share of the training data, and `figure-2.svg`, the learned weights of the layers.
+Draws the paper's two figures with our scores, `figure-1.svg`, the scores against the
+share of the training data, and `figure-2.svg`, the learned weights of the layers; and
+`layers-by-tokens.svg`, the score with each layer against the biLM's tokens.
 
-Both show the tables of docs/results/tables.txt of these names, which are filled from
+They show the tables of docs/results/tables.txt of these names, which are filled from
 docs/results/*.jsonl. `make reference` runs this script.
 """
 
@@ -34,6 +35,20 @@ LAYERS = [190.0, 295.0, 400.0]
 
 WEIGHTS = (0.15, 0.55)
 """From white to the darkest colour."""
+
+LAYER_COLOURS = {
+    "layer 0": BLUE,
+    "layer 1": GREY,
+    "last layer": ORANGE,
+    "all layers": DARK,
+}
+"""Of the lines against tokens."""
+
+TOKENS = [70.0, 205.0, 340.0]
+"""The places of the biLMs."""
+
+TOKEN_SCORES = (63.0, 75.0)
+"""At the bottom and at the top of that diagram."""
 
 Row = list[str]
 
@@ -141,9 +156,53 @@ def draw_weight(drawing: Drawing, middle: tuple[float, float], weight: float) ->
     drawing.text(*middle, f"{weight:.2f}", fill=ink)
 
 
+def layers_by_tokens() -> str:
+    """SNLI with each layer alone, and with all of them, for each biLM."""
+    rows = rows_of("layers-by-tokens")
+    (_, columns), *bilms = rows.items()
+    drawing = Drawing(
+        (WIDTH, 292),
+        title="SNLI with each layer alone and with all of them, against the tokens that "
+        "the biLM was trained on",
+    )
+    drawing.text(12, 20, "SNLI, accuracy", anchor="start", is_bold=True)
+    for score in range(63, 76, 2):
+        y = token_height(score)
+        drawing.line((44, y), (372, y), stroke="#dbe2ea", has_head=False)
+        drawing.text(38, y, str(score), anchor="end", fill=GREY)
+    for x, (label, _) in zip(TOKENS, bilms, strict=True):
+        drawing.text(x, 250, label, fill=GREY)
+    drawing.text(TOKENS[1], 274, "tokens of the biLM", fill=GREY)
+    without = token_height(float(bilms[0][1][columns.index("without ELMo")]))
+    drawing.line((44, without), (372, without), stroke=DARK, has_head=False)
+    ends = [(without, "no ELMo", DARK)]
+    for name, colour in LAYER_COLOURS.items():
+        column = columns.index(name)
+        heights = [token_height(float(cells[column])) for _, cells in bilms]
+        points = list(zip(TOKENS, heights, strict=True))
+        drawing.line(*points, stroke=colour, has_head=False)
+        for x, y in points:
+            drawing.point(x, y, fill=colour)
+        ends.append((heights[-1], name, colour))
+    lowest = 0.0
+    for height, name, colour in sorted(ends):
+        lowest = max(height, lowest + 17)  # below the label before
+        drawing.text(382, lowest, name, anchor="start", fill=colour, is_bold=True)
+    return drawing.svg()
+
+
+def token_height(score: float) -> float:
+    low, high = TOKEN_SCORES
+    return 40 + 190 * (high - score) / (high - low)
+
+
 def pictures() -> dict[str, str]:
     """The SVG of each file."""
-    return {"figure-1.svg": figure_1(), "figure-2.svg": figure_2()}
+    return {
+        "figure-1.svg": figure_1(),
+        "figure-2.svg": figure_2(),
+        "layers-by-tokens.svg": layers_by_tokens(),
+    }
 
 
 if __name__ == "__main__":

@@ -13,10 +13,16 @@ from docs.generate_tables import runs
 from tests.tiny import ROOT
 
 IMAGES = ROOT / "docs/images"
-LINE = re.compile(r'<polyline points="([^"]+)" fill="none" stroke="(#b4530a|#2f6fb0)"')
+LINE = re.compile(r'<polyline points="([^"]+)" fill="none" stroke="(#[0-9a-f]+)"')
 CELL = re.compile(r'<rect x="([\d.]+)" .*? fill="#(..).*\n<text .*?>(0\.\d\d)<')
 SHARES = ("0.01", "0.03", "0.1", "0.3")
 COLOURS = {"elmo": "#b4530a", "baseline": "#2f6fb0"}
+LAYERS = {
+    "layer-0": "#2f6fb0",
+    "layer-1": "#5b6b7c",
+    "last-layer": "#b4530a",
+    "elmo": "#1f2933",
+}
 
 WEIGHTS = [
     ("tokens:ner-59M", "input"),
@@ -72,3 +78,23 @@ def test_figure_2_has_the_weights_of_the_runs() -> None:
     reds = [red for _, red in by_weight]
     assert reds == sorted(reds, reverse=True)
     assert len({x for x, _, _ in cells}) == 3
+
+
+@pytest.mark.parametrize("layer, colour", LAYERS.items())
+def test_layers_by_tokens_has_the_scores_of_the_runs(layer: str, colour: str) -> None:
+    lines = LINE.findall((IMAGES / "layers-by-tokens.svg").read_text("utf-8"))
+    ours = [points.split() for points, found in lines if found == colour]
+    (points,) = [points for points in ours if len(points) == 3]  # not "no ELMo"
+    heights = [float(point.partition(",")[2]) for point in points]
+    names = [f"layers:snli-{layer}-4M#1", f"layers:snli-{layer}-15M#1"]
+    if layer == "elmo":
+        names = ["tokens:snli-4M#1", "tokens:snli-15M#1"]
+    names.append(f"layers:snli-{layer}#1")
+    scores = [runs(name).mean for name in names]
+    pixels = 190 / 12
+    for heights_of_two, scores_of_two in zip(
+        pairwise(heights), pairwise(scores), strict=True
+    ):
+        left, right = heights_of_two
+        before, after = scores_of_two
+        assert left - right == pytest.approx(pixels * (after - before), abs=1.7)
