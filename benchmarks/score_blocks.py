@@ -148,10 +148,9 @@ def scores_without(
     out. Raises `InputError` unless there are some in two blocks.
     """
     reader = archive.validation_dataset_reader
-    every = list(reader._read(file))
+    use(reader, list(reader._read(file)))
     groups = []
     for block in blocks:
-        use(reader, every)
         of_block = SubsamplingReader(reader, part=block)._read(file)
         group = list(filter(chosen, of_block))
         if group:
@@ -239,14 +238,14 @@ def main() -> None:
         for (name, (file, part)), subset in product(data_of(run).items(), subsets):
             archive = load_archive(archive_file)
             blocks = blocks_of(part, args.blocks)
+            data = f"{name}-{subset}" if subset else name
             try:
                 whole, without, sizes = scores_without(
                     archive, file, blocks, metric, subsets[subset]
                 )
             except InputError as error:
-                print(f"{run['row']}, {subset}: {error}", file=sys.stderr)
+                print(f"{run['row']}, {data}: {error}", file=sys.stderr)
                 continue
-            data = f"{name}-{subset}" if subset else name
             row = {"row": run["row"], "seed": run["seed"], "hash": run["hash"]}
             row |= {"data": data, "metric": metric, "score": whole}
             row |= {"sizes": sizes, "without": without}

@@ -42,6 +42,7 @@ import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import hypot
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -235,7 +236,7 @@ def on_part(one: Runs, name: str, baseline: Runs | None = None) -> str:
     over_data = data_error(one, baseline, name)
     if over_data is None:
         raise ValueError(f"no blocks of {name}")
-    error = (error_of_means(scores, others) ** 2 + over_data**2) ** 0.5
+    error = hypot(error_of_means(scores, others), over_data)
     return f"{signed(mean(scores) - mean(others))} ({error:.1f})"
 
 
@@ -283,7 +284,7 @@ def joint(high: Runs, low: Runs, part: str = "dev") -> str:
     over_data = data_error(high, low, part)
     if over_data is None:
         return error(high, low)
-    return f"{(standard_error(high, low) ** 2 + over_data**2) ** 0.5:.1f}"
+    return f"{hypot(standard_error(high, low), over_data):.1f}"
 
 
 def both(high: Runs, low: Runs, part: str = "dev") -> str:

@@ -56,8 +56,8 @@ def serve(
     Serve archives, by name, at a socket until SIGTERM or Ctrl-C. `host` is the name
     that the socket was given. A request has `timeout` seconds; each archive is loaded
     by so many `workers`, `opening` says how. `examples` is a file of inputs that the
-    page shows instead of its own. `ready` is called with the URL when all archives are
-    loaded. Raises `InputError` if a file cannot be used.
+    page shows in place of the built-in ones. `ready` is called with the URL when all
+    archives are loaded. Raises `InputError` if a file cannot be used.
     """
     own = None
     if examples is not None:

@@ -57,13 +57,19 @@ def test_figure_1_has_the_scores_of_the_runs(task: str, row: str) -> None:
     names = [f"figure1:{task}-{row}-{share}" for share in SHARES]
     names.append(f"table1:snli-{row}#1" if task == "snli" else f"figure1:srl-{row}-1")
     scores = [runs(name).mean for name in names]
-    pixels = 170 / 46
+    assert_same_steps(heights, scores, pixels=170 / 46, within=0.5)
+
+
+def assert_same_steps(
+    heights: list[float], scores: list[float], *, pixels: float, within: float
+) -> None:
+    """From point to point, a line rises by so many pixels for each point of the score."""
     for heights_of_two, scores_of_two in zip(
         pairwise(heights), pairwise(scores), strict=True
     ):
         left, right = heights_of_two
         before, after = scores_of_two
-        assert left - right == pytest.approx(pixels * (after - before), abs=0.5)
+        assert left - right == pytest.approx(pixels * (after - before), abs=within)
 
 
 def test_figure_2_has_the_weights_of_the_runs() -> None:
@@ -91,10 +97,4 @@ def test_layers_by_tokens_has_the_scores_of_the_runs(layer: str, colour: str) ->
         names = ["tokens:snli-4M#1", "tokens:snli-15M#1"]
     names.append(f"layers:snli-{layer}#1")
     scores = [runs(name).mean for name in names]
-    pixels = 190 / 12
-    for heights_of_two, scores_of_two in zip(
-        pairwise(heights), pairwise(scores), strict=True
-    ):
-        left, right = heights_of_two
-        before, after = scores_of_two
-        assert left - right == pytest.approx(pixels * (after - before), abs=1.7)
+    assert_same_steps(heights, scores, pixels=190 / 12, within=1.7)

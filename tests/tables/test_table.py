@@ -97,7 +97,7 @@ def test_table_tokens_takes_exported_bilms_in_the_given_order(tmp_path: Path) ->
 
 
 def test_table_layers_takes_the_given_tasks_and_exported_bilms(tmp_path: Path) -> None:
-    """Each biLM has a line of its own; the baseline is the same run in all of them."""
+    """There is one line for each biLM; the baseline is the same run in all of them."""
     folder = tmp_path / "exported"
     bilm_files(folder)
     table = tmp_path / "mine.jsonnet"

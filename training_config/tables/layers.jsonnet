@@ -1,7 +1,7 @@
 // Each layer of the biLM alone, and all of them, where the configs put ELMo: which layer gains, and does that depend on
 // the biLM? Dev data; for biLMs of two LSTM layers, as the paper's.
 // Command: elmo-tasks ablate layers -s out/layers --seeds 3
-//   Other tasks, and biLMs that `elmo-tasks bilm export` wrote, each with a line of its own, in a file of your own:
+//   Other tasks, and biLMs that `elmo-tasks bilm export` wrote, one line for each, in your own file:
 //   (import 'training_config/tables/layers.jsonnet') {
 //     tasks:: ['snli'], exports:: [['15 M', 'out/15M'], ['59 M', null]],
 //   }

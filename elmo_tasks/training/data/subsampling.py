@@ -193,9 +193,9 @@ class ShareDataLoader(MultiProcessDataLoader):
       all of them.
     - `part`: start and end of the part that is read, in file order, as fractions of the
       instances (SST: of the sentences); a part that starts above its end wraps around to
-      the beginning. Units are not divided: documents (coreference, SRL), articles (SQuAD; if
-      there is only one, its paragraphs), pairs with the same premise (SNLI), sentences
-      with their phrases.
+      the beginning. Units are not divided: documents (coreference, SRL), articles
+      (SQuAD; if there is only one, its paragraphs), pairs with the same premise (SNLI),
+      sentences with their phrases.
     - `share_seed`: seed of the sample. Samples with the same seed are nested.
     - `batch_size`: instances in a batch, if there is no `batch_sampler`.
     - `drop_last`: if true, drop a last batch with fewer than `batch_size` instances.
