@@ -101,7 +101,7 @@ TYPES = {
     ),
     "probability": Type(
         "attention_dropout decay dropout factor feedforward_dropout input_dropout"
-        " output_dropout pooled_dropout",
+        " output_dropout pooled_dropout reset_probability",
         "a number of at least 0 and below 1",
         [*NO_NUMBERS, -0.1, 1, 1.0, -(10**400)],
         [0, 0.5, np.float32(0.25)],

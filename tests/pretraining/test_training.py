@@ -117,6 +117,62 @@ def test_training_and_evaluation_carry_their_states(corpus: Path) -> None:
     assert float(model(second)["nll"]) == found
 
 
+def test_some_rows_of_a_training_batch_start_from_zeros(corpus: Path) -> None:
+    """Each row is computed from carried states or from zeros, in both directions."""
+    made = loader(
+        str(corpus / "lm" / "train.*.txt"), batch_size=64, unroll=3, steps_per_epoch=2
+    )
+    first, second = batches(made)
+    vocabulary = LmVocabulary.of(made._words)
+
+    def rows_after(probability: float, begins: bool = False) -> torch.Tensor:
+        """[B, 2L(D + P)]: a row's states after the second batch."""
+        torch.manual_seed(5)  # of the weights
+        model = BiLMModel(
+            vocabulary, toy.OPTIONS, dropout=0.0, reset_probability=probability
+        )
+        model.train()
+        model(first)
+        torch.manual_seed(6)  # of the rows
+        model(replace(second, begins=begins))
+        states = model.carried_states()
+        parts = [part for name in states for pair in states[name] for part in pair]
+        return torch.cat(parts, dim=1)
+
+    carried, zero = rows_after(0.0), rows_after(0.5, begins=True)
+    mixed = rows_after(0.5)
+    reset = torch.isclose(mixed, zero, atol=1e-6).all(dim=1)
+    kept = torch.isclose(mixed, carried, atol=1e-6).all(dim=1)
+    assert torch.equal(reset, ~kept)
+    torch.manual_seed(6)
+    assert torch.equal(reset, torch.rand(64) < 0.5)
+    assert int(reset.sum()) in range(16, 48)
+
+
+def test_evaluation_and_the_default_reset_nothing(corpus: Path) -> None:
+    """Neither draws a random number, on which dropout's masks would depend."""
+    made = loader(str(corpus / "lm" / "train.*.txt"), steps_per_epoch=2)
+    first, second = batches(made)
+    found = []
+    for probability in (0.0, 0.99):
+        torch.manual_seed(5)
+        model = BiLMModel(
+            LmVocabulary.of(made._words), toy.OPTIONS, reset_probability=probability
+        )
+        model.eval()
+        model(first)
+        drawn = torch.get_rng_state()
+        found.append(float(model(second)["nll"]))
+        assert torch.equal(torch.get_rng_state(), drawn)
+    assert found[0] == found[1]
+    model = BiLMModel(LmVocabulary.of(made._words), toy.OPTIONS, dropout=0.0)
+    model.train()
+    model(first)
+    drawn = torch.get_rng_state()
+    model(second)
+    assert torch.equal(torch.get_rng_state(), drawn)
+
+
 def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:
     made = loader(str(corpus / "lm" / "train.*.txt"), steps_per_epoch=1)
     model = BiLMModel(
@@ -141,6 +197,7 @@ def test_defaults_of_the_model() -> None:
     assert model.language_model.precision == "float32"
     assert model.language_model.softmax.sampler is None
     assert model.loss_scale == 1.0 and model.knows_words is False
+    assert model.reset_probability == 0.0
     assert small_model(negatives=3).language_model.softmax.sampler is not None
     assert model.language_model.softmax.vocabulary_size == 6
     assert model.get_metrics() == {}

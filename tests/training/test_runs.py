@@ -24,7 +24,7 @@ OVERRIDES = {
         "trainer.num_epochs": 3,
         "trainer.checkpointer.save_every_num_batches": 2,
     },
-    "bilm": toy.overrides(**{"trainer.num_epochs": 2}),
+    "bilm": toy.overrides(**{"trainer.num_epochs": 2, "model.reset_probability": 0.3}),
 }
 FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
 

@@ -58,7 +58,8 @@ class BiLMModel(Model):
 
     In distributed training, each process has a share of the batch's rows and states.
     Losses are divided by the number of tokens of the whole batch, and metrics count the
-    whole batch, so without dropout the result is the same as with one process.
+    whole batch, so without dropout and resets the result is the same as with one
+    process.
 
     # Parameters
 
@@ -69,6 +70,9 @@ class BiLMModel(Model):
     - `precision`: data type of the matrix products in training.
     - `loss_scale`: factor of the loss. The code of bilm-tf multiplies by the number of
       unrolled steps, 20, which matters to gradient clipping and Adagrad.
+    - `reset_probability`: probability with which a row of a training batch starts from
+      zero states, as each sentence does that ELMo reads. The paper's 0 suits a large
+      text; a biLM of a small text may come to depend on the states that it carries.
 
     Raises `InputError` if an option is impossible or the vocabulary is not
     `elmo_tasks_words`.
@@ -83,6 +87,7 @@ class BiLMModel(Model):
         dropout: Probability = 0.1,
         precision: Precision = "float32",
         loss_scale: Positive = 1.0,
+        reset_probability: Probability = 0.0,
     ) -> None:
         super().__init__(vocab)
         if not isinstance(vocab, LmVocabulary):
@@ -98,6 +103,7 @@ class BiLMModel(Model):
             bilm, softmax, dropout=dropout, precision=precision
         )
         self.loss_scale = loss_scale
+        self.reset_probability = reset_probability
         self.knows_words = False
         """Whether the softmax has been trained on exactly these words."""
         self._perplexity = PerplexityMetric()
@@ -114,6 +120,7 @@ class BiLMModel(Model):
         dropout: Probability = 0.1,
         precision: Precision = "float32",
         loss_scale: Positive = 1.0,
+        reset_probability: Probability = 0.0,
     ) -> "BiLMModel":
         """
         Fine-tune a biLM on the text of a task (paper, appendix A.1). Words that are in
@@ -128,7 +135,13 @@ class BiLMModel(Model):
         """
         found, trained = load_start(bilm)
         model = cls(
-            vocab, found.options.to_dict(), negatives, dropout, precision, loss_scale
+            vocab,
+            found.options.to_dict(),
+            negatives,
+            dropout,
+            precision,
+            loss_scale,
+            reset_probability,
         )
         model.language_model.bilm.load_state_dict(found.state_dict())
         model.knows_words = fill_softmax(
@@ -168,8 +181,15 @@ class BiLMModel(Model):
         """
         if batch.begins:
             return {}
-        kept = self._training_states if self.training else self._evaluation_states
-        return _moved(kept, self.language_model.softmax.bias.device)
+        device = self.language_model.softmax.bias.device
+        if not self.training:
+            return _moved(self._evaluation_states, device)
+        states = _moved(self._training_states, device)
+        if self.reset_probability == 0:
+            return states
+        # Drawn on the CPU, so that the rows are the same on every device.
+        drawn = torch.rand(batch.inputs.shape[2])  # [B]
+        return _with_resets(states, (drawn >= self.reset_probability).to(device))
 
     def carried_states(self) -> States:
         """The states of the training, for a checkpoint."""
@@ -182,6 +202,17 @@ class BiLMModel(Model):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         return self._perplexity.get_metric(reset)
+
+
+def _with_resets(states: States, kept: torch.Tensor) -> States:
+    """`states` with zeros, in all layers of both directions, in rows not `kept` [B]."""
+    factor = kept.unsqueeze(1)  # [B, 1]
+    some_reset: States = {}
+    for direction, of_layers in states.items():
+        some_reset[direction] = [
+            (cell * factor, hidden * factor) for cell, hidden in of_layers
+        ]
+    return some_reset
 
 
 def _moved(states: States, device: torch.device) -> States:
