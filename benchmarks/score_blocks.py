@@ -148,10 +148,10 @@ def scores_without(
     out. Raises `InputError` unless there are some in two blocks.
     """
     reader = archive.validation_dataset_reader
-    use(reader, list(reader._read(file)))
+    instances = list(reader._read(file))
     groups = []
     for block in blocks:
-        of_block = SubsamplingReader(reader, part=block)._read(file)
+        of_block = SubsamplingReader(reader, part=block).in_part(instances, file)
         group = list(filter(chosen, of_block))
         if group:
             groups.append(group)

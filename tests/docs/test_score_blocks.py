@@ -120,6 +120,23 @@ def test_instances_with_unknown_words_are_scored_apart(
         assert whole == pytest.approx(mean(correct[name]))
 
 
+def test_blocks_without_a_unit_are_left_out(tmp_path: Path) -> None:
+    """As of a file in which one article has a third of the questions."""
+    file = tmp_path / "snli_1.0_dev.jsonl"
+    source = ROOT / "fixtures/miniworld/snli/snli_1.0_dev.jsonl"
+    first, *others = source.read_text().splitlines()[:10]
+    file.write_text("\n".join([first] * 20 + others))  # the pairs of a premise: a unit
+    archive = load_archive(STORED / "1" / "snli.tar.gz")
+    expected = score(archive, file)["accuracy"]
+    blocks = SCRIPT["blocks_of"]((0.0, 1.0), 20)
+    whole, without, sizes = SCRIPT["scores_without"](
+        archive, str(file), blocks, "accuracy"
+    )
+    assert sum(sizes) == 29 and max(sizes) >= 20
+    assert len(without) == len(sizes) < 20
+    assert whole == pytest.approx(expected)
+
+
 def test_a_document_has_unknown_words_too(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("zzz 1 2\n")

@@ -136,22 +136,18 @@ class SubsamplingReader(DatasetReader):
         instances = list(every_instance(self._reader, file_path))
         if not instances:
             raise InputError("expected instances, got none", file=str(file_path))
+        kept = instances
         if self._part != WHOLE:
-            instances = self._in_part(instances, file_path)
-        sample = sample_indices(len(instances), share=self._share, seed=self._seed)
-        yield from self.shard_iterable([instances[index] for index in sample])
+            kept = self.in_part(instances, file_path)
+            # The rest would be empty, and is scored after the training.
+            if len(kept) in (0, len(instances)):
+                raise self._undivided(instances, file_path, got=kept)
+        sample = sample_indices(len(kept), share=self._share, seed=self._seed)
+        yield from self.shard_iterable([kept[index] for index in sample])
 
-    def _in_part(self, instances: list[Instance], file_path: Any) -> list[Instance]:
-        """
-        The instances of the units in the part. Raises `InputError` if these are none or
-        all, before a training whose rest of the data would then be scored.
-        """
-        of_instances: list[Hashable] = list(range(len(instances)))
-        if isinstance(self._reader, WithUnits):
-            of_instances = [self._reader.unit_of(one) for one in instances]
-        measured: Sequence[Hashable] = of_instances
-        if isinstance(self._reader, ListingUnits):
-            measured = self._reader.units(file_path)
+    def in_part(self, instances: Sequence[Instance], file_path: Any) -> list[Instance]:
+        """Those of all instances of a file that are in the part."""
+        of_instances, measured = self._units(instances, file_path)
         start, end = self._part
         pieces = [self._part]
         if start > end:
@@ -162,14 +158,28 @@ class SubsamplingReader(DatasetReader):
             for instance, unit in zip(instances, of_instances, strict=True):
                 if unit in chosen:
                     kept.append(instance)
-        if len(kept) in (0, len(instances)):  # the rest would be empty
-            got = "all" if kept else "none"
-            problem = f"expected some instances in the part {start:g} to {end:g}"
-            problem += f", got {got}"
-            count = len(set(measured))
-            hint = f"the data have {count} units, which are not divided"
-            raise InputError(problem, file=str(file_path), hint=hint)
         return kept
+
+    def _units(
+        self, instances: Sequence[Instance], file_path: Any
+    ) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+        """The unit of each instance, and the units by which parts are measured."""
+        of_instances: list[Hashable] = list(range(len(instances)))
+        if isinstance(self._reader, WithUnits):
+            of_instances = [self._reader.unit_of(one) for one in instances]
+        if isinstance(self._reader, ListingUnits):
+            return of_instances, self._reader.units(file_path)
+        return of_instances, of_instances
+
+    def _undivided(
+        self, instances: Sequence[Instance], file_path: Any, *, got: Sequence[Instance]
+    ) -> InputError:
+        start, end = self._part
+        problem = f"expected some instances in the part {start:g} to {end:g}, got "
+        problem += "all" if got else "none"
+        _, measured = self._units(instances, file_path)
+        hint = f"the data have {len(set(measured))} units, which are not divided"
+        return InputError(problem, file=str(file_path), hint=hint)
 
     @overrides
     def text_to_instance(self, *inputs: Any, **named: Any) -> Instance:
