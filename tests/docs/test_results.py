@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 from collections import defaultdict
+from math import hypot
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -265,27 +266,44 @@ def test_the_increases_of_table_1_in_standard_errors() -> None:
 
 
 def test_the_increases_on_tenths_of_sst() -> None:
-    """Of each tenth, with seed 1."""
-    tenths = []
-    for record in raw_rows("tenths"):
-        if record["row"].startswith("sst-elmo"):
-            name = record["row"].replace("elmo", "{}")
-            tenths.append(f"tenths:{name}#1")
-    increases: dict[str, list[float]] = {"": [], "%aside_accuracy": []}
-    for tenth in tenths:
-        for metric, found in increases.items():
-            high = runs(tenth.format("elmo") + metric).mean
-            found.append(high - runs(tenth.format("baseline") + metric).mean)
-    on_dev, on_tenths = increases.values()
-    error = stdev(on_tenths) / len(on_tenths) ** 0.5
-    stated = f"{mean(on_tenths):.1f} (SE {error:.1f})"
-    count = len(tenths)
-    gaining = sum([found > 0 for found in on_tenths])
+    """Their mean, and its error over seeds and tenths together."""
+    on_dev = increases_on_tenths("accuracy")
+    on_tenths = increases_on_tenths("aside_accuracy")
+    of_tenths = [mean(of_seeds) for of_seeds in on_tenths]
+    of_seeds = [mean(of_tenth) for of_tenth in zip(*on_tenths, strict=True)]
+    over_seeds = stdev(of_seeds) / len(of_seeds) ** 0.5
+    over_tenths = stdev(of_tenths) / len(of_tenths) ** 0.5
+    stated = f"{mean(of_tenths):.1f} (SE {hypot(over_seeds, over_tenths):.1f})"
+    count = len(of_tenths)
+    gaining = sum([found > 0 for found in of_tenths])
     text = words_of("results/table-1.md")
     assert f"ELMo gains on {gaining} of {count} tenths" in text
-    assert f"the mean increase is {stated}, and {mean(on_dev):.1f} on dev" in text
+    assert (
+        f"the mean increase is {stated}; on dev it is {mean(sum(on_dev, [])):.1f}"
+        in text
+    )
+    assert (
+        f"SE is {over_seeds:.1f} over seeds, and {over_tenths:.1f} over tenths" in text
+    )
+    shown = ", ".join([f"{found:.1f}" for found in of_seeds[:-1]])
+    assert f"{shown} and {of_seeds[-1]:.1f} with the three seeds" in text
     assert f"over {count} tenths {stated}" in words_of("RESULTS.md")
     assert f"each held out in turn: {stated}" in words_of("../README.md")
+
+
+def increases_on_tenths(metric: str) -> list[list[float]]:
+    """In points, of each tenth with each seed."""
+    scores: dict[tuple[str, int], float] = {}
+    for record in raw_rows("tenths"):
+        scores[record["row"], record["seed"]] = 100 * record["scores"][metric]
+    increases = []
+    for tenth in range(1, 11):
+        of_seeds = []
+        for seed in (1, 2, 3):
+            high = scores[f"sst-elmo-aside-{tenth}", seed]
+            of_seeds.append(high - scores[f"sst-baseline-aside-{tenth}", seed])
+        increases.append(of_seeds)
+    return increases
 
 
 def test_blocks_are_of_runs_with_raw_rows() -> None:
