@@ -39,6 +39,7 @@ from elmo_tasks.training.data.subsampling import (
     WHOLE,
     Part,
     SubsamplingReader,
+    every_instance,
     kept_and_aside,
 )
 
@@ -148,7 +149,7 @@ def scores_without(
     out. Raises `InputError` unless there are some in two blocks.
     """
     reader = archive.validation_dataset_reader
-    instances = list(reader._read(file))
+    instances = list(every_instance(reader, file))
     groups = []
     for block in blocks:
         of_block = SubsamplingReader(reader, part=block).in_part(instances, file)

@@ -24,6 +24,7 @@ from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
 from elmo_tasks.pretraining.text.stream import LmBatch
 from elmo_tasks.settings import PathLike, Positive, Probability, checked
 from elmo_tasks.training.distributed import process_count
+from elmo_tasks.training.nested import mapped
 
 
 def _is_files(files: dict[str, str]) -> str | None:
@@ -204,24 +205,16 @@ class BiLMModel(Model):
         return self._perplexity.get_metric(reset)
 
 
+def _moved(states: States, device: torch.device) -> States:
+    moved: States = mapped(states, lambda state: state.to(device))
+    return moved
+
+
 def _with_resets(states: States, kept: torch.Tensor) -> States:
     """`states` with zeros, in all layers of both directions, in rows not `kept` [B]."""
     factor = kept.unsqueeze(1)  # [B, 1]
-    some_reset: States = {}
-    for direction, of_layers in states.items():
-        some_reset[direction] = [
-            (cell * factor, hidden * factor) for cell, hidden in of_layers
-        ]
+    some_reset: States = mapped(states, lambda state: state * factor)
     return some_reset
-
-
-def _moved(states: States, device: torch.device) -> States:
-    moved: States = {}
-    for direction, of_layers in states.items():
-        moved[direction] = [
-            (cell.to(device), hidden.to(device)) for cell, hidden in of_layers
-        ]
-    return moved
 
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:
