@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from multiprocessing.queues import SimpleQueue
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.workers import WorkerLost, processes
 from tests.system import is_alive, require_path
 
@@ -146,31 +147,74 @@ def test_a_killed_process_is_an_error() -> None:
         slow.result()
 
 
+def send_a_part() -> None:
+    """Send the beginning of a result."""
+    for one in gc.get_objects():
+        if isinstance(one, Connection):
+            os.write(one.fileno(), struct.pack("!i", 1000) + b"x")  # of 1,000 bytes
+
+
 def killed_while_it_sends() -> None:
-    """Has sent the beginning of a result, as if it had been killed there."""
-    queues = [one for one in gc.get_objects() if isinstance(one, SimpleQueue)]
-    beginning = struct.pack("!i", 1000) + b"x"  # of 1,000 bytes
-    for queue in queues:
-        os.write(queue._writer.fileno(), beginning)
+    send_a_part()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-CODE = """
-import time
+def send_slowly(begun: Path) -> None:
+    send_a_part()
+    begun.touch()
+    time.sleep(10 * SECONDS)
+
+
+def fail(number: int) -> int:
+    time.sleep(0.2)
+    if number == 3:
+        raise InputError("the third")
+    return number
+
+
+ENDS = """
+import sys, time
+from pathlib import Path
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.workers import processes
-from tests.test_processes import killed_while_it_sends
+from tests.test_processes import *
 if __name__ == "__main__":
-    with processes(2) as pool:
-        other = pool.submit(time.sleep, 60)
-        pool.submit(killed_while_it_sends).result()
+    try:
+        with processes(2) as pool:
+            {body}
+    except (InputError, KeyboardInterrupt) as error:
+        print(type(error).__name__, error, file=sys.stderr)
+"""
+
+KILLED = """
+            slow = pool.submit(time.sleep, 10 * SECONDS)
+            pool.submit(killed_while_it_sends)
+            slow.result()
+"""
+
+INTERRUPTED = """
+            begun = Path(sys.argv[1], "begun")
+            pool.submit(send_slowly, begun)
+            until(begun.exists)
+            raise KeyboardInterrupt
 """
 
 
-def test_a_process_can_be_killed_while_it_sends() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", CODE], capture_output=True, text=True, timeout=SECONDS
-    )
-    assert "WorkerLost: a worker process was killed" in done.stderr.splitlines()[-1]
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        (KILLED, "WorkerLost a worker process was killed"),
+        (INTERRUPTED, "KeyboardInterrupt"),
+        ("for _ in pool.map(fail, range(100)): pass", "InputError the third"),
+    ],
+    ids=["killed while it sends", "interrupted while it sends", "error, others wait"],
+)
+def test_an_error_is_one_line(body: str, error: str, tmp_path: Path) -> None:
+    code = ENDS.replace("{body}", body.strip())
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert done.stderr.startswith(error)
+    assert done.stderr.count("\n") == 1
 
 
 def echo(data: bytes) -> bytes:

@@ -170,6 +170,7 @@ def _prepare_files(
 ) -> list[Prepared]:
     """In this process, or by several; results and errors come in the order of files."""
     prepare_one = partial(_prepare_file, job)
+    workers = min(workers, len(files))
     indices = range(len(files))
     done: list[Prepared] = []
     with ExitStack() as stack:
