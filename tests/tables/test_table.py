@@ -223,3 +223,16 @@ def test_an_invalid_table_is_one_error(
     file = write_table(tmp_path, rows, **keys)
     with pytest.raises(InputError, match=f"table.jsonnet: .*{message}"):
         read_table(file)
+
+
+@pytest.mark.parametrize("table", ["layers", "tokens"])
+@pytest.mark.parametrize(
+    "exports", ["['out/4M']", "['4M']", "{a: 1}", "[['a', 'b', 'c']]"]
+)
+def test_exports_are_pairs(table: str, exports: str, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.jsonnet"
+    mine.write_text(
+        f"(import '{CONFIGS}/tables/{table}.jsonnet') {{ exports:: {exports} }}"
+    )
+    with pytest.raises(InputError, match="expected pairs in `exports`"):
+        read_table(mine)

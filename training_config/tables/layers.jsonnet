@@ -10,6 +10,7 @@ local rows = import 'rows.libsonnet';
 {
   local known = ['about', 'exports', 'increase', 'rows', 'tasks', 'title'],
   assert std.objectFieldsAll(self) == known : 'expected the fields ' + std.join(', ', known),
+  assert rows.are_pairs(self.exports) : 'expected pairs in `exports`, such as [["15 M", "out/15M"]]',
   tasks:: rows.names,
   // Labels and folders of exported biLMs; null: the biLM of the configs.
   exports:: [[null, null]],

@@ -108,6 +108,8 @@ local cap(config) =
     needs: std.objectValues(files),
   },
 
+  are_pairs(value):: std.isArray(value) && std.all([std.isArray(one) && std.length(one) == 2 for one in value]),
+
   // The scale in words, for the table's header.
   caps: choose({
     mini: 'Scale mini: the synthetic corpus, small models, both rows of a pair with the same cap in epochs.',

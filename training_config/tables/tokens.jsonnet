@@ -8,6 +8,7 @@ local rows = import 'rows.libsonnet';
 {
   local known = ['about', 'exports', 'increase', 'rows', 'title'],
   assert std.objectFieldsAll(self) == known : 'expected the fields ' + std.join(', ', known),
+  assert rows.are_pairs(self.exports) : 'expected pairs in `exports`, such as [["15 M", "out/15M"]]',
   // Columns and folders of exported biLMs. By default, four stages of one training.
   exports:: [[millions + ' M', rows.data + '/bilms/' + millions + 'M'] for millions in ['4', '15', '31', '59']],
 
