@@ -6,6 +6,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -215,6 +216,41 @@ def test_an_error_is_one_line(body: str, error: str, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert done.stderr.startswith(error)
     assert done.stderr.count("\n") == 1
+
+
+class TwoArguments(Exception):
+    """Is not made again from what `Exception` keeps."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first + second)
+
+
+def raise_one_that_is_not_read_back() -> None:
+    raise TwoArguments("first", "second")
+
+
+def raise_one_that_is_not_pickled() -> None:
+    error = ValueError("with a lock")
+    error.lock = threading.Lock()  # type: ignore[attr-defined]
+    raise error
+
+
+def test_each_error_is_that_of_its_call_alone() -> None:
+    with processes(1) as pool:
+        with pytest.raises(RuntimeError, match="TwoArguments: firstsecond"):
+            pool.submit(raise_one_that_is_not_read_back).result()
+        with pytest.raises(RuntimeError, match="ValueError: with a lock"):
+            pool.submit(raise_one_that_is_not_pickled).result()
+        with pytest.raises(TypeError, match="cannot pickle"):
+            pool.submit(threading.Lock).result()
+        with pytest.raises((TypeError, AttributeError), match="pickle"):
+            pool.submit(lambda: 1).result()
+        with pytest.raises(SystemExit):
+            pool.submit(sys.exit, 3).result()
+        with pytest.raises(ZeroDivisionError) as caught:
+            pool.submit(divmod, 1, 0).result()
+        assert "Traceback" in str(caught.value.__cause__), "of the worker"
+        assert pool.submit(divmod, 7, 2).result() == (3, 1)
 
 
 def echo(data: bytes) -> bytes:

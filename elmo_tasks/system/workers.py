@@ -14,6 +14,7 @@ import os
 import pickle
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -34,8 +35,9 @@ class WorkerLost(InputError):
 def processes(count: int) -> Iterator[Executor]:
     """
     An executor that calls functions of modules in `count` new processes. They end when
-    the `with` does: after their calls, or at once if there is an exception, such as
-    that of Ctrl-C. They also end when this process does, even if it is killed.
+    the `with` does: after the calls that have begun, or at once if there is an
+    exception, such as that of Ctrl-C. They also end when this process does, even if it
+    is killed.
 
     Raises `WorkerLost` if one of the processes ends while it starts. So does each call
     that has not returned when one ends by itself later.
@@ -161,8 +163,17 @@ def _answer(pickled: bytes) -> bytes:
     try:
         return pickle.dumps((True, pickle.loads(pickled)()))
     except BaseException as error:
-        with_traceback = ExceptionWithTraceback(error, error.__traceback__)
-        return pickle.dumps((False, with_traceback))
+        return pickle.dumps((False, _sendable(error)))
+
+
+def _sendable(error: BaseException) -> object:
+    """The error with its traceback; or the text of both, if its class needs more."""
+    with_traceback: object = ExceptionWithTraceback(error, error.__traceback__)
+    try:
+        pickle.loads(pickle.dumps(with_traceback))
+    except Exception:
+        return RuntimeError("".join(traceback.format_exception(error)))
+    return with_traceback
 
 
 def _end_with_parent() -> None:
