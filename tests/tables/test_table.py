@@ -201,6 +201,7 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
         ),
         ([row("a", aside=1)], {}, "row a: aside: expected a number .*, got 1"),
         ([row("a", aside=0.1, finetune=True)], {}, "row a: aside needs a row that"),
+        ([row("a", aside=[0, 1])], {}, "row a: aside leaves no data to train on"),
         ([row("a", seed_keys=[])], {}, "row a: seed_keys: expected at least one value"),
         ([], {}, "rows: expected at least one value"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
@@ -236,3 +237,25 @@ def test_exports_are_pairs(table: str, exports: str, tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="expected pairs in `exports`"):
         read_table(mine)
+
+
+@pytest.mark.parametrize("text", ["[1]", "null", "'rows'"])
+def test_a_table_is_an_object(text: str, tmp_path: Path) -> None:
+    (tmp_path / "list.jsonnet").write_text(text)
+    with pytest.raises(InputError, match="expected an object with `rows`"):
+        read_table(tmp_path / "list.jsonnet")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data_loader.type": "elmo_tasks_share", "data_loader.part": [0, 0.5]},
+        {"data_loader": {"type": "elmo_tasks_share", "part": [0, 0.5]}},
+    ],
+)
+def test_a_row_with_aside_has_no_part_of_its_own(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
+    file = write_table(tmp_path, [row("a", aside=0.1, changes=changes)])
+    with pytest.raises(InputError, match="row a: aside stands for data_loader.part"):
+        Planner(read_table(file), tmp_path)

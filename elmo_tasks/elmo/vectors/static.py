@@ -86,7 +86,7 @@ def mean_vectors(
     if not counts.all():
         raise InputError(
             f"the text has no word {distinct[int(counts.argmin())]!r}",
-            hint="the text is read twice and must not change",
+            hint="each word must be in the text, which must not change meanwhile",
         )
     sums /= counts[:, None]
     means = sums.astype(np.float32)

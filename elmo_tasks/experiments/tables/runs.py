@@ -217,8 +217,8 @@ class Planner:
         if row.config not in self._configs:
             self._configs[row.config] = read_config(row.config)
         base = self._configs[row.config]
-        changes = row.changes | _changes_of_aside(row, base)
-        config = _spread(with_overrides(base, changes))
+        changed = with_overrides(base, row.changes)
+        config = _spread(with_overrides(changed, _changes_of_aside(row, changed)))
         self.bases[row.name] = _spread(base)
         self.resolved[row.name] = config
         if row.bilm_of and elmo_of(config) is None:
@@ -263,14 +263,16 @@ class Planner:
         return digest_of(self._plan(self.table.row(name), seed))
 
 
-def _changes_of_aside(row: Row, base: dict[str, Any]) -> dict[str, Any]:
+def _changes_of_aside(row: Row, config: dict[str, Any]) -> dict[str, Any]:
     """What a row with `aside` changes in its config, so that it trains on the rest."""
     if row.aside is None:
         return {}
-    loader = base.get("data_loader") or {}
-    kind = row.changes.get("data_loader.type", loader.get("type", SHARE_LOADER))
+    loader = config.get("data_loader") or {}
+    kind = loader.get("type", SHARE_LOADER)
     if kind not in (SHARE_LOADER, DataLoader.default_implementation):
         raise InputError(f"aside needs AllenNLP's own data loader, got {kind}")
+    if "part" in loader:
+        raise InputError("aside stands for data_loader.part: give one of them")
     kept, _ = kept_and_aside(row.aside)
     return {"data_loader.type": SHARE_LOADER, "data_loader.part": list(kept)}
 

@@ -236,6 +236,8 @@ class Row(Strict):
     def _check_aside(self) -> "Row":
         if self.aside is not None and self.once:
             raise ValueError("aside needs a row that trains the model of a task")
+        if self.aside == [0, 1]:
+            raise ValueError("aside leaves no data to train on")
         return self
 
     @property
@@ -345,6 +347,8 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     code = {"tasks": _tasks(), "configs": _imports(path, scale)}
     try:
         given = evaluate(path, code, scale=scale)
+        if not isinstance(given, dict):
+            raise InputError("expected an object with `rows`", file=path)
         table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
     except ValidationError as error:
         problems = [_describe(found, given) for found in error.errors()]
