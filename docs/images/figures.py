@@ -1,7 +1,7 @@
 """
 Draws the paper's two figures with our scores, `figure-1.svg`, the scores against the
 share of the training data, and `figure-2.svg`, the learned weights of the layers; and
-`layers-by-tokens.svg`, the score with each layer against the biLM's tokens.
+`layers-by-tokens.svg`, the scores with each layer against the biLM's tokens.
 
 They show the tables of docs/results/tables.txt of these names, which are filled from
 docs/results/*.jsonl. `make reference` runs this script.
@@ -47,8 +47,14 @@ LAYER_COLOURS = {
 TOKENS = [70.0, 205.0, 340.0]
 """The places of the biLMs."""
 
-TOKEN_SCORES = (63.0, 75.0)
-"""At the bottom and at the top of that diagram."""
+TOKEN_DIAGRAMS = {
+    "layers-by-tokens": ("SNLI, accuracy", 40.0, (63, 75)),
+    "layers-by-tokens-ner": ("NER, F1", 310.0, (42, 50)),
+}
+"""By the table: the title, the top, and the scores at the bottom and at the top."""
+
+PIXELS = 190 / 12
+"""For each point of a score, in both diagrams."""
 
 Row = list[str]
 
@@ -157,28 +163,42 @@ def draw_weight(drawing: Drawing, middle: tuple[float, float], weight: float) ->
 
 
 def layers_by_tokens() -> str:
-    """SNLI with each layer alone, and with all of them, for each biLM."""
-    rows = rows_of("layers-by-tokens")
-    (_, columns), *bilms = rows.items()
+    """SNLI and NER with each layer alone, and with all of them, for each biLM."""
     drawing = Drawing(
-        (WIDTH, 292),
-        title="SNLI with each layer alone and with all of them, against the tokens that "
-        "the biLM was trained on",
+        (WIDTH, 506),
+        title="SNLI and NER with each layer alone and with all of them, against the "
+        "tokens that the biLM was trained on",
     )
-    drawing.text(12, 20, "SNLI, accuracy", anchor="start", is_bold=True)
-    for score in range(63, 76, 2):
-        y = token_height(score)
+    for table, (title, top, scores) in TOKEN_DIAGRAMS.items():
+        drawing.text(12, top - 20, title, anchor="start", is_bold=True)
+        draw_layers(drawing, top, scores, rows_of(table))
+    drawing.text(TOKENS[1], 488, "tokens of the biLM", fill=GREY)
+    return drawing.svg()
+
+
+def draw_layers(
+    drawing: Drawing, top: float, scores: tuple[int, int], rows: dict[str, Row]
+) -> None:
+    """A line for each layer, from the smallest biLM to the largest."""
+    low, high = scores
+
+    def height_of_cell(cell: str) -> float:
+        mean = float(cell.split()[0])
+        return top + PIXELS * (high - mean)
+
+    for score in range(low, high + 1, 2):
+        y = height_of_cell(str(score))
         drawing.line((44, y), (372, y), stroke="#dbe2ea", has_head=False)
         drawing.text(38, y, str(score), anchor="end", fill=GREY)
+    (_, columns), *bilms = rows.items()
     for x, (label, _) in zip(TOKENS, bilms, strict=True):
-        drawing.text(x, 250, label, fill=GREY)
-    drawing.text(TOKENS[1], 274, "tokens of the biLM", fill=GREY)
-    without = token_height(float(bilms[0][1][columns.index("without ELMo")]))
+        drawing.text(x, top + PIXELS * (high - low) + 20, label, fill=GREY)
+    without = height_of_cell(bilms[0][1][columns.index("without ELMo")])
     drawing.line((44, without), (372, without), stroke=DARK, has_head=False)
     ends = [(without, "no ELMo", DARK)]
     for name, colour in LAYER_COLOURS.items():
         column = columns.index(name)
-        heights = [token_height(float(cells[column])) for _, cells in bilms]
+        heights = [height_of_cell(cells[column]) for _, cells in bilms]
         points = list(zip(TOKENS, heights, strict=True))
         drawing.line(*points, stroke=colour, has_head=False)
         for x, y in points:
@@ -188,12 +208,6 @@ def layers_by_tokens() -> str:
     for height, name, colour in sorted(ends):
         lowest = max(height, lowest + 17)  # below the label before
         drawing.text(382, lowest, name, anchor="start", fill=colour, is_bold=True)
-    return drawing.svg()
-
-
-def token_height(score: float) -> float:
-    low, high = TOKEN_SCORES
-    return 40 + 190 * (high - score) / (high - low)
 
 
 def pictures() -> dict[str, str]:

@@ -86,15 +86,16 @@ def test_figure_2_has_the_weights_of_the_runs() -> None:
     assert len({x for x, _, _ in cells}) == 3
 
 
+@pytest.mark.parametrize("task", ["snli", "ner"])
 @pytest.mark.parametrize("layer, colour", LAYERS.items())
-def test_layers_by_tokens_has_the_scores_of_the_runs(layer: str, colour: str) -> None:
+def test_layers_by_tokens_has_the_scores_of_the_runs(
+    layer: str, colour: str, task: str
+) -> None:
     lines = LINE.findall((IMAGES / "layers-by-tokens.svg").read_text("utf-8"))
     ours = [points.split() for points, found in lines if found == colour]
-    (points,) = [points for points in ours if len(points) == 3]  # not "no ELMo"
+    ours = [points for points in ours if len(points) == 3]  # not "no ELMo"
+    points = ours[["snli", "ner"].index(task)]
     heights = [float(point.partition(",")[2]) for point in points]
-    names = [f"layers:snli-{layer}-4M#1", f"layers:snli-{layer}-15M#1"]
-    if layer == "elmo":
-        names = ["tokens:snli-4M#1", "tokens:snli-15M#1"]
-    names.append(f"layers:snli-{layer}#1")
+    names = [f"layers:{task}-{layer}{of}" for of in ("-4M", "-15M", "")]
     scores = [runs(name).mean for name in names]
     assert_same_steps(heights, scores, pixels=190 / 12, within=1.7)
