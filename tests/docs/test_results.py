@@ -125,6 +125,11 @@ STATED = [
         "Layer 1 alone has {layers:snli-layer-1}, and layer 0, which has no context, "
         "{layers:snli-layer-0}, as much as all layers ({layers:snli-elmo})",
     ),
+    (
+        "results/untrained.md",
+        "it has {untrained:snli-untrained-input} with it at the input, and "
+        "{untrained:snli-untrained-output} at the output (seed 1)",
+    ),
     # How long runs took.
     (
         "results/glove.md",
