@@ -54,7 +54,10 @@ def processes(count: int) -> Iterator[Executor]:
 
 
 class _Worker:
-    """A process with a connection of its own, which is at its end when it ends."""
+    """
+    A process, and the only connection to it: when the process ends, whoever reads from
+    the connection gets an error.
+    """
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -167,7 +170,10 @@ def _answer(pickled: bytes) -> bytes:
 
 
 def _sendable(error: BaseException) -> object:
-    """The error with its traceback; or the text of both, if its class needs more."""
+    """
+    The error with its traceback, or a `RuntimeError` with the text of both if pickle
+    cannot write the error or read it again.
+    """
     with_traceback: object = ExceptionWithTraceback(error, error.__traceback__)
     try:
         pickle.loads(pickle.dumps(with_traceback))
