@@ -113,9 +113,10 @@ local cap(config) =
   // The scale in words, for the table's header.
   caps: choose({
     mini: 'Scale mini: the synthetic corpus, small models, both rows of a pair with the same cap in epochs.',
-    small: 'Scale small: small real data and the bundled biLM. Both rows of a pair have the same cap in updates ('
+    small: 'Scale small: small real data and the bundled biLM. Both rows of a pair are trained to early stopping, with '
+           + 'the same patience and the same cap ('
            + std.join(', ', [tasks[task].row_label + ' ' + cap(configs[task]) for task in $.names])
-           + '): no run is said to have converged.',
+           + ').',
     paper: 'Scale paper: the data, the biLM and the hyper-parameters of the paper.',
   }),
 }
