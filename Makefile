@@ -54,7 +54,7 @@ WORKERS := 2
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-quick test-slow test-install test-versions test-adapters test-models test-lowest test-core dist test-wheel tutorials reference docs bench soak worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-install test-versions test-adapters test-models test-lowest test-core dist test-wheel generated tutorials docs bench soak worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -172,10 +172,9 @@ test-wheel: dist ## the wheel in bare environments: vectors with torch, numpy an
 tutorials: install ## execute those of docs/tutorials/*.py that have changed, into build/tutorials
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
 
-reference: install ## write the reference pages from the code, and the tables and figures of results from the runs
-	@PYTHONPATH=. $(BIN)/python docs/generate_reference.py
-	@PYTHONPATH=. $(BIN)/python docs/generate_tables.py
-	@PYTHONPATH=. $(BIN)/python docs/images/figures.py
+generated: install worlds tutorials ## write all that is generated: the synthetic corpus, tutorials, reference pages, tables and figures of results
+	@PYTHONPATH=. $(BIN)/python docs/generate.py
+	@for name in layers tokens architecture; do PYTHONPATH=. $(BIN)/python docs/images/$$name.py || exit; done
 
 # -E: of pages that it does not read again, Sphinx drops the entries of the index.
 docs: tutorials ## the documentation as a site, in build/site; a warning is an error

@@ -43,6 +43,7 @@ extensions = [
 exclude_patterns = [
     "conf.py",
     "publish.py",
+    "generate.py",
     "generate_reference.py",
     "generate_tables.py",
     "extensions",

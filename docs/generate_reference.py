@@ -1,6 +1,6 @@
 """
-Write the reference pages for configs, tables and the command line. `make reference`
-runs this script.
+The reference pages for configs, tables and the command line. `make generated`
+writes them.
 
 Types, ranges and defaults come from the annotations of constructors,
 meanings from the annotations or from the `# Parameters` of docstrings, and options from
@@ -189,14 +189,8 @@ PARAMETERS = re.compile(r"^- (`\w+`(?:, `\w+`)*): (.*(?:\n  .*)*)", re.MULTILINE
 """An entry among the `# Parameters` of a docstring."""
 
 GENERATED = (
-    "<!-- Generated from the code by `make reference`: do not edit it by hand. -->"
+    "<!-- Generated from the code by `make generated`: do not edit it by hand. -->"
 )
-
-
-def main() -> None:
-    """Write all pages."""
-    for name, text in pages().items():
-        (DOCS / name).write_text(text, "utf-8")
 
 
 def pages() -> dict[str, str]:
@@ -661,7 +655,3 @@ def markdown(text: str) -> str:
 def row(*cells: str) -> str:
     escaped = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
     return f"| {' | '.join(escaped)} |"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,17 @@
 """
-Fill the tables of results in docs/ and README with the scores of the runs in
-docs/results/*.jsonl. `make reference` runs this script.
+The tables of results in docs/ and README, and the sentences with numbers, from the runs
+in docs/results/*.jsonl. `make generated` writes them.
 
 docs/results/tables.txt has each table with expressions in place of numbers. On a page,
-it follows the line `<!--table:NAME-->`.
+it follows the line `<!--table:NAME-->`. docs/results/sentences.txt has the beginnings or
+parts of sentences, one a line, by page; the page has each of them once, with numbers.
 
 A run is written `FILE:RUN`: all its seeds; `FILE:RUN#12`: seeds 1 and 2; `FILE:RUN%em`: another
 metric than F1 or accuracy. `b` is the run in column b of the same row. The expressions:
 
 - `{RUN}`: the mean and the deviation of its seeds, or the score of one;
 - `{scores RUN}`, `{exact RUN}`: the score of each seed, to one or two digits;
-- `{best RUN}`: the best seed;
+- `{best RUN}`: the best seed; `{mean RUN}`: the mean alone;
 - `{gain RUN BASELINE}`: the difference of the means, and its standard error if both
   have several seeds; `{increase ...}` and `{error ...}` give one of the two;
 - `{by RUN BASELINE}`: the difference without a plus;
@@ -32,6 +33,9 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 - `{curve RUN EPOCH ...}`: the scores after these epochs, a cell each;
 - `{weights RUN input}`: the weights of the layers there, and gamma, a cell each;
 - `{passes RUN OTHER}`: its first epoch that is better than the other's best;
+- `{tenths NAME}`: the increase of SST-5 over its ten tenths, or its errors;
+- `{published SOURCE ROW}`: the paper's scores of this row, a cell each; with a third
+  argument, these are between them;
 - `{shortest FILE PATTERN}`, `{longest ...}`: minutes of the runs whose names begin so.
 """
 
@@ -39,6 +43,7 @@ import fnmatch
 import json
 import re
 import runpy
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -51,7 +56,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "results"
 PAGES = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *FOLDER.glob("*.md")]
 SOURCE = FOLDER / "tables.txt"
+SENTENCES = FOLDER / "sentences.txt"
+PUBLISHED = ROOT / "training_config" / "tables" / "published.json"
 
+PEERS = runpy.run_path(str(ROOT / "benchmarks" / "peers.py"))
 JACKKNIFE = runpy.run_path(str(ROOT / "benchmarks" / "score_blocks.py"))
 jackknife_error = JACKKNIFE["jackknife_error"]
 
@@ -70,6 +78,7 @@ RUN = re.compile(
     r"(?P<file>\w+):(?P<run>[\w.*-]+)(?:#(?P<seeds>\d+))?(?:%(?P<metric>\w+))?"
 )
 PLACE = re.compile(r"(<!--table:([\w-]+)-->\n)(?:\|.*\n)+")
+NUMBER = r"([-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s±\s[\d.]+)?)"
 
 
 @cache
@@ -146,6 +155,10 @@ def exact(one: Runs) -> str:
 
 def best(one: Runs) -> str:
     return f"{max(one.scores):.1f}"
+
+
+def mean_alone(one: Runs) -> str:
+    return f"{one.mean:.1f}"
 
 
 def standard_error(high: Runs, low: Runs) -> float:
@@ -334,6 +347,61 @@ def passes(one: Runs, other: Runs) -> str:
     raise ValueError("no epoch is better")
 
 
+def tenths(name: str) -> str:
+    """The increase of SST-5 on each tenth of its training data and with each seed."""
+    increases = increases_on_tenths("aside_accuracy")
+    of_tenths = [mean(found) for found in increases]
+    of_seeds = [mean(found) for found in zip(*increases, strict=True)]
+    over_tenths = stdev(of_tenths) / len(of_tenths) ** 0.5
+    over_seeds = stdev(of_seeds) / len(of_seeds) ** 0.5
+    if name == "gaining":
+        return str(sum([found > 0 for found in of_tenths]))
+    values = {
+        "increase": mean(of_tenths),
+        "error": hypot(over_seeds, over_tenths),
+        "over-seeds": over_seeds,
+        "over-tenths": over_tenths,
+        "dev": mean(sum(increases_on_tenths("accuracy"), [])),
+    }
+    for number, found in enumerate(of_seeds, start=1):
+        values[f"seed-{number}"] = found
+    return f"{values[name]:.1f}"
+
+
+def increases_on_tenths(metric: str) -> list[list[float]]:
+    """In points, of each tenth with each seed."""
+    increases = []
+    for tenth in range(1, 11):
+        high = runs(f"tenths:sst-elmo-aside-{tenth}%{metric}").scores
+        low = runs(f"tenths:sst-baseline-aside-{tenth}%{metric}").scores
+        increases.append([one - other for one, other in zip(high, low, strict=True)])
+    return increases
+
+
+@cache
+def paper() -> dict[str, dict[str, dict[str, Any]]]:
+    """The paper's scores; numbers are texts, with the digits of the paper."""
+    text = PUBLISHED.read_text("utf-8")
+    found: dict[str, dict[str, dict[str, Any]]]
+    found = json.loads(text, parse_float=str, parse_int=str)
+    return found
+
+
+def published(source: str, row: str, between: str = CELLS) -> str:
+    return between.join([shown(one) for one in paper()[source][row].values()])
+
+
+def shown(score: Any) -> str:
+    """A score of the paper as a cell."""
+    if score is None:
+        return "–"
+    if isinstance(score, str):
+        return score
+    if "says" in score:
+        return str(score["says"])
+    return f"{score['mean']} ± {score['deviation']}"
+
+
 def minutes(file: str, pattern: str) -> list[float]:
     """The times of the runs of a file whose names begin so."""
     found = []
@@ -355,6 +423,7 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "scores": each,
     "exact": exact,
     "best": best,
+    "mean": mean_alone,
     "gain": gain,
     "increase": increase,
     "error": error,
@@ -372,6 +441,8 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "curve": curve,
     "weights": weights,
     "passes": passes,
+    "tenths": tenths,
+    "published": published,
     "shortest": shortest,
     "longest": longest,
 }
@@ -389,7 +460,7 @@ def filled(text: str) -> str:
         return runs(word) if ":" in word else word
 
     def evaluated(match: re.Match[str]) -> str:
-        name, *words = match[1].split()
+        name, *words = shlex.split(match[1])
         if name in OPERATIONS:
             return OPERATIONS[name](*[argument(word) for word in words])
         return score(runs(name))
@@ -403,32 +474,55 @@ def tables() -> dict[str, str]:
     for block in SOURCE.read_text("utf-8").split("\n\n"):
         name, *lines = block.strip().splitlines()
         found[name.strip("[]")] = "".join([filled(line) + "\n" for line in lines])
+    found["peers"] = "".join(
+        [line + "\n" for line in PEERS["table"](raw_rows("peers"))]
+    )
     return found
+
+
+def sentences() -> dict[Path, list[str]]:
+    """What each page says of runs, with expressions in place of numbers."""
+    found = {}
+    for block in SENTENCES.read_text("utf-8").split("\n\n"):
+        page, *lines = block.strip().splitlines()
+        found[(FOLDER.parent / page.strip("[]")).resolve()] = lines
+    return found
+
+
+def with_numbers(text: str, sentence: str) -> str:
+    """A page whose sentence has the present values of its expressions."""
+    parts = EXPRESSION.split(sentence)  # text and expressions alternate
+    pattern = ""
+    for part in parts[::2]:
+        pattern += r"\s+".join([re.escape(word) for word in part.split(" ")]) + NUMBER
+    places = list(re.finditer(pattern.removesuffix(NUMBER), text))
+    if len(places) != 1:
+        raise ValueError(f"expected once, found {len(places)} times: {sentence}")
+    (place,) = places
+    written = ""
+    end = 0
+    for group, expression in enumerate(parts[1::2], start=1):
+        written += text[end : place.start(group)] + filled("{" + expression + "}")
+        end = place.end(group)
+    return written + text[end:]
 
 
 def pages() -> dict[Path, str]:
-    """The text of each page that has tables, with their present values."""
+    """The text of each page that has tables or such sentences, with present values."""
     known = tables()
-    found = {}
     used = []
+
+    def table(match: re.Match[str]) -> str:
+        used.append(match[2])
+        return match[1] + known[match[2]]
+
+    found = {}
     for path in PAGES:
-
-        def table(match: re.Match[str]) -> str:
-            used.append(match[2])
-            return match[1] + known[match[2]]
-
         text = path.read_text("utf-8")
-        if PLACE.search(text):
-            found[path] = PLACE.sub(table, text)
+        written = PLACE.sub(table, text)
+        for sentence in sentences().get(path, []):
+            written = with_numbers(written, sentence)
+        found[path] = written
     if sorted(used) != sorted(known):
         raise ValueError(f"tables {set(known) ^ set(used)} are in one place only")
     return found
-
-
-def main() -> None:
-    for path, text in pages().items():
-        path.write_text(text, "utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,9 +1,11 @@
 """
 Links as they are on GitHub: to a page beside docs/ they lead to its page here, to any
 other file of the repository they lead there. A link to nothing is left for MyST, which
-warns.
+warns. A link that names a definition, such as [`bilm/lstm.py`: `LstmStack`](...), or an
+expression in a line, leads to that line.
 """
 
+import ast
 import os
 import re
 from pathlib import Path
@@ -23,6 +25,45 @@ BESIDE = {
 
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
+DEFINITION = re.compile(r"(\[`([\w/]+\.py)`: `([^`]+)`\]\([./]*/elmo_tasks/\2)\)")
+
+
+def with_lines(text: str) -> str:
+    """The text with the lines of the definitions that its links name."""
+
+    def link(found: re.Match[str]) -> str:
+        return f"{found[1]}#L{line_of(found[2], found[3])})"
+
+    return DEFINITION.sub(link, text)
+
+
+def line_of(file: str, name: str) -> int:
+    """
+    The line of elmo_tasks/`file` in which the class, function or method `name` begins, or
+    the only one that contains this expression.
+    """
+    text = (ROOT / "elmo_tasks" / file).read_text("utf-8")
+    lines = []
+    if re.fullmatch(r"[\w.]+", name):
+        lines = lines_of_definitions(ast.parse(text), "", name)
+    else:
+        for number, content in enumerate(text.splitlines(), start=1):
+            if name in content:
+                lines.append(number)
+    if len(lines) != 1:
+        raise ValueError(f"elmo_tasks/{file} has `{name}` in {len(lines)} places")
+    return lines[0]
+
+
+def lines_of_definitions(tree: ast.AST, prefix: str, name: str) -> list[int]:
+    """The lines of the definitions of a name such as `LstmStack.forward`."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            if prefix + node.name == name:
+                found.append(node.lineno)
+            found += lines_of_definitions(node, f"{prefix}{node.name}.", name)
+    return found
 
 
 def rewrite(text: str, folder: Path, page: Path, app: Sphinx) -> str:
@@ -53,7 +94,7 @@ def is_on_site(file: Path, app: Sphinx) -> bool:
 
 def read_source(app: Sphinx, docname: str, source: list[str]) -> None:
     page = Path(app.env.doc2path(docname))
-    source[0] = rewrite(source[0], page.parent, page, app)
+    source[0] = rewrite(with_lines(source[0]), page.parent, page, app)
 
 
 def read_included(app: Sphinx, path: Path, docname: str, content: list[str]) -> None:

@@ -2,10 +2,8 @@
 Draws `elmo.svg`: a sentence goes through the character CNN and the two biLSTM layers,
 and the weighted sum of the three vectors of a word goes into a task model.
 
-Run `PYTHONPATH=. python docs/images/elmo.py` after a change of it.
+`make generated` writes it.
 """
-
-from pathlib import Path
 
 from docs.images.drawing import BLUE, GREY, ORANGE, Drawing
 
@@ -106,7 +104,3 @@ def picture() -> str:
     drawing.text(WIDTH / 2, 31, "task model", size=17, is_bold=True)
     drawing.text(WIDTH / 2, 53, "reads both vectors of each word", fill=GREY)
     return drawing.svg()
-
-
-if __name__ == "__main__":
-    Path(__file__).with_suffix(".svg").write_text(picture(), "utf-8")

@@ -4,15 +4,12 @@ share of the training data, and `figure-2.svg`, the learned weights of the layer
 `layers-by-tokens.svg`, the scores with each layer against the biLM's tokens.
 
 They show the tables of docs/results/tables.txt of these names, which are filled from
-docs/results/*.jsonl. `make reference` runs this script.
+docs/results/*.jsonl. `make generated` writes them.
 """
-
-from pathlib import Path
 
 from docs.generate_tables import tables
 from docs.images.drawing import BLUE, DARK, GREY, ORANGE, Drawing
 
-FOLDER = Path(__file__).parent
 WIDTH = 480
 
 TASKS = {"SNLI": "accuracy", "SRL": "F1"}
@@ -217,8 +214,3 @@ def pictures() -> dict[str, str]:
         "figure-2.svg": figure_2(),
         "layers-by-tokens.svg": layers_by_tokens(),
     }
-
-
-if __name__ == "__main__":
-    for name, picture in pictures().items():
-        (FOLDER / name).write_text(picture, "utf-8")

@@ -2,8 +2,8 @@
 Draws `layers.svg`: each layer of the biLM alone, and all of them mixed, against the
 tasks.
 
-The numbers are those of `docs/results/layers.json`, which has them from
-docs/RESULTS.md and docs/results/. Run `python docs/images/layers.py` after they change.
+docs/results/layers.json has the scores, with expressions of docs/generate_tables.py
+where runs give them. `make generated` runs this script.
 """
 
 import json
@@ -12,6 +12,8 @@ from statistics import mean
 
 import matplotlib
 import matplotlib.pyplot as plt
+
+from docs.generate_tables import filled
 
 ROWS = Path(__file__).parents[1] / "results/layers.json"
 COLUMNS = {
@@ -77,8 +79,8 @@ def draw(axes: plt.Axes, x: int, y: int, row: dict[str, str], key: str) -> None:
     if key not in row:
         axes.text(x, y, "not run", ha="center", va="center", fontsize=8, color=INK)
         return
-    score = number(row[key])
-    difference = score - number(row["without"])
+    score = number(filled(row[key]))
+    difference = score - number(filled(row["without"]))
     fill = NONE if key == "without" else colour(difference)
     is_dark = abs(difference) > 0.6 * STRONGEST
     ink = "white" if is_dark else "#1c1c1c"
