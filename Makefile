@@ -113,10 +113,10 @@ test-python%: install
 test-adapters: test-flair test-keras test-models test-onnx test-transformers5 test-optuna ## libraries that .venv lacks, or has in other versions
 
 test-flair: install
-	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
+	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_recipes.py)
 
 test-keras: install
-	@$(call beside,keras,$(BIN)/python,$(CORE) safetensors tqdm 'keras>=3',tests/integrations/test_keras.py)
+	@$(call beside,keras,$(BIN)/python,$(CORE) safetensors tqdm 'keras>=3',tests/integrations/test_recipes.py)
 
 test-onnx: install
 	@$(call beside,onnx,$(BIN)/python,$(CORE) safetensors tqdm onnxscript onnxruntime,tests/bilm/test_dense.py)

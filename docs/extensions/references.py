@@ -25,7 +25,7 @@ ELSEWHERE = {
 }
 """Patterns of names, and the addresses of their documentation."""
 
-OTHERS = ("allennlp.", "spacy.", "torch.", "numpy.", "sentence_transformers.", "flair.")
+OTHERS = ("allennlp.", "spacy.", "torch.", "numpy.", "sentence_transformers.")
 
 
 def resolve(

@@ -40,12 +40,7 @@ distributed training.
 """
 
 EVENTS = "log"
-"""The folder of the events for TensorBoard."""
-
-EVENTS_OF_PARTS = (f"{EVENTS}/train", f"{EVENTS}/validation")
-"""
-The folders of the events of training and validation. `training/reports/logs.py` makes them.
-"""
+"""The folder of the events of AllenNLP's callback `tensorboard`."""
 
 VOCABULARY = "vocabulary"
 """
@@ -74,12 +69,6 @@ BEST = "best.th"
 
 METRICS = "metrics.json"
 """The metrics of the finished run. AllenNLP writes them."""
-
-CONFUSION = "confusion.json"
-"""
-How often each label was predicted for each gold label. `training/reports/confusion.py` writes
-it.
-"""
 
 CURVES = "curves.png"
 """The learning curves. `training/reports/curves.py` draws them."""

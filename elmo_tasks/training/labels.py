@@ -1,20 +1,11 @@
 """The labels of a trained model, and new data with others, which it cannot learn."""
 
 from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
 
 from allennlp.common.util import namespace_match
 from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
-
-
-@runtime_checkable
-class Labelled(Protocol):
-    """A model that gives each instance one label."""
-
-    labels: list[str]
-    """The labels by id."""
 
 
 def label_counts(vocab: Vocabulary) -> dict[str, int]:

@@ -8,7 +8,6 @@ import torch
 from allennlp.data.data_loaders import DataLoader
 from allennlp.models import Model
 from allennlp.training import Checkpointer, GradientDescentTrainer, Trainer
-from allennlp.training.callbacks import TensorBoardCallback
 from allennlp.training.trainer import TrainerCheckpoint
 from overrides import overrides
 
@@ -24,8 +23,7 @@ from elmo_tasks.training.distributed import (
 )
 from elmo_tasks.training.folder import has_checkpoint
 from elmo_tasks.training.pass_loss import loss_of_pass
-from elmo_tasks.training.reports.confusion import Confusion
-from elmo_tasks.training.reports.logs import EpochLines, Events
+from elmo_tasks.training.reports.logs import EpochLines
 from elmo_tasks.training.resume.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.resume.resumable import make_resumable, set_random_state
 from elmo_tasks.training.resume.run_state import RunState, load_runtime_state
@@ -81,7 +79,7 @@ class ResumableTrainer(GradientDescentTrainer):
     - `cuda_device`: number of the GPU, or -1 for the CPU; null: a GPU if there is one.
     - `use_amp`: if true, train with PyTorch's automatic mixed precision, on a GPU.
     - `grad_scaling`: if true, scale the loss with `use_amp`.
-    - `enable_default_callbacks`: if false, write no events for TensorBoard.
+    - `enable_default_callbacks`: if false, AllenNLP logs no metrics to the console.
     - `run_confidence_checks`: if true, AllenNLP checks the model before training.
     - `no_grad`: regular expressions of parameters that are not trained.
 
@@ -121,30 +119,14 @@ class ResumableTrainer(GradientDescentTrainer):
             options["checkpointer"] = AtomicCheckpointer.like(options["checkpointer"])
         super().__init__(model, optimizer, data_loader, **options)
         self.data_loader = make_resumable(data_loader)
-        self._writes_events = options.get("enable_default_callbacks", True)
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)
-        self._callbacks += [
-            EpochLines(self._serialization_dir),
-            Confusion(self._serialization_dir),
-        ]
+        self._callbacks.append(EpochLines(self._serialization_dir))
         folder = Path(self._serialization_dir)
         if self._primary and not has_checkpoint(folder):
             record_models(folder, opened_models(model))
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
-
-    @overrides
-    def train(self) -> dict[str, Any]:
-        """
-        AllenNLP's training, with events for TensorBoard among its default callbacks.
-        """
-        if self._writes_events and self._primary and not self._has_events():
-            self._callbacks.append(Events(self._serialization_dir))
-        return dict(super().train())
-
-    def _has_events(self) -> bool:
-        return any(isinstance(one, TensorBoardCallback) for one in self._callbacks)
 
     def _start(self) -> tuple[int, int]:
         """Completed epochs, and completed batches of the next one."""

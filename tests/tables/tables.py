@@ -47,7 +47,6 @@ def write_result(
     plan: dict[str, Any],
     *,
     curve: list[float] | None = None,
-    confusion: dict[str, dict[str, int]] | None = None,
     **scores: float,
 ) -> None:
     """Write the result of the run in a folder, of which the plan names row and seed."""
@@ -62,7 +61,6 @@ def write_result(
         "device": "CPU, 1 thread",
         "versions": {"python": "3.11.2", "torch": "2.13.0"},
         "seconds": 60.0,
-        "confusion": confusion or {},
         "peak_memory": 10**9,
         "epochs": len(points),
         "started": "2026-11-20T23:00:00+00:00",

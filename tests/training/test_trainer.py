@@ -5,7 +5,6 @@ Exact resumption: runs interrupted anywhere, with everything that an epoch sums 
 import json
 import random
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy
@@ -25,13 +24,10 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.files import File, ModelFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.distributed import process_rank
-from elmo_tasks.training.reports.logs import Events
-from tests.disk import file_size_limit
 from tests.distributed import in_processes
 from tests.killing import differences
 from tests.training.test_resumable import LOADERS, Numbers
 
-PARTS = ("train", "validation")
 DIRECTION = torch.tensor([1.0, -2.0, 0.5])
 
 
@@ -196,42 +192,6 @@ def test_results_are_those_of_gradient_descent(tmp_path: Path) -> None:
     )
     for name in ours.keys() - {"training_duration"}:
         assert "memory" in name or ours[name] == theirs[name]
-
-
-def test_events_for_tensorboard_change_nothing_else(tmp_path: Path) -> None:
-    """Also of an interrupted run; a config without the default callbacks has none."""
-    train(tmp_path / "without")
-    assert not (tmp_path / "without" / "log").exists()
-    with pytest.raises(Interrupted):
-        train(tmp_path / "events", enable_default_callbacks=True, interrupted_at=12)
-    train(tmp_path / "events", enable_default_callbacks=True)
-    found = [
-        path
-        for path in differences(tmp_path / "events", tmp_path / "without")
-        if "/callbacks/" not in path
-    ]
-    assert found == []
-    written = [
-        b"".join(
-            path.read_bytes() for path in (tmp_path / "events/log" / part).iterdir()
-        )
-        for part in PARTS
-    ]
-    assert b"train/loss" in written[0] and b"validation/mean" in written[1]
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_full_disk_does_not_stop_the_training(tmp_path: Path) -> None:
-    """TensorBoard's thread ends there, and nobody takes the events that wait for it."""
-    events = Events(str(tmp_path))
-    events.trainer = trainer_in(tmp_path)
-    long = "x" * 100  # more than the 8 kB that a file buffers, less than a pipe does
-    scalars = {f"{long}{number}": 1.0 for number in range(200)}
-    writing = Thread(target=events.log_scalars, args=(scalars,), daemon=True)
-    with file_size_limit(0):
-        writing.start()
-        writing.join(10)
-        assert not writing.is_alive()
 
 
 @pytest.mark.parametrize("ending", [{}, {"patience": 1, "num_epochs": 40}])

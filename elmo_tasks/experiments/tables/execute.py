@@ -30,7 +30,6 @@ from elmo_tasks.system.processes import exit_with_parent
 from elmo_tasks.system.run_names import (
     ARCHIVE,
     CONFIG,
-    CONFUSION,
     METRICS,
     MODEL,
     PERPLEXITIES,
@@ -166,7 +165,6 @@ def _train(
     return {
         "scores": scores,
         "curve": curve,
-        "confusion": run_dir.read_json(model / CONFUSION) or {},
         "epochs": len(curve),
         "seconds": trained.total_seconds(),
     }

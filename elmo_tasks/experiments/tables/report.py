@@ -5,7 +5,6 @@ reproduce it.
 
 import os
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
@@ -21,13 +20,6 @@ ROW_HEADER = ["row", "config", "changes", "scored on", "each seed"]
 SCORES = (
     "Mean ± standard deviation (n−1) over n seeds; f1, accuracy and em are in percent."
 )
-MAX_LABELS = 12
-"""
-How many gold labels, the most frequent ones, stand in the confusion of labels by name.
-"""
-
-OTHERS = "others"
-
 ROWS = "Each row's config, what it changes there, what is scored, and the score of each seed."
 
 
@@ -44,11 +36,6 @@ def report(summary: Summary, command: str) -> str:
 
     header, lines = body(summary)
     rows = [_row(summary, row) for row in summary.table.rows]
-    confusions = []
-    for row in summary.table.rows:
-        confusion = _confusion(summary, row)
-        if confusion is not None:
-            confusions.append(confusion)
     drawings = []
     for drawing in draw(summary):
         image = b64encode(drawing.image("svg")).decode()
@@ -60,7 +47,6 @@ def report(summary: Summary, command: str) -> str:
             ("Results", SCORES, header, lines),
             ("Rows", ROWS, ROW_HEADER, rows),
         ],
-        confusions=confusions,
         marked=(MISSING, FAILED),
         remarks=[_relative(remark) for remark in remarks(summary)],
         drawings=drawings,
@@ -107,52 +93,6 @@ def _relative(text: str) -> str:
     for root in (resources.data_root(), fixtures / "miniworld", fixtures):
         text = text.replace(f"{root}{os.sep}", "")
     return text
-
-
-def _confusion(
-    summary: Summary, row: Row
-) -> tuple[str, list[str], list[list[Any]]] | None:
-    """
-    The row's name, header and lines, a line for each gold label: how often each label
-    was predicted, over seeds.
-    """
-    counts: Counter[tuple[str, str]] = Counter()
-    totals: Counter[str] = Counter()
-    for record in summary.records[row.name].values():
-        for gold, line in record.get("confusion", {}).items():
-            for predicted, count in line.items():
-                counts[gold, predicted] += count
-                totals[gold] += count
-    if not counts:
-        return None
-    names = _Names(totals)
-    shown: Counter[tuple[str, str]] = Counter()
-    for (gold, predicted), count in counts.items():
-        shown[names.of(gold), names.of(predicted)] += count
-    lines = []
-    for gold in names.labels:
-        cells: list[Any] = [gold]
-        for predicted in names.labels:
-            cells.append(shown[gold, predicted])
-        lines.append(cells)
-    return row.name, ["gold"] + names.labels, lines
-
-
-class _Names:
-    """
-    The names under which labels are counted: their own for the most frequent gold
-    labels, `OTHERS` for others.
-    """
-
-    def __init__(self, totals: Counter[str]) -> None:
-        self.labels = sorted(label for label, _ in totals.most_common(MAX_LABELS))
-
-    def of(self, label: str) -> str:
-        if label in self.labels:
-            return label
-        if OTHERS not in self.labels:
-            self.labels.append(OTHERS)
-        return OTHERS
 
 
 def _about(summary: Summary, command: str) -> dict[str, str]:

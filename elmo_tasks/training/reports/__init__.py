@@ -1,1 +1,1 @@
-"""What a training reports: lines, logs, curves, confusions, trackers."""
+"""What a training reports: lines, logs, curves, trackers."""

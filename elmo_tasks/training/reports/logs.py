@@ -1,6 +1,5 @@
 """
-What a training reports, a line for each epoch, and what it writes to `out.log` and for
-TensorBoard.
+What a training reports, a line for each epoch, and what it writes to `out.log`.
 """
 
 import logging
@@ -11,19 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from allennlp.common.tqdm import logger as allennlp_progress
-from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
-from allennlp.training.callbacks.log_writer import LogWriterCallback
+from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
 from elmo_tasks.errors import log_to_files, without_secrets
-from elmo_tasks.system.run_names import EVENTS_OF_PARTS, LOG
-
-if TYPE_CHECKING:  # imported where it is used, since it takes long
-    from tensorboardX import SummaryWriter
+from elmo_tasks.system.run_names import LOG
 
 logger = logging.getLogger(__name__)
 
@@ -215,38 +210,6 @@ class EpochLines(TrainerCallback):
             scores.append(f"{name} {value:.4g}")
         line = ", ".join(scores) or "no validation"
         logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, line)
-
-
-class Events(TensorBoardCallback):
-    """
-    AllenNLP's `tensorboard`, without its limit on waiting events: where the disk is
-    full, the thread that writes them ends, and the training would wait for it instead
-    of failing.
-    """
-
-    def __init__(self, serialization_dir: str) -> None:
-        LogWriterCallback.__init__(self, serialization_dir)
-        of_training, of_validation = EVENTS_OF_PARTS
-        self._train_log = _unlimited_log(serialization_dir, of_training)
-        self._validation_log = _unlimited_log(serialization_dir, of_validation)
-
-    @overrides
-    def log_scalars(
-        self, scalars: dict[str, Any], log_prefix: str = "", epoch: int | None = None
-    ) -> None:
-        if _is_alive(self._train_log) and _is_alive(self._validation_log):
-            super().log_scalars(scalars, log_prefix, epoch)
-
-
-def _unlimited_log(folder: str, part: str) -> "SummaryWriter":
-    from tensorboardX import SummaryWriter
-
-    return SummaryWriter(os.path.join(folder, part), max_queue=0)
-
-
-def _is_alive(log: "SummaryWriter") -> bool:
-    """Whether the thread that writes the events has not ended."""
-    return bool(log.file_writer.event_writer._worker.is_alive())
 
 
 def _scores(
