@@ -154,6 +154,16 @@ A path, a URL or the name of a model. Empty text is invalid: Python would take i
 the current folder.
 """
 
+
+def _has_a_word(text: str) -> str | None:
+    words = "".join(text.split())
+    if words and words.isprintable():
+        return None
+    return "printable text with a word"
+
+
+Text = Annotated[str, _has_a_word]
+
 NAMES = {
     bool: "true or false",
     int: "an integer",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Optional, Self
 import torch
 from torch import Tensor, nn
 
+from elmo_tasks.bilm.ancestry import Ancestry, read_ancestry
 from elmo_tasks.bilm.characters import (
     BEGIN_OF_SENTENCE,
     END_OF_SENTENCE,
@@ -81,6 +82,8 @@ class BiLM(nn.Module):
       does not change the precision.
     - `initialize`: if false, the weights of the LSTMs are not initialized and must be
       loaded.
+
+    The attribute `ancestry` lists the biLMs from which this one was tuned.
     """
 
     boundaries: Tensor
@@ -104,6 +107,7 @@ class BiLM(nn.Module):
             )
             precision = "float32"
         self.options = options
+        self.ancestry: Ancestry = ()
         self._precision = precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options, initialize=initialize)
@@ -136,6 +140,7 @@ class BiLM(nn.Module):
         options = BiLMOptions.from_file(options_file)
         check_size(options, weight_file, options_file=options_file)
         bilm = cls(options, precision=precision, initialize=False)
+        bilm.ancestry = read_ancestry(options_file)
         bilm.eval().requires_grad_(False)
         pack = bilm._packed_dtype if packed else None
         if weight_format(weight_file) == "safetensors":
@@ -173,7 +178,7 @@ class BiLM(nn.Module):
                 mantissa_bits=mantissa_bits,
                 compress=compress,
             )
-        save_options(self.options, options_file, chosen=chosen)
+        save_options(self.options, options_file, chosen=chosen, ancestry=self.ancestry)
 
     @property
     def is_packed(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from elmo_tasks.bilm.ancestry import TUNED_FROM, Ancestry, ancestry_to_json
 from elmo_tasks.bilm.characters import CHARACTERS
 from elmo_tasks.bilm.lstm import LstmStack
 from elmo_tasks.bilm.options import BiLMOptions
@@ -177,10 +178,19 @@ def save_weights(
 
 
 def save_options(
-    options: BiLMOptions, options_file: str | Path, *, chosen: Format = "hdf5"
+    options: BiLMOptions,
+    options_file: str | Path,
+    *,
+    chosen: Format = "hdf5",
+    ancestry: Ancestry = (),
 ) -> None:
-    """Write an `options.json`, or for the format safetensors a `config.json`."""
+    """
+    Write an `options.json`, or for the format safetensors a `config.json`, which names
+    the biLMs from which this one was tuned.
+    """
     written = options.to_dict()
+    if ancestry:
+        written[TUNED_FROM] = ancestry_to_json(ancestry)
     if chosen == "safetensors":
         written = MODEL_TYPE | written
     write_text(options_file, json.dumps(written, indent=2) + "\n")

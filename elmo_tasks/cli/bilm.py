@@ -200,7 +200,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     text = "format of the weights: hdf5, which all ELMo packages read (default), or safetensors"
     parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
     card = parser.add_argument_group(
-        "model card", "with any of these, README.md is also written"
+        "model card",
+        "with any of these, or for a tuned biLM, README.md is also written",
     )
     add = card.add_argument
     add("--language", metavar="CODE", help="language of the biLM, such as la")
@@ -217,7 +218,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from elmo_tasks.elmo.models.card import CardSettings
+    from elmo_tasks.elmo.models.card import CardSettings, is_own_card
     from elmo_tasks.pretraining.export import export_run, exported_names
 
     about = CardSettings(language=args.language, license=args.license, text=args.text)
@@ -230,7 +231,7 @@ def _export(args: argparse.Namespace) -> None:
     )
     print(f"weights of {source}")
     names = exported_names(args.format)
-    if not about.is_empty:
+    if is_own_card(Path(args.out) / CARD_FILE):
         names += (CARD_FILE,)
     for name in names:
         path = Path(args.out) / name

@@ -9,6 +9,7 @@ from typing import Any, Self, cast
 import torch
 from torch import Tensor, nn
 
+from elmo_tasks.bilm.ancestry import Ancestry
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput, States
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.allocation import not_counted
@@ -135,6 +136,13 @@ class Layers(nn.Module):
             return _class_name(self.source)
         return str(self.files.weight_file.path)
 
+    @property
+    def ancestry(self) -> Ancestry:
+        """The biLMs from which the source was tuned, if it is a biLM."""
+        if isinstance(self.source, BiLM):
+            return self.source.ancestry
+        return ()
+
     def opened_files(self) -> ModelFiles:
         """
         The files of the source. Raises `InputError` if it was not opened from files.
@@ -191,11 +199,17 @@ class Layers(nn.Module):
 
 
 def opened_models(module: nn.Module) -> list[ModelFiles]:
-    """The files of the frozen models in a module."""
+    """
+    The files of the frozen models in a module, and of a biLM from which it is tuned,
+    its `tuned_from`.
+    """
     found = []
     for part in module.modules():
-        if isinstance(part, Layers) and part.files is not None:
-            found.append(part.files)
+        files = getattr(part, "tuned_from", None)
+        if isinstance(part, Layers):
+            files = part.files
+        if isinstance(files, ModelFiles):
+            found.append(files)
     return found
 
 

@@ -173,9 +173,11 @@ class Elmo:
           `weights.hdf5`, `safetensors` for `config.json` and `model.safetensors`. By
           default the opened files are copied, so that models which were trained with
           them accept the copy, and a biLM made in Python gets the official format.
-        - `card`: the fields of `CardSettings`: `language`, `license`, `text` and
-          `perplexity`. Without any, a card that is in the folder stays, or else that of
-          the opened model is copied.
+        - `card`: the fields of `CardSettings`: `language`, `license`, `text`,
+          `perplexity` and `unknown_share`. Without any, a card that is in the folder
+          stays, or else that of the opened model is copied. The card of a tuned biLM
+          names those that it was tuned from; a warning says if `license` leaves out
+          their terms.
 
         Raises `InputError` if the files have changed since they were opened, or the
         folder cannot be written, or has another model.

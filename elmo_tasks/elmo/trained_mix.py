@@ -27,7 +27,7 @@ PLACES = ("input", "output")
 def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
     """
     The learned mix of an archive for the input, or for `PATH:output` for the output;
-    frozen. Raises `InputError` if it has none, or was trained on another source.
+    frozen and in evaluation mode. Raises `InputError` if it has none, or was trained on another source.
     """
     path, place = _path_and_place(archive)
     config, state, records = _trained(path)
@@ -41,7 +41,7 @@ def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
     if learned.keys() != mix.state_dict().keys():
         raise _no_mix(path, place)
     mix.load_state_dict(learned)
-    return mix.requires_grad_(False)
+    return mix.eval().requires_grad_(False)
 
 
 def is_trained_model(archive: str) -> bool:

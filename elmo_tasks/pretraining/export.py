@@ -10,6 +10,7 @@ import os
 import pickle
 from contextlib import suppress
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -17,6 +18,7 @@ import h5py
 import numpy as np
 import torch
 
+from elmo_tasks.bilm.ancestry import Ancestor, Ancestry
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.layers import Layers
@@ -26,9 +28,12 @@ from elmo_tasks.elmo.models.files import (
     is_bundled,
     resolve,
     resolve_files,
+    with_digests,
 )
 from elmo_tasks.elmo.models.kinds import two_files
-from elmo_tasks.elmo.models.saving import LAST, require_free
+from elmo_tasks.elmo.models.lineage import ancestor_of
+from elmo_tasks.elmo.models.record import read_record
+from elmo_tasks.elmo.models.saving import LAST, keeps_card, require_free
 from elmo_tasks.elmo.sources.types import BILM
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import (
@@ -109,9 +114,9 @@ def export_run(
     `softmax.hdf5` (`softmax/W` [V, P], `softmax/b` [V]) of a run's folder, finished or
     not, all or none; other files of the folder are kept. With the format safetensors,
     the first two are `config.json` and `model.safetensors`. If `about` says something,
-    a model card is written, too, with the perplexity of the run's best validation
-    unless it names another. Returns the file of the
-    run's weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
+    or the biLM was tuned from another and there is no README.md yet, a model card is
+    written, too, with the perplexity of the run's best validation unless `about` names
+    another. Returns the file of the run's weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
     after the leading one, which makes compressed files smaller. Raises `InputError` if
     the run has no usable weights, or the folder cannot be written, has files of these
     names that are not those of a biLM, or another model.
@@ -126,27 +131,35 @@ def export_run(
             chosen=chosen,
             mantissa_bits=mantissa_bits,
         )
-        if not about.is_empty:
+        layers = Layers(trained.model.bilm)
+        keeps = keeps_card(layers, Path(out_dir), about)
+        if not keeps and (layers.ancestry or not about.is_empty):
             if about.perplexity is None:
-                about = replace(about, perplexity=_best_perplexity(Path(run)))
-            layers = Layers(trained.model.bilm)
+                about = _with_perplexity(about, Path(run))
             name = Path(out_dir).absolute().name
             (folder / CARD_FILE).write_text(card_text(layers, about, name), "utf-8")
     return trained.source
 
 
-def _best_perplexity(run: Path) -> float | None:
-    """That of the best validation of a run, whose weights are exported, if known."""
+def _with_perplexity(about: CardSettings, run: Path) -> CardSettings:
+    """
+    With the perplexity of the best validation of a run, whose weights are exported, and
+    the share of `<UNK>` in it, as far as they are known.
+    """
     curve = run / CURVE
     if not curve.is_file():
-        return None
+        return about
     found = []
     try:
         for line in curve.read_text("utf-8").splitlines():
-            found.append(float(json.loads(line)["perplexity"]))
+            point = json.loads(line)
+            found.append((float(point["perplexity"]), point.get("unknown")))
     except (ValueError, LookupError, TypeError) as error:
         raise InputError(f"expected validations, got {error!r}", file=curve) from None
-    return min(found, default=None)
+    if not found:
+        return about
+    perplexity, unknown = min(found, key=itemgetter(0))
+    return replace(about, perplexity=perplexity, unknown_share=unknown)
 
 
 def exported_names(chosen: Format) -> tuple[str, ...]:
@@ -291,35 +304,51 @@ def _load_run(folder: Path) -> TrainedModel:
             "which the first validation writes",
             file=folder,
         )
-    options = _options(folder)
+    config = _model_config(folder)
+    options = _options(folder, config)
     vocabulary = WordVocabulary.from_file(folder / VOCABULARY / "words.txt")
     softmax = OutputSoftmax(len(vocabulary), options.projection_dim)
     model = BiLanguageModel(BiLM(options), softmax).eval()
+    model.bilm.ancestry = _ancestry(folder, config)
     _load_weights(model, weights)
     return TrainedModel(model, vocabulary, weights)
 
 
-def _options(folder: Path) -> BiLMOptions:
-    """
-    The structure of a run's biLM, from its config or the options that it has kept.
-    """
+def _model_config(folder: Path) -> dict[str, Any]:
+    """What the config of a run says of its model, a biLM."""
     try:
-        model = json.loads((folder / CONFIG).read_text("utf-8"))["model"]
+        model = dict(json.loads((folder / CONFIG).read_text("utf-8"))["model"])
         kind = model["type"]
-        options = model.get("options", {})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"it has no model: {error}", file=folder / CONFIG) from None
     if kind not in MODEL_TYPES:
         raise InputError(
             f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=folder
         )
-    if kind == TUNED_TYPE:
+    return model
+
+
+def _options(folder: Path, model: dict[str, Any]) -> BiLMOptions:
+    """
+    The structure of a run's biLM, from its config or the options that it has kept.
+    """
+    if model["type"] == TUNED_TYPE:
         file = folder / OPTIONS_FILE
         if not file.is_file():
             start = Path(str(model.get("bilm")))
             file = resolve(start, kind=BILM).paths["options_file"]
         return BiLMOptions.from_file(file)
-    return BiLMOptions.from_dict(options)
+    return BiLMOptions.from_dict(model.get("options", {}))
+
+
+def _ancestry(folder: Path, model: dict[str, Any]) -> Ancestry:
+    """The biLMs from which that of a run was tuned, as they were when it began."""
+    if model["type"] != TUNED_TYPE:
+        return ()
+    for record in read_record(folder):
+        if record.ancestry:
+            return record.ancestry
+    return (Ancestor(name=str(model.get("bilm"))),)
 
 
 def _load_weights(model: BiLanguageModel, weights: Path) -> None:
@@ -380,12 +409,29 @@ def load_start(
     if two_files(text) is not None:
         return _open_bilm(resolve(text, kind=BILM)), None
     folder = Path(text)
-    is_run = (folder / CONFIG).is_file() and not has_bilm_config(folder)
-    is_ours = is_run or (folder / SOFTMAX_FILE).is_file() or is_bundled(text)
+    is_ours = _is_run(folder) or (folder / SOFTMAX_FILE).is_file() or is_bundled(text)
     if not is_ours and is_whole_model(text):
         return _open_bilm(resolve(text, kind=BILM)), None
     trained = load_trained(text)
     return trained.model.bilm, trained
+
+
+def start_files(start: str | Path | dict[str, Any], bilm: BiLM) -> ModelFiles:
+    """The files of what `load_start` has opened as `bilm`, with their ancestry."""
+    if isinstance(start, dict):
+        files = resolve_files(BILM, start)
+    elif _is_run(Path(start)):
+        weights = Path(start) / BEST
+        config = Path(start) / CONFIG
+        parts = {"options_file": config, "weight_file": weights}
+        files = with_digests(BILM, dict.fromkeys(parts, os.fspath(start)), parts)
+    else:
+        files = resolve(start, kind=BILM)
+    return replace(files, ancestry=(ancestor_of(files), *bilm.ancestry))
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / CONFIG).is_file() and not has_bilm_config(folder)
 
 
 def _open_bilm(files: ModelFiles) -> BiLM:
@@ -401,7 +447,7 @@ def fill_softmax(
     vocabularies their row, for new words the row of `<UNK>`. `<UNK>` and the N new
     words share its probability equally, so that the other words keep theirs: their bias
     is `b_UNK - ln(N + 1)`. Nothing is copied if there is no softmax. New words are
-    logged. Returns whether both vocabularies are equal.
+    logged. Returns whether the rows were copied.
     """
     if start is None:
         logger.warning(
@@ -415,10 +461,10 @@ def fill_softmax(
     rows = torch.tensor(old_ids)  # [V]
     softmax.weight.copy_(old.weight[rows])
     softmax.bias.copy_(old.bias[rows])
-    if words.words == known.words:
-        return True
-    new = len([word for word in words.words if word not in known.ids])
-    softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
-    counts = f"{len(words):,} words instead of {len(known):,}"
-    logger.info("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
-    return False
+    if words.words != known.words:
+        new = len([word for word in words.words if word not in known.ids])
+        softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
+        counts = f"{len(words):,} words instead of {len(known):,}"
+        message = "new softmax: %s; %s unseen words start as <UNK>"
+        logger.info(message, counts, f"{new:,}")
+    return True

@@ -129,7 +129,8 @@ The folder of the tuned language model, with the files `LANGUAGE_MODEL`.
 
 MODEL_RECORD = "model.json"
 """
-The names and digests of the frozen models that the training uses, such as its biLM.
+The names and digests of the frozen models that the training uses, such as its biLM,
+and of a biLM that it tunes.
 `elmo/models/record.py` writes it when the training begins.
 """
 

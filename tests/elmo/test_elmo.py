@@ -15,6 +15,7 @@ from allennlp.models import load_archive
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.trained_mix import open_trained_mix
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import fixtures_root
 from tests.archives.make import STORED
@@ -170,6 +171,8 @@ def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
         assert np.allclose(
             own.embed(TEXT, layers=f"{ARCHIVE}{place}")[0], expected, atol=1e-6
         )
+        mix = open_trained_mix(f"{ARCHIVE}{place}", own.layers)
+        assert not any(part.training for part in mix.modules())
     own.write(
         [(1, "one")], tmp_path / "out", layers=str(ARCHIVE), settings={"input": "text"}
     )

@@ -181,7 +181,8 @@ def test_a_card_has_the_perplexity_of_the_best_validation(
     (run / "curve.jsonl").write_text("\n".join(lines) + "\n")
     export_run(run, tmp_path / "known", about=about)
     text = card(tmp_path / "known")
-    assert "| held-out perplexity | 207.5 |" in text and "# known\n" in text
+    assert "| held-out perplexity | 207.5 (`<UNK>`: not stated) |" in text
+    assert "# known\n" in text
     assert "| language | la |" in text and "| text | letters |" in text
     load_trained(tmp_path / "known")
     (run / "curve.jsonl").write_text("{}\n")

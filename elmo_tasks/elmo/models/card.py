@@ -1,31 +1,32 @@
 """The model card of a saved model: a README.md as the Hugging Face hub shows it."""
 
+import logging
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Optional, TypedDict
+from typing import Any, Optional, TypedDict
 
+from elmo_tasks.bilm.ancestry import Ancestor, Ancestry
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.formats.fetching.published import published
-from elmo_tasks.settings import Positive, Settings
+from elmo_tasks.elmo.models.lineage import OPEN, ancestor_of, said_of
+from elmo_tasks.formats.fetching.published import NO_RESTRICTIONS
+from elmo_tasks.settings import Positive, Settings, Share, Text
 
 ADDRESS = "hf://OWNER/NAME"
 """Stands in a card for the address of a repository that is not known yet."""
+
+logger = logging.getLogger(__name__)
 
 _LIBRARY = "elmo-tasks"
 _CODE = re.compile(r"[a-z]{2,3}")
 """What the hub accepts as a language."""
 
+_NOT_IN_FILES = "not stated by its files"
 
-def _has_a_word(text: str) -> str | None:
-    words = "".join(text.split())
-    if words and words.isprintable():
-        return None
-    return "printable text with a word"
-
-
-Text = Annotated[str, _has_a_word]
+_SEE_CARD = "other"
+"""The licence for the hub if a card says more than an identifier can."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +40,14 @@ class CardSettings(Settings):
     - `license`: its identifier on the hub, such as `cc-by-sa-4.0`.
     - `text`: what the model was trained on.
     - `perplexity`: of held-out text.
+    - `unknown_share`: the share of `<UNK>` in it, from 0 to 1.
     """
 
     language: Optional[Text] = None
     license: Optional[Text] = None
     text: Optional[Text] = None
     perplexity: Optional[Positive] = None
+    unknown_share: Optional[Share] = None
 
     @property
     def is_empty(self) -> bool:
@@ -62,6 +65,7 @@ class Card(TypedDict, total=False):
     license: Optional[Text]
     text: Optional[Text]
     perplexity: Optional[Positive]
+    unknown_share: Optional[Share]
 
 
 NO_CARD = CardSettings()
@@ -69,36 +73,33 @@ NO_CARD = CardSettings()
 
 def card_text(layers: Layers, about: CardSettings, name: str) -> str:
     """
-    The card of a model. What `about` leaves open is taken from the list of published
-    models, for one of them.
+    The card of a model, which names the models from which it was tuned. What `about`
+    leaves open is taken from the opened files: see `said_of`. Logs a warning if the
+    licence leaves out the terms of the opened model or of an ancestor.
     """
     from huggingface_hub import ModelCard
 
-    language = about.language
-    text = about.text
-    licence = about.license
+    said: dict[str, str] = {}
+    origins = list(layers.ancestry)
     if layers.files is not None:
-        model = published(layers.files.weight_file.name)
-        if model is not None:
-            language = language or model.language
-            text = text or model.text
-            licence = licence or model.licence.name
+        said = said_of(layers.files)
+        origins.insert(0, ancestor_of(layers.files))
+    _warn_of_terms(about.license, origins)
+    language = about.language or said.get("language")
     rows = {
-        "language": language or "not stated",
-        "text": text or "not stated",
-        "licence": licence or "not stated",
-        "held-out perplexity": "not stated",
+        "language": language or OPEN,
+        "text": about.text or said.get("text", OPEN),
+        "licence": about.license or said.get("licence", OPEN),
+        "held-out perplexity": _perplexity(about),
         **_sizes(layers),
     }
-    if about.perplexity is not None:
-        rows["held-out perplexity"] = f"{about.perplexity:.1f}"
-    table = [f"| {key} | {_cell(value)} |" for key, value in rows.items()]
     card = ModelCard.from_template(
         _data(layers, language, about.license),
         template_str=_TEXT,
         name=" ".join(name.split()),
         kind=_kind(layers),
-        table="\n".join(table),
+        table=_table(rows.items()),
+        ancestry=_ancestry(layers.ancestry),
         address=ADDRESS,
     )
     return f"{card}\n"
@@ -148,10 +149,66 @@ def _sizes(layers: Layers) -> dict[str, str]:
     return rows
 
 
+def _perplexity(about: CardSettings) -> str:
+    """A perplexity says little without the share of `<UNK>`, which is easy to guess."""
+    if about.perplexity is None:
+        return OPEN
+    share = OPEN
+    if about.unknown_share is not None:
+        share = f"{100 * about.unknown_share:.2f} %"
+    return f"{about.perplexity:.1f} (`<UNK>`: {share})"
+
+
+def _ancestry(ancestry: Ancestry) -> str:
+    """The section on the biLMs from which a biLM was tuned, if there are any."""
+    if not ancestry:
+        return ""
+    lines = []
+    for one in ancestry:
+        cells = [one.name, one.sha256, one.text, one.licence]
+        lines.append([cell or _NOT_IN_FILES for cell in cells])
+    return f"{_TUNED_FROM}{_table(lines)}\n\n"
+
+
+def _warn_of_terms(licence: str | None, origins: Sequence[Ancestor]) -> None:
+    """Logs the known terms of origins that are not those of the given licence."""
+    if licence is None:
+        return
+    silent = (licence.lower(), NO_RESTRICTIONS)
+    others = []
+    for one in origins:
+        if one.licence and one.licence.partition(" (")[0].lower() not in silent:
+            others.append(f"{one.name} ({one.licence})")
+    if others and licence.lower() != _SEE_CARD:
+        logger.warning(
+            "licence %s: also the terms of the models from which the weights come hold:"
+            " %s",
+            licence,
+            "; ".join(others),
+        )
+
+
+def _table(lines: Iterable[Iterable[str]]) -> str:
+    written = []
+    for line in lines:
+        cells = " | ".join([_cell(value) for value in line])
+        written.append(f"| {cells} |")
+    return "\n".join(written)
+
+
 def _cell(text: str) -> str:
     """A text as a cell of a table in Markdown: one line, without its separator."""
     return " ".join(text.split()).replace("|", "\\|")
 
+
+_TUNED_FROM = """\
+## Tuned from
+
+The texts and the terms of these biLMs also hold for this one.
+
+| biLM | SHA-256 of its weights | text | licence |
+|---|---|---|---|
+"""
 
 _TEXT = """\
 ---
@@ -166,7 +223,7 @@ _TEXT = """\
 |---|---|
 {{ table }}
 
-With the package elmo-tasks:
+{{ ancestry }}With the package elmo-tasks:
 
 ```python
 from elmo_tasks.elmo import Elmo

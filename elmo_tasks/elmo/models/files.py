@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from elmo_tasks.bilm.ancestry import Ancestry
 from elmo_tasks.elmo.models.folders import (
     model_files,
     path_sha256,
@@ -64,7 +65,7 @@ from elmo_tasks.formats.fetching.fetch import (
 from elmo_tasks.formats.fetching.published import BUNDLED, published
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.resources import embedded_bilm
-from elmo_tasks.system.run_names import CONFIG
+from elmo_tasks.system.run_names import CARD_FILE, CONFIG
 
 _ONE_FILE = re.compile(r"\.(json|hdf5|h5|safetensors)$", re.IGNORECASE)
 """The end of the name of one file of a model."""
@@ -127,12 +128,14 @@ class ModelFiles:
     """
     The files of a model on this machine: a `kind` of source, and the `files` by their
     keys in a config: the two of a biLM, the folder of a transformer. `contents` is for
-    a model that is stored with what is trained on it.
+    a model that is stored with what is trained on it, `ancestry` for one from which a
+    training starts: itself, then its own ancestors.
     """
 
     kind: str
     files: Mapping[str, File]
     contents: "Contents | None" = field(default=None, repr=False)
+    ancestry: Ancestry = ()
 
     @property
     def label(self) -> str:
@@ -250,7 +253,7 @@ def resolve_files(
             path = local_path(name, offline=offline)
             _require_file(path, kind, key, name, where)
         paths[key] = path
-    return _with_digests(kind, names, paths)
+    return with_digests(kind, names, paths)
 
 
 def files_of(
@@ -310,7 +313,7 @@ def _bundled() -> ModelFiles:
 
 def _bilm(name: str, options_file: Path, weight_file: Path) -> ModelFiles:
     paths = {"options_file": options_file, "weight_file": weight_file}
-    return _with_digests(BILM, dict.fromkeys(paths, name), paths)
+    return with_digests(BILM, dict.fromkeys(paths, name), paths)
 
 
 def _folder(text: str, kind: str | None, *, offline: bool) -> tuple[Path, str]:
@@ -349,14 +352,14 @@ def _hub_folder(text: str, kind: str | None, *, offline: bool) -> tuple[Path, st
     kind = kind or the_kind(names, config, text)
     patterns = patterns_read(names)
     if kind == BILM:
-        patterns = tuple(files_among(names, config, text).values())
+        patterns = (*files_among(names, config, text).values(), CARD_FILE)
     return hub_model(text, patterns, offline=offline), kind
 
 
 def _in_folder(folder: Path, kind: str, text: str) -> ModelFiles:
     """The files of a model of this kind in a folder."""
     if kind != BILM:
-        return _with_digests(kind, {"model": text}, {"model": folder})
+        return with_digests(kind, {"model": text}, {"model": folder})
     names = files_among(names_in(folder), config_in(folder), text)
     paths = {}
     for key in SOURCES[BILM].files:
@@ -364,7 +367,7 @@ def _in_folder(folder: Path, kind: str, text: str) -> ModelFiles:
             raise missing_among(names, key, folder)
         paths[key] = folder / names[key]
         _require_file(paths[key], BILM, key, str(paths[key]), "")
-    return _with_digests(kind, dict.fromkeys(paths, text), paths)
+    return with_digests(kind, dict.fromkeys(paths, text), paths)
 
 
 def _any_path(name: str, kind: str, *, offline: bool) -> Path:
@@ -375,9 +378,10 @@ def _any_path(name: str, kind: str, *, offline: bool) -> Path:
     return _named_on_hub(name, kind, offline=offline)[0]
 
 
-def _with_digests(
+def with_digests(
     kind: str, names: Mapping[str, str], paths: Mapping[str, Path]
 ) -> ModelFiles:
+    """These files; names and paths by the keys in a config."""
     files = {}
     for key, path in paths.items():
         files[key] = File(names[key], path.absolute(), path_sha256(path))

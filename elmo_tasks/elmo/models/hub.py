@@ -5,7 +5,12 @@ from pathlib import Path
 
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import ADDRESS, CardSettings
-from elmo_tasks.elmo.models.saving import read_with, require_no_other, save_model
+from elmo_tasks.elmo.models.saving import (
+    read_with,
+    require_no_other,
+    save_model,
+    warn_of_kept,
+)
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.fetching.fetch import HUB
@@ -49,6 +54,7 @@ def push_model(
             require_no_other(present, written, read_with(layers), f"{HUB}{name}")
             if about.is_empty and CARD_FILE in present:
                 card.unlink()
+                warn_of_kept(f"{HUB}{name}/{CARD_FILE}", layers.ancestry)
             done = api.upload_folder(
                 repo_id=name,
                 folder_path=folder,

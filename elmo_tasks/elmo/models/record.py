@@ -5,7 +5,7 @@ archive, alone says so. A trained model opens only with these files.
 It is a list with an object for each model: its `kind`, and under `files`, by the keys of
 the config, the `name` that the config gave, the `sha256`, and the `path` where the file
 was. A relative path is that of a copy in the folder of `model.json` itself, which
-`archive: true` makes.
+`archive: true` makes. A biLM that is tuned has an `ancestry`, too: see `ModelFiles`.
 """
 
 import json
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from elmo_tasks.bilm.ancestry import ancestry_of_json, ancestry_to_json
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.models.files import File, ModelFiles, files_of, is_remote
 from elmo_tasks.elmo.models.folders import path_sha256
@@ -40,12 +41,15 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
     """
     if not models:
         return
-    records = []
+    records: list[dict[str, Any]] = []
     for number, model in enumerate(models):
         copies = f"{MODEL_COPIES}/{number}"
         if model.contents is not None:
             _write_copies(folder / copies, model.contents.files)
-        records.append({"kind": model.kind, "files": _to_json(model, copies)})
+        record = {"kind": model.kind, "files": _to_json(model, copies)}
+        if model.ancestry:
+            record["ancestry"] = ancestry_to_json(model.ancestry)
+        records.append(record)
     write_text(folder / MODEL_RECORD, json.dumps(records, indent=1) + "\n")
 
 
@@ -103,7 +107,8 @@ def _of_json(given: Any, folder: Path) -> ModelFiles:
         raise TypeError("expected a kind and its files")
     if kind in SOURCES and files.keys() != SOURCES[kind].files.keys():
         raise TypeError("expected the files of the kind")
-    return ModelFiles(kind, files)
+    ancestry = ancestry_of_json(given.get("ancestry", []), folder / MODEL_RECORD)
+    return ModelFiles(kind, files, ancestry=ancestry)
 
 
 def _bundled_path(key: str) -> Path:

@@ -1,15 +1,18 @@
 """An opened model -> a folder that `Elmo.from_pretrained` reads, with a model card."""
 
+import logging
 import shutil
 import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import CardSettings, card_text, is_own_card
 from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.models.folders import TRANSFORMER_WEIGHTS, read_beside
+from elmo_tasks.elmo.models.lineage import OPEN
 from elmo_tasks.elmo.sources.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.sources.types import BILM, COVE
 from elmo_tasks.errors import InputError
@@ -25,6 +28,8 @@ from elmo_tasks.system.run_names import (
     SAFETENSORS_FILE,
     WEIGHT_FILE,
 )
+
+logger = logging.getLogger(__name__)
 
 LAST = (WEIGHT_FILE, SAFETENSORS_FILE, ENCODER, CONFIG)
 """
@@ -72,10 +77,10 @@ def save_model(
             layers.opened_files().copy_to(aside)
         else:
             _write_bilm(_exact_bilm(layers), aside, converted)
-        if about.is_empty and (folder / CARD_FILE).exists():
+        if keeps_card(layers, folder, about):
             return
         card = own_card(layers.files)
-        if about.is_empty and card is not None:
+        if about.is_empty and card is not None and not _unnamed(layers, card):
             shutil.copy(card, aside / CARD_FILE)
         else:
             text = card_text(layers, about, name)
@@ -123,6 +128,37 @@ def read_with(layers: Layers) -> list[str]:
     if layers.files is None or layers.files.kind == BILM:
         return []
     return read_beside(layers.files.weight_file.path)
+
+
+def keeps_card(layers: Layers, folder: Path, about: CardSettings) -> bool:
+    """
+    Whether a folder keeps its README.md, which a model is written to. Logs a warning if
+    it does not name all biLMs from which the model was tuned.
+    """
+    kept = folder / CARD_FILE
+    if not about.is_empty or not kept.exists():
+        return False
+    warn_of_kept(str(kept), _unnamed(layers, kept))
+    return True
+
+
+def warn_of_kept(card: str, unnamed: Sequence[Ancestor]) -> None:
+    """Logs the ancestors that a card which is kept does not name."""
+    for one in unnamed:
+        logger.warning(
+            "kept %s, which does not name %s (sha256 %s; licence: %s), from which this"
+            " biLM was tuned",
+            card,
+            one.name,
+            one.sha256,
+            one.licence or OPEN,
+        )
+
+
+def _unnamed(layers: Layers, card: Path) -> list[Ancestor]:
+    """The ancestors of a model of which a card has no digest."""
+    text = card.read_text("utf-8", errors="replace")
+    return [one for one in layers.ancestry if str(one.sha256) not in text]
 
 
 def own_card(files: ModelFiles | None) -> Path | None:

@@ -37,9 +37,8 @@ class Licence:
 
 
 NOT_STATED = Licence("not stated")
-_ALLENNLP = Licence(
-    "no restrictions", "https://github.com/allenai/allennlp/issues/1462"
-)
+NO_RESTRICTIONS = "no restrictions"
+_ALLENNLP = Licence(NO_RESTRICTIONS, "https://github.com/allenai/allennlp/issues/1462")
 _MIT_MANYLANGS = Licence(
     "MIT", "https://github.com/HIT-SCIR/ELMoForManyLangs/issues/64"
 )

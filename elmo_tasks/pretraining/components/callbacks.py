@@ -155,8 +155,8 @@ class Tuning(TrainerCallback):
     - `softmax_epochs`: number of first epochs in which only a new softmax is trained and
       the biLM is frozen. Not in distributed training.
 
-    In the run's folder: `perplexities.json` with `perplexity_before` (unless the
-    softmax is new) and `perplexity`; `exported`, as `elmo-tasks bilm export` writes it.
+    In the run's folder: `perplexities.json` with `perplexity_before` (unless the biLM
+    came without a softmax) and `perplexity`; `exported`, as `elmo-tasks bilm export` writes it.
     In distributed training only the primary process does.
     """
 

@@ -14,10 +14,11 @@ from overrides import overrides
 
 from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.export import fill_softmax, load_start
+from elmo_tasks.pretraining.export import fill_softmax, load_start, start_files
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.scores.perplexity import Perplexity
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
@@ -106,7 +107,9 @@ class BiLMModel(Model):
         self.loss_scale = loss_scale
         self.reset_probability = reset_probability
         self.knows_words = False
-        """Whether the softmax has been trained on exactly these words."""
+        """Whether the softmax starts from a trained one, so that it can be measured."""
+        self.tuned_from: ModelFiles | None = None
+        """The biLM from which this one is tuned."""
         self._perplexity = PerplexityMetric()
         self._training_states: States = {}
         self._evaluation_states: States = {}
@@ -135,6 +138,7 @@ class BiLMModel(Model):
         - The others: as for `elmo_tasks_bilm`.
         """
         found, trained = load_start(bilm)
+        files = start_files(bilm, found)
         model = cls(
             vocab,
             found.options.to_dict(),
@@ -144,6 +148,8 @@ class BiLMModel(Model):
             loss_scale,
             reset_probability,
         )
+        model.tuned_from = files
+        model.language_model.bilm.ancestry = files.ancestry
         model.language_model.bilm.load_state_dict(found.state_dict())
         model.knows_words = fill_softmax(
             model.language_model.softmax, vocab.to_words(), trained

@@ -116,7 +116,7 @@ def test_a_card(elmo: Elmo, tmp_path: Path) -> None:
         "| language | la |",
         "| licence | cc-by-sa-4.0 |",
         "| text | letters \\| of Cicero |",
-        "| held-out perplexity | 214.8 |",
+        "| held-out perplexity | 214.8 (`<UNK>`: not stated) |",
         "| vectors | 3 layers of 12 values |",
         f"| parameters | {random_bilm().options.n_parameters:,} |",
         'Elmo.from_pretrained("hf://OWNER/NAME")  # or the path of this folder',

@@ -1,0 +1,77 @@
+"""What the files of a model say of its name, its training text and its terms."""
+
+import re
+from pathlib import Path
+
+from elmo_tasks.bilm.ancestry import Ancestor
+from elmo_tasks.elmo.models.files import File, ModelFiles
+from elmo_tasks.formats.fetching.published import (
+    BUNDLED,
+    NOT_STATED,
+    published,
+    published_at,
+)
+from elmo_tasks.resources import embedded_bilm
+from elmo_tasks.system.files import file_sha256
+from elmo_tasks.system.run_names import CARD_FILE
+
+OPEN = "not stated"
+"""What a card says of something that is not known."""
+
+_ROW = re.compile(r"\| (language|text|licence) \| (?=\S)((?:[^|]|\\\|)+) \|")
+"""A row of two cells, as in the table of a card of ours."""
+
+_OF_THE_HUB = re.compile(r"(language|license): *(\S.*)")
+"""What the hub reads at the beginning of any card."""
+
+
+def ancestor_of(files: ModelFiles) -> Ancestor:
+    """A model as the ancestor of those that are tuned from it."""
+    weights = files.weight_file
+    name = BUNDLED if _is_bundled(weights) else weights.public
+    said = said_of(files)
+    return Ancestor(
+        name=name,
+        sha256=weights.sha256,
+        text=said.get("text"),
+        licence=said.get("licence"),
+    )
+
+
+def said_of(files: ModelFiles) -> dict[str, str]:
+    """
+    The `language`, `text` and `licence` of a model, as far as they are known: from the
+    list of published models, or the card beside its weights.
+    """
+    weights = files.weight_file
+    model = published(weights.name) or published_at(weights.name)
+    if model is not None:
+        said = {"language": model.language, "text": model.text}
+        if model.licence != NOT_STATED:
+            said["licence"] = f"{model.licence.name} ({model.licence.said_at})"
+        return said
+    folder = weights.path if weights.path.is_dir() else weights.path.parent
+    if _is_bundled(weights):
+        folder = embedded_bilm()[1].parent
+    return _said_in(folder / CARD_FILE)
+
+
+def _is_bundled(weights: File) -> bool:
+    return weights.sha256 == file_sha256(embedded_bilm()[1])
+
+
+def _said_in(card: Path) -> dict[str, str]:
+    """What the table of a card says, or the front matter, which the hub reads."""
+    try:
+        content = card.read_text("utf-8")
+    except (OSError, ValueError):
+        return {}
+    said: dict[str, str] = {}
+    lines = [line for line in content.splitlines() if line.isprintable()]
+    for pattern in (_ROW, _OF_THE_HUB):
+        for line in lines:
+            found = pattern.fullmatch(line)
+            if found is not None and found[2] != OPEN:
+                key = found[1].replace("license", "licence")
+                said.setdefault(key, found[2].replace("\\|", "|"))
+    return said
