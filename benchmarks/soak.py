@@ -6,8 +6,7 @@ Each of three small runs is trained once uninterrupted. Then it is trained repea
 and killed up to four times, once while a file of a checkpoint is written and otherwise
 at a random moment, until there were twenty kills. Everything in the final folders is
 compared bit for bit: weights, archive, the trainer's state with its random state,
-metrics, the curve; only times, memory and paths may differ. `torchrun` does this on two
-nodes; `ray` takes nodes from a cluster that executes a table and one that writes
+metrics, the curve; only times, memory and paths may differ. `ray` takes nodes from a cluster that executes a table and one that writes
 vectors, and compares with local calls. `serve` sends a server requests of all kinds: is
 each answered, in time, and does memory stay?
 """
@@ -32,7 +31,6 @@ from scale import cluster as ray_cluster
 from tests.archives.make import INPUTS, STORED
 from tests.killing import Place, Training, differences, warm_up
 from tests.pretraining import toy
-from tests.pretraining.test_torchrun import cluster
 from tests.tiny import FIXTURES, write_data_root
 from tests.web import traffic
 from tests.web.serving import serving
@@ -185,42 +183,6 @@ def soak(
     return failed == 0
 
 
-def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) -> bool:
-    """
-    The same for two nodes: a process of either is killed, or the second node is lost
-    and joins again.
-    """
-    began = time.perf_counter()
-    with cluster(root, out / "torchrun") as nodes:
-        nodes.wait()
-    seconds = time.perf_counter() - began
-    fell: list[str] = []
-    runs = failed = 0
-    while len(fell) < kills:
-        runs += 1
-        run = out / f"torchrun-{runs}"
-        with cluster(root, run, restarts=100) as nodes:
-            for _ in range(CHAIN):
-                time.sleep(drawn.uniform(0.3, 1.0) * seconds)
-                kill, number = drawn.choice(
-                    [(nodes.kill_worker, 0), (nodes.kill_worker, 1), (nodes.lose, 1)]
-                )
-                try:
-                    kill(number)
-                except (ValueError, OSError):  # it or torchrun has just ended it
-                    continue
-                fell.append(where(run))
-            nodes.wait()
-            differing = differences(run, out / "torchrun")
-            if differing:
-                failed += 1
-                print(f"{run.name} differs in {', '.join(differing[:5])}")
-                print(nodes.lines()[-1500:])
-    equal = f"{runs - failed} of {runs}"
-    print_row("bilm, torchrun", seconds, len(fell), equal, counted(fell))
-    return failed == 0
-
-
 def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
     """
     The same for a Ray cluster of two nodes, either of which is lost and replaced. A
@@ -341,7 +303,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = list(OVERRIDES) + ["torchrun", "ray", "serve"]
+    names = list(OVERRIDES) + ["ray", "serve"]
     parser.add_argument(
         "configs", nargs="*", help=f"of {', '.join(names)} (default: all)"
     )
@@ -374,8 +336,6 @@ def main() -> int:
         for config in of:
             if config in OVERRIDES:
                 alike.append(soak(config, root, out, kills=kills, drawn=drawn))
-        if "torchrun" in of:
-            alike.append(soak_torchrun(root, out, kills=half, drawn=drawn))
         if "ray" in of:
             os.environ["OMP_NUM_THREADS"] = "1"
             for name in RAY_JOBS:

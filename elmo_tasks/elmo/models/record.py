@@ -46,7 +46,10 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
         copies = f"{MODEL_COPIES}/{number}"
         if model.contents is not None:
             _write_copies(folder / copies, model.contents.files)
-        record = {"kind": model.kind, "files": _to_json(model, copies)}
+        record: dict[str, Any] = {
+            "kind": model.kind,
+            "files": _to_json(model, copies),
+        }
         if model.ancestry:
             record["ancestry"] = ancestry_to_json(model.ancestry)
         records.append(record)
