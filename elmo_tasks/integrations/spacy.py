@@ -3,11 +3,15 @@ spaCy: the task models, and ELMo vectors, as components. Entry points make their
 factories known to spaCy.
 """
 
+import logging
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from elmo_tasks.elmo.devices import cuda_number, opened_device
 from elmo_tasks.elmo.sentence_embedder import Elmo
@@ -15,18 +19,31 @@ from elmo_tasks.errors import InputError, needs
 from elmo_tasks.host import load_allennlp
 from elmo_tasks.system.run_names import ARCHIVE
 from elmo_tasks.tasks import TASKS, task_of
+from elmo_tasks.tasks.task import Task
 
 with needs("spacy"):
     from spacy.language import Language
+    from spacy.pipeline import Sentencizer
     from spacy.tokens import Doc, Span, Token
     from spacy.util import filter_spans, minibatch
+
+logger = logging.getLogger(__name__)
+
+Sentences = list[list[Token]]
+"""The words of each."""
 
 
 class TaskComponent:
     """
     A trained model: NER sets `doc.ents`, coreference `doc.spans["coref_clusters_1"]`,
-    ... and `span._.cluster`, SRL `doc._.frames`, SST `doc.cats`. NER and SRL process
-    one sentence at a time if an earlier component has set sentences.
+    ... and `span._.cluster`, SRL `doc._.frames`, SST `doc.cats`. It reads the tokens of
+    the doc that are not white space. NER, SRL and coreference read the sentences that
+    an earlier component has set. Without them, a doc is one sentence for NER and SRL,
+    while coreference splits it as its predictor does.
+
+    Of overlapping entities in `doc.ents` the longest stays, even if an earlier
+    component has set it; of two of the same length, the model's. A warning says once
+    that one was left out.
 
     The `archive` is opened for the first text, and `nlp.to_disk` copies it. Raises
     `InputError` if its task has no spaCy annotation.
@@ -35,6 +52,7 @@ class TaskComponent:
     def __init__(self, archive: str, device: str = "cpu") -> None:
         self.archive = archive
         self.device = device
+        self._warned = False
         Doc.set_extension("frames", default=None, force=True)
         Span.set_extension("cluster", default=None, force=True)
 
@@ -54,8 +72,7 @@ class TaskComponent:
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 32) -> Iterator[Doc]:
         """
-        Annotates docs, a batch at a time, with what the model predicts for the raw
-        text.
+        Annotates docs, a batch at a time, with what the model predicts for their words.
         """
         task = task_of(self.predictor)
         if task is None or task.spacy is None:
@@ -65,18 +82,52 @@ class TaskComponent:
                 f"expected a model of {', '.join(known)}, got a {found}",
                 file=self.archive,
             )
-        whole = task.spacy == "document"
-        key, _ = task.input.boxes()[0]
         for docs in minibatch(stream, batch_size):
-            units: list[Span] = []
-            for doc in docs:
-                units.extend(_units(doc, whole))
-            if units:
-                inputs = [{key: unit.text} for unit in units]
-                outputs = self.predictor.predict_batch_json(inputs)
-                for unit, output in zip(units, outputs, strict=True):
-                    _set_output(unit, output)
+            units = [_units(doc, task) for doc in docs]
+            inputs = [_input(unit, task) for unit in chain.from_iterable(units)]
+            outputs: Iterator[Any] = iter(())
+            if inputs:
+                outputs = iter(self.predictor.predict_batch_json(inputs))
+            for doc, units_of_doc in zip(docs, units, strict=True):
+                answers = []
+                for unit in units_of_doc:
+                    words = list(chain.from_iterable(unit))
+                    answers.append(_in_doc(doc, words, next(outputs)))
+                self._set(doc, task, answers)
             yield from docs
+
+    def _set(self, doc: Doc, task: Task, answers: list[dict[str, Any]]) -> None:
+        """Sets what a model predicts for a doc, or for each of its sentences."""
+        if task.name == "ner":
+            self._set_entities(doc, _joined(answers, "entities"))
+        elif task.name == "srl":
+            doc._.frames = _joined(answers, "frames")
+        elif task.name == "coref":
+            clusters = _joined(answers, "clusters")
+            for number, mentions in enumerate(clusters, start=1):
+                name = f"coref_clusters_{number}"
+                doc.spans[name] = [_span(doc, mention, name) for mention in mentions]
+                for mention in doc.spans[name]:
+                    mention._.cluster = number
+        else:
+            for answer in answers:
+                doc.cats.update(answer["probabilities"])
+
+    def _set_entities(self, doc: Doc, entities: list[dict[str, Any]]) -> None:
+        spans = [_span(doc, entity, entity["type"]) for entity in entities]
+        spans += doc.ents
+        chosen = filter_spans(spans)
+        doc.set_ents(chosen)
+        left_out = set(spans).difference(chosen)
+        if left_out and not self._warned:
+            self._warned = True
+            first = min(left_out, key=spans.index)
+            logger.warning(
+                "%r (%s) is not in doc.ents, which has the longest of overlapping"
+                " entities, of this and earlier components",
+                first.text,
+                first.label_,
+            )
 
     def to_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
         path.mkdir(parents=True, exist_ok=True)
@@ -94,8 +145,12 @@ class TaskComponent:
 
 class VectorComponent:
     """
-    Sets `doc.tensor`, float32 [T, 2P], and `token.vector`, a row of it. Raises
-    `InputError` if `layers` is `all`.
+    Sets `doc.tensor`, float32 [T, 2P], with zeros for white space. The biLM reads the
+    sentences that an earlier component has set, or else the doc as one.
+
+    spaCy's `vector` of a token, a span and a doc comes from `doc.tensor` unless the
+    pipeline has static vectors; a warning says once if it has. Raises `InputError` if
+    `layers` is `all`.
     """
 
     def __init__(self, elmo: Elmo, layers: str | int) -> None:
@@ -103,70 +158,101 @@ class VectorComponent:
             raise InputError("layers: expected vectors [T, 2P], got all layers")
         self.elmo = elmo
         self.layers = layers
+        self._warned = False
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
         for docs in minibatch(stream, batch_size):
-            words = []
-            for doc in docs:
-                words.append([token.text for token in doc])
-            vectors = self.elmo.embed(words, layers=self.layers)
-            for doc, array in zip(docs, vectors, strict=True):
-                doc.tensor = array
-                doc.user_token_hooks["vector"] = _row_of
+            sentences = [sentences_of(doc) for doc in docs]
+            texts = [_texts(words) for words in chain.from_iterable(sentences)]
+            vectors = iter(self.elmo.embed(texts, layers=self.layers))
+            for doc, sentences_of_doc in zip(docs, sentences, strict=True):
+                tensor = np.zeros((len(doc), self.elmo.dimension), np.float32)
+                for words in sentences_of_doc:
+                    tensor[[word.i for word in words]] = next(vectors)
+                self._set(doc, tensor)
             yield from docs
 
+    def _set(self, doc: Doc, tensor: Any) -> None:
+        doc.tensor = tensor
+        # spaCy keeps the mean of an earlier component's tensor.
+        doc.vector = doc.vector_norm = None
+        if doc.vocab.vectors.size and not self._warned:
+            self._warned = True
+            logger.warning(
+                "the pipeline has static vectors, which spaCy returns as `vector` of a"
+                " token, a span or a doc; `tensor` is the one of ELMo"
+            )
 
-def _row_of(token: Token) -> Any:
-    """The vector of a token: its row of `doc.tensor`."""
-    return token.doc.tensor[token.i]
 
-
-def _units(doc: Doc, whole: bool) -> list[Span]:
+def sentences_of(doc: Doc) -> Sentences:
     """
-    The texts of a doc that a model takes one by one: the whole, or each of its
-    sentences, if they are known.
+    The words of each sentence, or of the doc if no sentences are set. White space is
+    not a word, and a sentence of nothing else is left out.
     """
-    units = [doc[:]]
-    if not whole and doc.has_annotation("SENT_START"):
-        units = list(doc.sents)
-    return [unit for unit in units if unit.text.strip()]
+    sentences: Iterable[Span] = [doc[:]]
+    if doc.has_annotation("SENT_START"):
+        sentences = doc.sents
+    found = []
+    for sentence in sentences:
+        words = [token for token in sentence if not token.text.isspace()]
+        if words:
+            found.append(words)
+    return found
 
 
-def _set_output(unit: Span, output: dict[str, Any]) -> None:
-    """Sets what a model predicts for the text of `unit`."""
-    doc = unit.doc
-    if "entities" in output:
-        entities = [
-            _span(unit, entity, entity["type"]) for entity in output["entities"]
-        ]
-        doc.set_ents(filter_spans(entities + list(doc.ents)))
-    elif "clusters" in output:
-        for number, mentions in enumerate(output["clusters"], start=1):
-            name = f"coref_clusters_{number}"
-            doc.spans[name] = [_span(unit, mention, name) for mention in mentions]
-            for mention in doc.spans[name]:
-                mention._.cluster = number
-    elif "frames" in output:
-        for frame in output["frames"]:
-            for argument in frame["arguments"]:
-                argument["start"] += unit.start_char
-                argument["end"] += unit.start_char
-        doc._.frames = (doc._.frames or []) + output["frames"]
-    else:
-        doc.cats.update(output["probabilities"])
+def _texts(words: Iterable[Token]) -> list[str]:
+    return [word.text for word in words]
 
 
-def _span(unit: Span, stretch: dict[str, Any], label: str) -> Span:
-    """The words of the doc over characters of `unit`."""
-    return unit.doc.char_span(
-        stretch["start"] + unit.start_char,
-        stretch["end"] + unit.start_char,
-        label=label,
-        alignment_mode="expand",
-    )
+def _units(doc: Doc, task: Task) -> list[Sentences]:
+    """The sentences that a model reads at once: one by one, or those of a doc."""
+    sentences = sentences_of(doc)
+    if task.spacy == "sentence":
+        return [[words] for words in sentences]
+    if task.name == "coref" and not doc.has_annotation("SENT_START"):
+        from elmo_tasks.tasks.coref.predictor import split_sentences
+
+        sentences = split_sentences(Sentencizer()(doc.copy()))
+    return [sentences] if sentences else []
+
+
+def _input(sentences: Sentences, task: Task) -> dict[str, Any]:
+    """The words of these sentences, as the predictor takes them."""
+    _, key = task.input.either
+    if key == "sentences":
+        return {key: [_texts(words) for words in sentences]}
+    return {key: _texts(chain.from_iterable(sentences))}
+
+
+def _in_doc(doc: Doc, words: list[Token], answer: Any) -> Any:
+    """
+    What a predictor says of these `words`, with the indices of the doc's tokens in
+    place of the numbers of words, and with characters.
+    """
+    if isinstance(answer, list):
+        return [_in_doc(doc, words, part) for part in answer]
+    if not isinstance(answer, dict):
+        return answer
+    found = {key: _in_doc(doc, words, part) for key, part in answer.items()}
+    if "predicate" in found:
+        found["predicate"] = words[found["predicate"]].i
+    if "token_start" in found:
+        first, last = words[found["token_start"]], words[found["token_end"] - 1]
+        span = doc[first.i : last.i + 1]
+        found |= {"text": span.text, "token_start": span.start, "token_end": span.end}
+        found |= {"start": span.start_char, "end": span.end_char}
+    return found
+
+
+def _joined(answers: list[dict[str, Any]], key: str) -> list[Any]:
+    return list(chain.from_iterable(answer[key] for answer in answers))
+
+
+def _span(doc: Doc, stretch: dict[str, Any], label: str) -> Span:
+    return Span(doc, stretch["token_start"], stretch["token_end"], label)
 
 
 @Language.factory("elmo_tasks", default_config={"device": "cpu"})
