@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from overrides import overrides
+
 from elmo_tasks.formats.annotation.ontonotes import OntonotesDocument, read_documents
 from elmo_tasks.tasks.reader import TaskReader
+
+_SKELETON = (
+    "the words are in column 4; a skeleton has [WORD] there, until skeleton2conll.sh of"
+    " CoNLL-2012 puts in those of OntoNotes"
+)
 
 
 class DocumentReader(TaskReader):
@@ -19,6 +26,11 @@ class DocumentReader(TaskReader):
     """
 
     _most_documents: int | None = None
+
+    @property
+    @overrides
+    def words_hint(self) -> str:
+        return _SKELETON
 
     def limit_to_sample(self, count: int) -> None:
         """Read so many documents at most, for the check before a training."""

@@ -14,7 +14,7 @@ from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters, genre_
 from tests.coref import scorer
 from tests.coref.samples import column, random_clusters
 from tests.models import metadata
-from tests.tiny import FIXTURES
+from tests.tiny import FIXTURES, REAL_DATA
 
 STORIES = FIXTURES / "coref" / "stories.gold_conll"
 
@@ -101,15 +101,52 @@ def test_words_speakers_and_genre() -> None:
     assert [first["genre"].label, last["genre"].label] == ["bc", "fiction"]
 
 
-def test_genres() -> None:
-    keys = (
-        "bc/cctv/00/cctv_0000",
-        "nw_x/wsj_1",
-        "GUM_academic_exposure",
-        "GUM_vlog",
-        "story",
-    )
-    assert [genre_of(key) for key in keys] == ["bc", "nw_x", "academic", "vlog", ""]
+@pytest.mark.parametrize(
+    ("key", "genre"),
+    [
+        ("bc/cctv/00/cctv_0000", "bc"),
+        ("tale/dev_0000", "tale"),
+        ("GUM_academic_exposure", "academic"),
+        ("GUM_vlog", "vlog"),
+        ("GUM_vlogs_a", ""),
+        ("GUM", ""),
+        ("bc", ""),
+        ("bc_cctv_0000", ""),
+        ("nw_x/wsj_1", ""),
+        ("train_0007", ""),
+        ("train_news_0007", ""),
+        ("corpus/bc/0007", ""),
+        ("weblog/a_b.xml", ""),
+    ],
+)
+def test_genres(key: str, genre: str) -> None:
+    assert genre_of(key) == genre
+
+
+def test_documents_without_a_genre_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    list(CorefReader().read(STORIES))
+    assert caplog.messages == []
+    file = tmp_path / "a.gold_conll"
+    file.write_text(STORIES.read_text().replace("bc/pier/00/pier", "train"))
+    first, _, last = CorefReader().read(file)
+    assert [first["genre"].label, last["genre"].label] == ["", "fiction"]
+    (message,) = caplog.messages
+    assert message.startswith(f"{file}: the keys of 2 of 3 documents, such as (train_")
+
+
+@pytest.mark.parametrize("name", ["coref/dev.gold_conll", "coref/train.gold_conll"])
+def test_real_documents_have_a_genre(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """That of their key, by which the recorded models were trained."""
+    file = REAL_DATA / name
+    if not file.exists():
+        pytest.skip(f"no corpus {file}")
+    for instance in CorefReader().read(file):
+        assert instance["genre"].label == metadata(instance)["key"].split("_")[1]
+    assert caplog.messages == []
 
 
 def test_document_with_invalid_brackets_is_skipped(

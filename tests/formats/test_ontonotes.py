@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.ontonotes import (
@@ -14,6 +16,7 @@ from elmo_tasks.formats.annotation.ontonotes import (
     report_skipped,
 )
 from elmo_tasks.formats.annotation.spans import Span
+from tests.tiny import REAL_DATA, SAMPLES
 
 Write = Callable[..., Path]
 
@@ -28,11 +31,17 @@ def write(tmp_path: Path) -> Write:
     return write_file
 
 
-def row(word: str, frameset: str = "-", *arguments: str, coref: str = "-") -> str:
+def row(
+    word: str,
+    frameset: str = "-",
+    *arguments: str,
+    coref: str = "-",
+    document: str = "doc 0",
+) -> str:
     lemma = "-"
     if frameset != "-":
         lemma = word
-    fields = ["doc", "0", "0", word, "VB", "*", lemma, frameset, "-", "-", "*"]
+    fields = [document, "0", word, "VB", "*", lemma, frameset, "-", "-", "*"]
     fields.extend(arguments)
     fields.append(coref)
     return " ".join(fields)
@@ -53,20 +62,26 @@ def test_words_outside_a_document_belong_to_the_one_in_their_columns(
         "",
         row("b"),
         "#begin document (other); part 003",
-        row("c"),
+        row("c", document="other 3"),
         "#end document",
-        row("d"),
+        row("d", document="other 4"),
     )
     found = []
     for document in read_documents(write(*lines)):
         words = [sentence.words[0] for sentence in document.sentences]
         found.append((document.key, document.part, words))
-    assert found == [("doc", 0, ["a", "b"]), ("other", 3, ["c"]), ("doc", 0, ["d"])]
+    assert found == [
+        ("doc", 0, ["a", "b"]),
+        ("other", 3, ["c"]),
+        ("other", 4, ["d"]),
+    ]
 
 
 def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
-    rest = f"{row('a', coref='(1)')}\n\n#end document"
-    lines = [f"#begin document (k); part 00{part}\n{rest}" for part in (1, 2)]
+    lines = []
+    for part in (1, 2):
+        word = row("a", coref="(1)", document=f"k {part}")
+        lines.append(f"#begin document (k); part 00{part}\n{word}\n\n#end document")
     found = [(one.key, one.part) for one in read_documents(write(*lines))]
     assert found == [("k", 1), ("k", 2)]
     with pytest.raises(
@@ -76,9 +91,103 @@ def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
         list(read_documents(write(lines[0], lines[0])))
 
 
+def contents(path: Path) -> list[tuple[str, int, list[tuple[str, ...]], int]]:
+    """Key, part and words of each document, and the number of its mentions."""
+    found = []
+    for document in read_documents(path):
+        words = [sentence.words for sentence in document.sentences]
+        found.append((document.key, document.part, words, len(document.mentions())))
+    return found
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    names=st.lists(
+        st.tuples(st.sampled_from(["k", "bc/a_1", "bc/a_2"]), st.integers(0, 11)),
+        min_size=1,
+        max_size=5,
+        unique=True,
+    ),
+    data=st.data(),
+)
+def test_documents_are_the_same_without_the_lines_that_begin_and_end_them(
+    names: list[tuple[str, int]],
+    data: st.DataObject,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Also if no empty line divides them, and the next one has other columns."""
+    lines = []
+    for number, (key, part) in enumerate(names):
+        document = f"{key} {part:0{data.draw(st.integers(1, 3))}d}"
+        arguments = ["*"] * data.draw(st.integers(0, 2))
+        lines.append(f"#begin document ({key}); part {part:03d}")
+        for word in range(data.draw(st.integers(1, 3))):
+            text = f"{number}.{word}"
+            lines.append(row(text, "-", *arguments, coref="(1)", document=document))
+            lines += [""] * data.draw(st.integers(0, 1))
+        lines.append("#end document")
+    file = tmp_path_factory.mktemp("documents") / "a.gold_conll"
+    file.write_text("\n".join(lines))
+    expected = contents(file)
+    assert [(key, part) for key, part, _, _ in expected] == names
+    file.write_text("\n".join([line for line in lines if not line.startswith("#")]))
+    assert contents(file) == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [SAMPLES["coref"], SAMPLES["srl"], "coref/dev.gold_conll", "srl/development"],
+)
+def test_corpora_without_the_lines_that_begin_documents(
+    name: str | Path, tmp_path: Path
+) -> None:
+    path = REAL_DATA / name
+    if not path.exists():
+        pytest.skip(f"no corpus {path}")
+    for file in find_files(path):
+        lines = file.read_text().splitlines(keepends=True)
+        bare = tmp_path / "bare.gold_conll"
+        bare.write_text("".join([line for line in lines if line[:1] != "#"]))
+        assert contents(bare) == contents(file)
+
+
+def test_parts_that_are_no_numbers_divide_documents(write: Write) -> None:
+    lines = [row(part, document=f"k {part}") for part in ("a", "b", "b")]
+    found = [one.sentences[0].words for one in read_documents(write(*lines))]
+    assert found == [("a",), ("b", "b")]
+
+
+A, B = "#begin document (k); part 000", "#end document"
+AGAIN = r"the document \(k\); part 000 already begins on line 1"
+OTHER = r"expected the document of line 1, \(k\); part 000, in columns 1 and 2, got"
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([A, "k 0", "l 0", B], f":3: {OTHER} 'l' and '0'"),
+        ([A, "k 0", "", "k 1", B], f":4: {OTHER} 'k' and '1'"),
+        ([A, "doc 0", B], f":2: {OTHER} 'doc' and '0'"),
+        ([A, "k 1", B], f":2: {OTHER} 'k' and '1'"),
+        ([A, "k 0", B, "k 0"], f":4: {AGAIN}"),
+        (["k 0", "l 0", "k 0"], f":3: {AGAIN}"),
+        (["k 0", "", "l 0", "", A, "k 0", B], f":5: {AGAIN}"),
+    ],
+)
+def test_rows_of_another_document(
+    write: Write, documents: list[str], message: str
+) -> None:
+    lines = []
+    for document in documents:
+        is_row = document[:1] not in ("#", "")
+        lines.append(row("a", document=document) if is_row else document)
+    with pytest.raises(InputError, match=f"a.gold_conll{message}"):
+        list(read_documents(write(*lines)))
+
+
 def test_comments_and_words_that_begin_with_a_hash(write: Write) -> None:
-    hashed = row("c").replace("doc", "#doc", 1)
-    path = write("# made by hand", row("a"), "# a note", row("b"), hashed)
+    a, b, c = [row(word, document="#doc 0") for word in "abc"]
+    path = write("# made by hand", a, "# a note", b, c)
     (sentence,) = sentences(path)
     assert sentence.words == ("a", "b", "c")
 
@@ -124,7 +233,8 @@ def test_speakers_with_blanks(write: Write) -> None:
 def test_documents_of_two_files(
     tmp_path: Path, write: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
-    text = write("#begin document (k); part 001", row("a"), "#end document").read_text()
+    word = row("a", document="k 1")
+    text = write("#begin document (k); part 001", word, "#end document").read_text()
     (tmp_path / "b.gold_conll").write_text(text)
     assert len(list(read_documents(tmp_path))) == 2
     assert "b.gold_conll:1: the document (k); part 001 is also in" in caplog.messages[0]
@@ -134,8 +244,15 @@ def test_documents_of_two_files(
 @pytest.mark.parametrize(
     ("lines", "warnings"),
     [
-        ([row("a"), "#end document"], 0),
-        ([row("a"), "#begin document (l); part 000", row("a")], 2),
+        ([row("a", document="k 0"), "#end document"], 0),
+        (
+            [
+                row("a", document="k 0"),
+                "#begin document (l); part 000",
+                row("a", document="l 0"),
+            ],
+            2,
+        ),
     ],
 )
 def test_warns_of_a_document_without_end(
@@ -252,15 +369,15 @@ def test_mentions_are_words_of_the_document(write: Write) -> None:
     ("part", "expected"), [("0", 0), ("12", 12), ("9" * 9, 999_999_999), ("9" * 10, 0)]
 )
 def test_parts_of_documents(part: str, expected: int, write: Write) -> None:
-    line = row("a").replace("doc 0", f"doc {part}", 1)
+    line = row("a", document=f"k {part}")
     (document,) = read_documents(write(line))
     assert document.part == expected
     begin = f"#begin document (k); part {part}"
     if len(part) < 10:
-        (document,) = read_documents(write(begin, row("a"), "#end document"))
+        (document,) = read_documents(write(begin, line, "#end document"))
         assert (document.key, document.part) == ("k", expected)
     (document,) = read_documents(
-        write("#begin document (k)  ", row("a"), "#end document ")
+        write("#begin document (k)  ", row("a", document="k 0"), "#end document ")
     )
     assert (document.key, document.part) == ("k", 0)
 
@@ -269,9 +386,10 @@ def test_a_document_twice_in_a_file_and_in_another(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The first pair is named; all are counted. Words outside of documents are none."""
-    parts = [
-        f"#begin document (k); part 00{n}\n{row('a')}\n#end document\n" for n in (1, 2)
-    ]
+    parts = []
+    for part in (1, 2):
+        word = row("a", document=f"k {part}")
+        parts.append(f"#begin document (k); part 00{part}\n{word}\n#end document\n")
     for name in "abc":
         text = "".join(parts) + row("x") + "\n"
         (tmp_path / f"{name}.gold_conll").write_text(text)
@@ -287,7 +405,8 @@ def test_a_document_twice_in_a_file_and_in_another(
 def test_the_end_of_a_document_is_named_once(
     write: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lines = ["#begin document (k); part 000", row("a"), "", row("b"), "# a note", ""]
+    words = [row(word, document="k 0") for word in "ab"]
+    lines = ["#begin document (k); part 000", words[0], "", words[1], "# a note", ""]
     list(read_documents(write(*lines, "#end document")))
     assert caplog.messages == []
     list(read_documents(write("# a note", *lines)))

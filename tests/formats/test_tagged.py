@@ -119,6 +119,16 @@ def test_invalid_files(tmp_path: Path, text: str, problem: str) -> None:
         list(read_tagged(tmp_path / "x.txt"))
 
 
+def test_the_lemma_of_an_underscore(tmp_path: Path) -> None:
+    row = "{}\t{}\t{}\tSYM\tSYM\t_\t_\tdep\t_\t_\n"
+    file = tmp_path / "x"
+    file.write_text(row.format(1, "_", "_") + row.format(2, "a", "a"))
+    assert list(read_tagged(file, tag="lemma")) == [(["_", "a"], ["_", "a"])]
+    file.write_text(row.format(1, "_", "_") + row.format(2, "a", "_"))
+    with pytest.raises(InputError, match=":2: .*its lemma, got 'a' and '_'"):
+        list(read_tagged(file, tag="lemma"))
+
+
 @pytest.mark.parametrize("tag", ["lemma", "upos", "xpos", "deprel", "feats:Case"])
 def test_tags(tag: str) -> None:
     assert expected_tag(tag) is None

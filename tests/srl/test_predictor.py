@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elmo_tasks.tasks.srl.predictor import MAX_TOKENS
 from tests.archives.make import STORED
@@ -26,8 +28,8 @@ def test_predicates_are_those_of_the_training_data_or_given(
     words = ["They", "SOLD", "the", "plan", "and", "Fell"]
     assert predicates(predictor, tokens=words) == [(1, "SOLD"), (5, "Fell")]
     assert predicates(predictor, sentence="nothing here") == []
-    given = predicates(predictor, sentence="Rain fell on us", predicates=[3, 0])
-    assert given == [(0, "Rain"), (3, "us")]
+    found = predicates(predictor, sentence="Rain fell on us", predicates=[3, 0])
+    assert found == [(3, "us"), (0, "Rain")]
     assert predicates(predictor, tokens=["Rain", "fell"], predicates=[]) == []
 
 
@@ -58,7 +60,12 @@ def test_batches_are_limited(predictor: Predictor) -> None:
     assert MAX_TOKENS - 95 < largest <= MAX_TOKENS
 
 
-def test_frames_are_in_the_order_of_the_text(predictor: Predictor) -> None:
+@settings(deadline=None, max_examples=20)
+@given(places=st.lists(st.integers(0, 8), max_size=5))
+def test_frames_are_those_that_were_asked_for(
+    predictor: Predictor, places: list[int]
+) -> None:
+    """In this order, also the same one twice."""
     words = ["Rain"] * 9
-    found = predicates(predictor, tokens=words, predicates=[8, 0, 8])
-    assert [place for place, _ in found] == [0, 8]
+    found = predicates(predictor, tokens=words, predicates=places)
+    assert [place for place, _ in found] == places

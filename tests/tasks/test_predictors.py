@@ -111,6 +111,11 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         ("coref", {"sentences": [["Mira"]], "genre": 5}, "'genre': expected .*, got 5"),
         (
             "coref",
+            {"text": "Mira left.", "genre": "nw"},
+            "expected 'genre' to be one of bc, fiction, got 'nw'",
+        ),
+        (
+            "coref",
             {"sentences": [["Mira"]], "speakers": ["x"]},
             r"'speakers'\[0\]: expected .*, got",
         ),
@@ -119,6 +124,9 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
 def test_invalid_input(task: str, inputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         stored(task).predict_batch_json([INPUTS[task], inputs])
+    with pytest.raises(InputError, match=message):  # what a server asks first
+        if stored(task).sizes(inputs):
+            stored(task).predict_json(inputs)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -147,7 +155,7 @@ def test_sizes_are_those_that_the_page_limits(task: str) -> None:
 
 def test_sizes_count_what_is_computed() -> None:
     srl = {"tokens": ["a"] * 7, "predicates": [0, 3, 3]}
-    assert stored("srl").sizes(srl) == {"words": 7, "words times predicates": 14}
+    assert stored("srl").sizes(srl) == {"words": 7, "words times predicates": 21}
     coref = {"sentences": [["a"], ["b"] * 5, ["c"] * 2]}
     assert list(stored("coref").sizes(coref).values()) == [8, 3, 15]
     squad = {"passage": "Mira's ferry.", "question": "Who?"}

@@ -43,7 +43,7 @@ VALID: dict[str, list[Any]] = {
     "ner": [{"sentence": "Mira left.", "id": {"any": [1, None]}}],
     "srl": [{"tokens": ["Mira", "left"], "predicates": []}],
     "snli": [{"premise": ["a"] * 50, "hypothesis": "b", "id": "x"}],
-    "coref": [{"sentences": [["a"]], "speakers": [["b"]], "genre": "nw"}],
+    "coref": [{"sentences": [["a"]], "speakers": [["b"]], "genre": "bc"}],
 }
 
 

@@ -12,9 +12,10 @@ OntoNotes in the columns of CoNLL-2012, the corpus of SRL and coreference.
 | the last | coreference |
 
 Blanks separate columns, or tabs if the line has any. `#begin document (KEY); part 000`
-begins a document, `#end document` ends it, an empty line ends a sentence. Other lines
-that begin with `#` are comments, unless they have the columns of a word: 12 or more, of
-which the second and the third are numbers.
+begins a document, `#end document` ends it, an empty line ends a sentence. Without these
+lines, a document ends where the first two columns change. Other lines that begin with
+`#` are comments, unless they have the columns of a word: 12 or more, of which the second
+and the third are numbers.
 """
 
 import logging
@@ -207,22 +208,23 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     the document in their first two columns. Logs a warning for a document without an
     end, as the file may be truncated, and for documents that two files have.
 
-    Raises `InputError` if a line has the wrong number of columns, a document occurs
-    twice in a file, or a file contains no sentence.
+    Raises `InputError` if a line has the wrong number of columns or is of another
+    document than the `#begin` line before it, a document occurs twice in a file, or a
+    file contains no sentence.
     """
     file_of: dict[tuple[str, int], Path] = {}
     repeated = 0
     for file in find_files(path):
         for header, pairs in groupby(_sentences(file), key=itemgetter(0)):
-            key, part, line = header
+            key, part = header.key, header.part
             first = file
-            if line:
+            if header.line:
                 first = file_of.setdefault((key, part), file)
             if first != file:
                 repeated += 1
                 if repeated == 1:
                     message = "%s:%d: the document (%s); part %03d is also in %s"
-                    logger.warning(message, file, line, key, part, first)
+                    logger.warning(message, file, header.line, key, part, first)
             sentences = tuple([sentence for _, sentence in pairs])
             yield OntonotesDocument(key, part, sentences)
     if repeated:
@@ -232,21 +234,29 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
 class _Header(NamedTuple):
     key: str
     part: int
-    line: int = 0  # where the document begins; 0 for words outside `#begin` and `#end`
+    line: int = 0  # of its `#begin document`; 0 if it has none
+    columns: tuple[str, ...] = ()  # the first two of its rows, if it has none
 
 
 def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
     """The sentences of a file, each with the header of its document."""
     rows: list[list[str]] = []
-    begun: dict[tuple[str, int], int] = {}
-    header = None
+    begun: dict[tuple[str, ...], int] = {}
+    header: _Header | None = None
     start = 0
     for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
         mark = bool(_MARK.match(line))
         fields = split_columns(line)
         if line.startswith("#") and not mark and _is_comment(fields, path, number):
             continue
-        if fields and not mark:
+        is_row = bool(fields) and not mark
+        if rows and not (is_row and fields[:2] == rows[0][:2]):
+            columns = tuple(zip(*rows, strict=True))
+            sentence = OntonotesSentence(str(path), start, columns)
+            header = _header_of(sentence, header, begun)
+            yield header, sentence
+            rows = []
+        if is_row:
             if not rows:
                 start = number
             rows.append(fields)
@@ -259,13 +269,8 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
                 line=number,
             )
             continue
-        if rows:
-            columns = tuple(zip(*rows, strict=True))
-            sentence = OntonotesSentence(str(path), start, columns)
-            yield header or _Header(rows[0][0], _part(rows[0][1])), sentence
-            rows = []
         is_end = mark and line.rstrip(" \t") == _END
-        if header and not is_end and (mark or not number):
+        if header and header.line and not is_end and (mark or not number):
             message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
             logger.warning(message, path, header.line)
         if is_end:
@@ -293,8 +298,37 @@ def _is_comment(fields: list[str], path: str | Path, number: int) -> bool:
     return False
 
 
+def _header_of(
+    sentence: OntonotesSentence,
+    header: _Header | None,
+    begun: dict[tuple[str, ...], int],
+) -> _Header:
+    """
+    The header of a sentence's document: `header`, that of the sentence before, or a new
+    one where no line begins the document. Raises `InputError` if a line has begun
+    another one.
+    """
+    key, part = columns = sentence.columns[0][0], sentence.columns[1][0]
+    if header and columns == header.columns:
+        return header
+    if header and header.line:
+        if (key, _part(part)) == (header.key, header.part):
+            return header
+        document = f"({header.key[:60]}); part {header.part:03d}"
+        problem = f"expected the document of line {header.line}, {document}, in columns 1 and 2"
+        raise InputError(
+            f"{problem}, got {shown(key)} and {shown(part)}",
+            file=sentence.file,
+            line=sentence.line,
+            hint="begin each document with its own line, or none",
+        )
+    made = _Header(key, _part(part), columns=columns)
+    _require_new(made, columns, sentence.line, sentence.file, begun)
+    return made
+
+
 def _begin(
-    line: str, number: int, path: str | Path, begun: dict[tuple[str, int], int]
+    line: str, number: int, path: str | Path, begun: dict[tuple[str, ...], int]
 ) -> _Header:
     """The header of a document that is not in `begun`, and is added there."""
     match = BEGIN_LINE.fullmatch(line)
@@ -306,11 +340,22 @@ def _begin(
             f"expected '{expected}', got {shown(line)}", file=path, line=number
         )
     header = _Header(match[1], _part(match[2] or "0"), number)
-    first = begun.setdefault((header.key, header.part), number)
+    _require_new(header, (header.key, str(header.part)), number, path, begun)
+    return header
+
+
+def _require_new(
+    header: _Header,
+    name: tuple[str, ...],
+    number: int,
+    path: str | Path,
+    begun: dict[tuple[str, ...], int],
+) -> None:
+    """Raises `InputError` if the document `name` is in `begun`, else adds it there."""
+    first = begun.setdefault(name, number)
     if first != number:
         problem = f"the document ({header.key[:60]}); part {header.part:03d} already begins on line {first}"
         raise InputError(problem, file=path, line=number)
-    return header
 
 
 def _part(text: str) -> int:

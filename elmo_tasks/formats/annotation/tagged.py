@@ -109,7 +109,10 @@ class _Rows:
             problem = f"expected ID {expected}, got {index!r}"
             raise InputError(problem, file=self._file, line=number)
         tag = _tag(columns, self._tag)
-        if not word or not tag or (tag == _NONE and self._tag in _TAG_COLUMNS):
+        is_missing = tag == _NONE and self._tag in _TAG_COLUMNS
+        if word == _NONE and self._tag == "lemma":  # the lemma of an underscore
+            is_missing = False
+        if not word or not tag or is_missing:
             problem = f"expected a word and its {self._tag}, got {word!r} and {tag!r}"
             raise InputError(problem, file=self._file, line=number)
         words.append(word)

@@ -9,9 +9,10 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import sentence_pipeline
 from elmo_tasks.tasks.coref.io import CorefInput
-from elmo_tasks.tasks.coref.reader import UNKNOWN_GENRE
+from elmo_tasks.tasks.coref.reader import GENRES, UNKNOWN_GENRE
 from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, TokenizedText, metadata_of
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 class CorefPredictor(JsonLinesPredictor):
     """
     Input: `{"text": "raw text"}`, or `{"sentences": [[...], ...]}`; optionally with
-    `speakers` of each word of each sentence, and a `genre`, such as `nw`. Output:
+    `speakers` of each word of each sentence, and a `genre`, such as `nw`, which the
+    training data must have. Output:
 
     - `sentences`, the words of each;
     - `clusters`, each a list of mentions with `text`, `token_start`, `token_end`
@@ -75,7 +77,9 @@ class CorefPredictor(JsonLinesPredictor):
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
         given = read_input(self.takes, json_dict)
-        genre = given.genre or UNKNOWN_GENRE
+        genre = UNKNOWN_GENRE
+        if given.genre is not None:
+            genre = self._known_genre(given.genre)
         if given.sentences is not None:
             return self._dataset_reader.text_to_instance(
                 given.sentences, speakers=given.speakers, genre=genre
@@ -93,6 +97,16 @@ class CorefPredictor(JsonLinesPredictor):
         )
         metadata_of(instance)["document"] = TokenizedText(flat, given.text, offsets)
         return instance
+
+    def _known_genre(self, genre: str) -> str:
+        """Raises `InputError` if the training data did not have it."""
+        known = self._model.vocab.get_token_to_index_vocabulary(GENRES)
+        if genre in known:
+            return genre
+        wanted = "no 'genre', since the training data had none"
+        if known:
+            wanted = f"'genre' to be one of {', '.join(sorted(known))}"
+        raise InputError(f"expected {wanted}, got {shown(genre)}")
 
 
 def split_sentences(doc: "Doc") -> "list[list[SpacyToken]]":

@@ -3,6 +3,7 @@ Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, 
 A.6).
 """
 
+import logging
 from collections.abc import Hashable, Iterable, Sequence
 
 import torch
@@ -31,8 +32,16 @@ from elmo_tasks.tasks.reader import UNKNOWN_LABEL
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
+logger = logging.getLogger(__name__)
+
 GENRES = "genre_labels"
 """The vocabulary namespace of the genres."""
+
+_FOLDERS = {"bc", "bn", "mz", "nw", "pt", "tc", "wb"} | {"tale"}
+"""The genres of OntoNotes, and that of the synthetic corpus."""
+
+_GUM = "academic bio conversation court essay fiction interview letter news podcast"
+_GUM_GENRES = set(f"{_GUM} reddit speech textbook vlog voyage whow".split())
 
 UNKNOWN_GENRE = ""
 
@@ -70,6 +79,9 @@ class CorefReader(DocumentReader):
     A document whose brackets are invalid is skipped with a warning, and counted in the
     metrics. Mentions may cross the end of a sentence; no model can find these, but they
     count. `kwargs`: see `TaskReader`.
+
+    The genre is in the key of a document, see `genre_of`. A warning counts the
+    documents without one, which share an embedding.
     """
 
     characters = FirstCharacters()
@@ -88,6 +100,7 @@ class CorefReader(DocumentReader):
             except InputError as error:
                 skipped.append(error)
         report_skipped(skipped, "documents", path=str(file_path), kept=len(documents))
+        _report_genres(documents, path=str(file_path))
         annotated = any(clusters)
         counted = counted_first(len(skipped), len(documents))
         for document, gold, left_out in self.shard_iterable(
@@ -199,15 +212,26 @@ def _reading_order(span: Span) -> tuple[int, bool, int]:
     return reading_order((span.start, span.end))
 
 
+def _report_genres(documents: Sequence[OntonotesDocument], *, path: str) -> None:
+    """Warns of documents without a genre."""
+    keys = [document.key for document in documents]
+    unknown = [key for key in keys if genre_of(key) == UNKNOWN_GENRE]
+    if unknown:
+        message = "%s: the keys of %d of %d documents, such as (%s), name no genre of OntoNotes or GUM"
+        logger.warning(message, path, len(unknown), len(keys), unknown[0])
+
+
 def genre_of(key: str) -> str:
     """
-    The genre in the key of a document: `bc` of `bc/cctv/00/cctv_0000`, `academic` of
-    `GUM_academic_exposure`.
+    The genre in the key of a document of OntoNotes or GUM: `bc` of
+    `bc/cctv/00/cctv_0000`, `academic` of `GUM_academic_exposure`; `UNKNOWN_GENRE` of
+    any other key.
     """
-    before, slash, _ = key.partition("/")
-    if slash:
-        return before
-    parts = key.split("_")
-    if len(parts) == 1:
-        return UNKNOWN_GENRE
-    return parts[1]
+    folder, slash, _ = key.partition("/")
+    if slash and folder in _FOLDERS:
+        return folder
+    corpus, _, rest = key.partition("_")
+    genre = rest.split("_")[0]
+    if corpus == "GUM" and genre in _GUM_GENRES:
+        return genre
+    return UNKNOWN_GENRE

@@ -27,7 +27,7 @@ class SrlPredictor(SentencePredictor):
     `"predicates": [...]`, the indices of the predicates among the tokens. Output:
 
     - `tokens`, T words;
-    - `frames`, one for each predicate in their order, each with `predicate` (its
+    - `frames`, one for each of the predicates as they are given, each with `predicate` (its
       index), `verb` (its word), `tags` (T tags in BIO) and `arguments`: `label`,
       `text`, `token_start`, `token_end`, and, for raw text, `start` and `end`. Ends are
       exclusive. `C-ARG1` continues the argument `ARG1` before it.
@@ -104,7 +104,8 @@ class SrlPredictor(SentencePredictor):
 
     def _predicates(self, sentence: TokenizedText, json_dict: JsonDict) -> list[int]:
         if "predicates" in json_dict:
-            return sorted(set(json_dict["predicates"]))
+            predicates: list[int] = json_dict["predicates"]
+            return predicates
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
         words = enumerate(sentence.words)
         return [index for index, word in words if word.lower() in known]

@@ -24,6 +24,7 @@ from elmo_tasks.settings import (
     checked,
     expected,
 )
+from elmo_tasks.training.data.first_look import ReaderOfWords, looked_at
 
 SHARE_LOADER = "elmo_tasks_share"
 """The type of `ShareDataLoader` in a config."""
@@ -52,7 +53,10 @@ def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
     unsharded = copy.copy(reader)
     unsharded.max_instances = None
     vars(unsharded)["shard_iterable"] = iter
-    return islice(unsharded._read(file_path), reader.max_instances)
+    instances = islice(unsharded._read(file_path), reader.max_instances)
+    if isinstance(reader, ReaderOfWords):
+        return looked_at(instances, reader, str(file_path))
+    return instances
 
 
 def kept_and_aside(aside: float | Sequence[float]) -> tuple[Part, Part]:
