@@ -58,6 +58,8 @@ def as_trained(tags: Sequence[str], vocab: Vocabulary) -> list[str]:
     A model's tags in the scheme of its training data, legal ones; as they are if they
     encode no spans.
     """
+    if SCHEMES not in vocab.get_namespaces():  # which a look-up would add
+        return list(tags)
     for name in vocab.get_token_to_index_vocabulary(SCHEMES):
         if name in Scheme.__members__:
             return Scheme[name].encode(spans_from_tags(tags), len(tags))
