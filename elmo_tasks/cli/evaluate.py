@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--predictions-output-file",
         type=location,
         metavar="FILE",
-        help="also write the predictions: for the official scorer (squad, srl, coref), else in AllenNLP's format",
+        help="also write the predictions: for the official scorer (squad, srl, coref, ner), as JSON lines (snli, sst),"
+        " else in AllenNLP's format",
     )
     add(
         "--batch-size",

@@ -20,6 +20,7 @@ class Classifier(SoftmaxModel):
     of a batch. The loss of a batch is the mean cross-entropy.
     """
 
+    default_evaluator = "elmo_tasks_classifier"
     shown: tuple[str, ...] = ("words",)
     """The metadata that are part of the output."""
 

@@ -1,22 +1,24 @@
 """
-Base class of evaluators that write official prediction files (`elmo-tasks evaluate
---predictions-output-file`).
+Base class of evaluators that write files of predictions (`elmo-tasks evaluate
+--predictions-output-file`), and that of models with one label.
 """
 
+import json
 import os
 from abc import abstractmethod
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
-from allennlp.data import DataLoader
-from allennlp.evaluation import SimpleEvaluator
+from allennlp.data import DataLoader, Vocabulary
+from allennlp.evaluation import Evaluator, SimpleEvaluator
 from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
 from overrides import overrides
 
 from elmo_tasks.settings import Device, checked
 from elmo_tasks.system.files import write_text
+from elmo_tasks.tasks.reader import LABEL_NAMESPACE
 
 Answers = list[tuple[dict[str, Any], Any]]
 """The metadata of each instance, and its predicted or gold answer."""
@@ -24,9 +26,12 @@ Answers = list[tuple[dict[str, Any], Any]]
 
 class OfficialEvaluator(SimpleEvaluator):
     """
-    AllenNLP's evaluator, with predictions in the format of an official scorer, written
-    atomically at the end.
+    AllenNLP's evaluator, with predictions in the format of an official scorer, or one
+    for people, written atomically at the end.
     """
+
+    vocab: Vocabulary
+    """That of the model."""
 
     answers: str
     """The output of the model with the predictions."""
@@ -60,6 +65,7 @@ class OfficialEvaluator(SimpleEvaluator):
         it cannot be written.
         """
         self._found = []
+        self.vocab = model.vocab
         serialized = None
         if predictions_output_file is not None:
             serialized = os.devnull  # AllenNLP writes only if it has a file
@@ -81,3 +87,36 @@ class OfficialEvaluator(SimpleEvaluator):
         """Called by AllenNLP for each batch, whose file gets the result."""
         self._found += zip(batch["metadata"], output[self.answers], strict=True)
         return ""
+
+
+def by_line(answer: tuple[dict[str, Any], Any]) -> tuple[str, int]:
+    """The file and the line of an answer, by which answers are sorted."""
+    known, _ = answer
+    return known["file"], known["line"]
+
+
+_NO_WORDS = ("label", "file", "line")
+"""The other metadata of a classifier's instances."""
+
+
+@Evaluator.register("elmo_tasks_classifier")
+class LabelEvaluator(OfficialEvaluator):
+    """
+    Writes a JSON object for each text or pair, in their order: the words, the `gold`
+    label and the predicted `label`, as in the data, and the `probabilities` of all
+    labels. See `OfficialEvaluator`.
+    """
+
+    answers = "probabilities"
+
+    def text(self, answers: Answers) -> str:
+        labels = list(self.vocab.get_token_to_index_vocabulary(LABEL_NAMESPACE))
+        lines = []
+        for known, probabilities in sorted(answers, key=by_line):
+            record = {name: known[name] for name in known if name not in _NO_WORDS}
+            by_label = dict(zip(labels, probabilities.tolist(), strict=True))
+            record["gold"] = known["label"]
+            record["label"] = labels[int(probabilities.argmax())]
+            record["probabilities"] = by_label
+            lines.append(json.dumps(record) + "\n")
+        return "".join(lines)

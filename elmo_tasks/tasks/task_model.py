@@ -37,6 +37,12 @@ class TaskModel(Inlining, Model):
     inlined: ClassVar[Inlined] = {"input_encoder": InputEncoder}
     """The arguments whose keys stand among the model's own, see `training.inlined`."""
 
+    default_evaluator: ClassVar[str | None] = None
+    """
+    The registered name of the evaluator that writes its predictions, if the config
+    names none.
+    """
+
     @checked
     def __init__(
         self,

@@ -17,6 +17,7 @@ from elmo_tasks.experiments.tables.run_dir import numbers, read_json
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.system.run_names import METRICS
 from elmo_tasks.tasks import TASKS, task_of
+from elmo_tasks.tasks.metrics import metric_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.tasks.task_model import TaskModel
 from elmo_tasks.training.archives.loading import load_archive
@@ -146,10 +147,10 @@ class LoadedModel:
         return outputs
 
 
-def _scores_of(archive: Path, metric: str) -> dict[str, float]:
+def _scores_of(archive: Path, metric: str) -> dict[str, str]:
     """
     The score that the run of an archive has written beside it, of the test data and of
-    the best epoch's validation.
+    the best epoch's validation, as tables show it.
     """
     folder = archive
     if archive.is_file():
@@ -159,7 +160,8 @@ def _scores_of(archive: Path, metric: str) -> dict[str, float]:
     for data, prefix in (("test", "test_"), ("validation", "best_validation_")):
         found = numbers(metrics, prefix)
         if metric in found:
-            scores[data] = found[metric]
+            shown = metric_of(metric)
+            scores[data] = shown.text(shown.shown(found[metric]))
     return scores
 
 

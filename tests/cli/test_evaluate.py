@@ -9,11 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from allennlp.data import DatasetReader
 
 from elmo_tasks.errors import InputError
 from tests.archives.make import STORED
 from tests.test_flow import elmo_tasks
-from tests.tiny import FIXTURES, REAL_DATA
+from tests.tiny import FIXTURES, REAL_DATA, SAMPLES
 
 
 def columns(file: str, kept: slice, *added: str) -> str:
@@ -177,3 +178,29 @@ def test_real_pairs_with_unknown_words_are_scored(tmp_path: Path) -> None:
     one = scores(tmp_path / "1", archive, part, "--batch-size", 1)
     many = scores(tmp_path / "32", archive, part, "--batch-size", 32)
     assert one == pytest.approx(many, abs=1e-5)
+
+
+WORDS = {"sst": ("words",), "snli": ("premise", "hypothesis")}
+
+
+@pytest.mark.parametrize("task", WORDS)
+def test_predictions_are_words_and_labels_in_the_order_of_the_file(
+    task: str, tmp_path: Path
+) -> None:
+    archive, data = STORED / "1" / f"{task}.tar.gz", SAMPLES[task]
+    found, out = tmp_path / "found.jsonl", tmp_path / "scores.json"
+    options = ("--output-file", out, "--predictions-output-file", found)
+    elmo_tasks("evaluate", archive, data, *options)
+    reader = DatasetReader.by_name(f"elmo_tasks_{task}")()
+    correct = 0
+    records = [json.loads(line) for line in found.read_text().splitlines()]
+    for record, instance in zip(records, reader.read(data), strict=True):
+        known = instance["metadata"].metadata
+        for name in WORDS[task]:
+            assert record.pop(name) == known[name]
+        assert record["gold"] == known["label"]
+        probabilities = record["probabilities"]
+        assert record["label"] == max(probabilities, key=probabilities.get)
+        assert record.keys() == {"gold", "label", "probabilities"}
+        correct += record["gold"] == record["label"]
+    assert json.loads(out.read_text())["accuracy"] == correct / len(records)

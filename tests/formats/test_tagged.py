@@ -32,7 +32,7 @@ def test_empty_nodes_and_a_last_line_without_end(tmp_path: Path) -> None:
         + ROW.format(2, "c", "Y").rstrip("\n")
     )
     file.write_text("# text = a b c\n" + rows)
-    assert list(read_tagged(file)) == [(["a b", "c"], ["X", "Y"])]
+    assert list(read_tagged(file)) == [(["a b", "c"], ["X", "Y"], 2)]
 
 
 def test_tokens_of_several_words_and_nodes(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_words_are_needed(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=":1: expected a word and its xpos, got"):
             list(read_tagged(file))
     file.write_text(ROW.format(1, "_", "X"))
-    assert list(read_tagged(file)) == [(["_"], ["X"])]
+    assert list(read_tagged(file)) == [(["_"], ["X"], 1)]
     long = ROW.format("1-1000000000", "a", "X") + ROW.format(1, "a", "X")
     file.write_text(long)
     with pytest.raises(InputError, match=":1: expected ID 1, got '1-1000000000'"):

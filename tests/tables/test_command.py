@@ -303,19 +303,27 @@ def test_a_failed_run_is_retried(
     assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
 
 
-def test_a_misspelt_metric_is_a_failure(
+@pytest.mark.parametrize("metric", ["nosuch", "+f1", "F1", "aside_f1", "a-b"])
+def test_a_metric_that_the_model_lacks_is_an_error_before_training(
+    metric: str, tmp_path: Path
+) -> None:
+    table = write_table(tmp_path, [row("a"), row("baseline", metric=metric)])
+    known = "row baseline: metric: expected one of f1, loss, precision, recall, got "
+    with pytest.raises(InputError, match=re.escape(known + metric)):
+        elmo_tasks("ablate", table, "-s", tmp_path / "out")
+    assert Untrained.started == [] and not (tmp_path / "out").exists()
+
+
+def test_a_score_that_no_run_has_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Only the data decide which labels have one."""
+    table = write_table(tmp_path, [row("baseline", metric="f1-X")])
     with pytest.raises(SystemExit) as stopped:
-        elmo_tasks(
-            "ablate",
-            write_table(tmp_path, [row("baseline", metric="f7")]),
-            "-s",
-            tmp_path / "out",
-        )
+        elmo_tasks("ablate", table, "-s", tmp_path / "out")
     assert stopped.value.code == 1
     assert (
-        "baseline, seed 1: FAILED: no score 'f7' among elmo_input_s0, f1\n"
+        "baseline, seed 1: FAILED: no score 'f1-X' among elmo_input_s0, f1\n"
         in capsys.readouterr().out
     )
 

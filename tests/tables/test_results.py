@@ -1,12 +1,13 @@
 """Results to the table: means, increases, epochs, missing runs, and the text."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.experiments.tables.results import Summary
 from elmo_tasks.experiments.tables.runs import Planner
-from elmo_tasks.experiments.tables.text import markdown, remarks, terminal
+from elmo_tasks.experiments.tables.text import markdown, remarks, run_scores, terminal
 from tests.tables.tables import LAST, fail, finish, planner, row
 
 ROWS = [
@@ -139,3 +140,78 @@ def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     assert summary.result(table.row("last"), cell).remarks == [
         "never, or the other row is missing"
     ]
+
+
+SHARES = ["f1", "accuracy", "em", "recall", "f1-PER", "muc_precision"]
+NUMBERS = {
+    "pearson": ("0.500 (n=1)", "0.630 (n=1)", "+0.130"),
+    "loss": ("0.500 (n=1)", "0.630 (n=1)", "+0.130"),
+    "elmo_input_s0": ("0.500 (n=1)", "0.630 (n=1)", "+0.130"),
+    "mae-x": ("0.500 (n=1)", "0.630 (n=1)", "+0.130"),
+    "perplexity": ("0.5 (n=1)", "0.6 (n=1)", "+0.1"),
+    "forward_perplexity": ("0.5 (n=1)", "0.6 (n=1)", "+0.1"),
+    "best_epoch": ("0.5 (n=1)", "0.6 (n=1)", "+0.1"),
+}
+"""Two scores and their increase."""
+
+
+@pytest.mark.parametrize("metric", [*SHARES, *NUMBERS])
+def test_a_share_of_1_alone_has_a_relative_increase(
+    metric: str, tmp_path: Path
+) -> None:
+    """The increase is a part of the error, which no other metric has."""
+    title = "increase, absolute / relative"
+    shown = ("50.0 (n=1)", "63.0 (n=1)", "+13.0 / 26.0%")
+    if metric in NUMBERS:
+        title, shown = "increase", NUMBERS[metric]
+    rows = [row("baseline", metric=metric), row("elmo", metric=metric)]
+    for increase in ({"of": "elmo", "over": "baseline"}, {"over": "baseline"}):
+        planned = planner(tmp_path, rows, increase=increase)
+        for name, value in (("baseline", 0.5), ("elmo", 0.63)):
+            run = planned.run(planned.table.row(name), 1)
+            finish(run, **{metric: value})
+            assert run_scores(run.row, {"scores": {metric: value}}) == (
+                f"{metric} {shown[name == 'elmo'].split()[0]}"
+            )
+        lines = markdown(Summary(planned, seeds=1)).split("\n")
+        if "of" in increase:
+            assert lines[4] == f"|  |  | baseline | elmo | {title} |"
+            assert lines[6] == f"| NER | ours | {' | '.join(shown)} |"
+        else:
+            absolute = shown[2].split()[0]
+            assert lines[6] == f"| NER | ours | {shown[0]} | {shown[1]} |"
+            assert lines[7] == f"|  | ours - baseline |  | {absolute} |"
+
+
+def test_a_perfect_baseline_has_no_error_to_reduce(planned: Planner) -> None:
+    finished(planned, "baseline", 1.0)
+    finished(planned, "elmo", 1.0)
+    shown = markdown(Summary(planned, seeds=1))
+    assert "| 100.0 (n=1) | 100.0 (n=1) | missing | missing | +0.0 |" in shown
+
+
+def test_different_metrics_have_no_increase(tmp_path: Path) -> None:
+    rows = [row("baseline", metric="loss"), row("elmo", metric="f1")]
+    planned = planner(tmp_path, rows, increase={"of": "elmo", "over": "baseline"})
+    for name in ("baseline", "elmo"):
+        finish(planned.run(planned.table.row(name), 1), f1=0.5, loss=0.5)
+    shown = markdown(Summary(planned, seeds=1))
+    assert "| NER | ours | 0.500 (n=1) | 50.0 (n=1) |  |" in shown
+
+
+def test_a_lower_loss_passes_the_baseline(tmp_path: Path) -> None:
+    passes = {"column": "passes", "metric": "passes", "over": "baseline"}
+    score = {"column": "loss", "metric": "loss"}
+    planned = planner(
+        tmp_path, [row("baseline", metric="loss"), row("elmo", cells=[passes, score])]
+    )
+    for name, losses in (("baseline", [0.9, 0.5, 0.6]), ("elmo", [0.8, 0.5, 0.4])):
+        run = planned.run(planned.table.row(name), 1)
+        finish(run, loss=min(losses))
+        result = json.loads((run.folder / "result.json").read_text())
+        for epoch, loss in enumerate(losses, start=1):
+            result["curve"].append({"epoch": epoch, "loss": loss})
+        (run.folder / "result.json").write_text(json.dumps(result))
+    elmo = planned.table.row("elmo")
+    found = Summary(planned, seeds=1).result(elmo, elmo.cells[0])
+    assert found.values == [3.0]

@@ -65,7 +65,7 @@ def test_both_scores_of_table_aside_are_of_the_same_runs(tmp_path: Path) -> None
         assert (loader["type"], loader["part"]) == ("elmo_tasks_share", [0.0, 0.9])
         is_aside = one.row_label.endswith(", aside")
         (cell,) = one.cells
-        assert is_aside == cell.metric.startswith("aside_") and cell.percent
+        assert is_aside == cell.metric.startswith("aside_") and cell.kind.is_share
     unchanged = planned_table("table1", tmp_path)
     for one in unchanged.runs(unchanged.table.rows, 1):
         assert "aside" not in one.plan

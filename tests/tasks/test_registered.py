@@ -28,9 +28,11 @@ REGISTERED = {
         "elmo_tasks_task_text": "TaskTextReader",
     },
     "Evaluator": {
+        "elmo_tasks_classifier": "LabelEvaluator",
         "elmo_tasks_coref": "CorefEvaluator",
         "elmo_tasks_squad": "SquadEvaluator",
         "elmo_tasks_srl": "SrlEvaluator",
+        "elmo_tasks_tagger": "TagEvaluator",
     },
     "Head": {
         "elmo_tasks_maxout": "MaxoutHead",

@@ -57,10 +57,10 @@ def test_models_with_labels_of_their_own_are_not_judged(
 @pytest.mark.parametrize(
     ("metrics", "scores"),
     [
-        ({"best_validation_f1": 0.5, "validation_f1": 0.4}, {"validation": 0.5}),
+        ({"best_validation_f1": 0.5, "validation_f1": 0.4}, {"validation": "50.0"}),
         (
             {"best_validation_f1": 0.5, "test_f1": 0.25},
-            {"test": 0.25, "validation": 0.5},
+            {"test": "25.0", "validation": "50.0"},
         ),
         ({"best_validation_accuracy": 0.5}, {}),
         ([], {}),

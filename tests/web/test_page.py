@@ -289,9 +289,9 @@ def _scored(route: Any) -> None:
     about = route.fetch().json()
     for model in about["models"]:
         if model["name"] == "ner":
-            model["scores"] = {"test": 0.5, "validation": 0.6}
+            model["scores"] = {"test": "50.0", "validation": "60.0"}
         if model["name"] == "other":
-            model["scores"] = {"validation": 0.6543}
+            model["scores"] = {"validation": "65.4"}
     route.fulfill(json=about)
 
 

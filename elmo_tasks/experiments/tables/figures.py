@@ -99,13 +99,20 @@ def _share_charts(summary: Summary) -> Iterator[Drawing]:
             continue
         task, _, label = row_label.partition(", ")
         if task not in charts:
-            charts[task] = _axes("share of the training data, %", "score, %")
+            unit = ", %" if _is_share(summary, row_label) else ""
+            charts[task] = _axes("share of the training data, %", f"score{unit}")
         shares, means, deviations = zip(*points, strict=True)
         charts[task].errorbar(shares, means, deviations, label=label or task)
     what = "over the share of the training data (the paper's Figure 1); bars show the standard deviation over seeds."
     for task, axes in charts.items():
         axes.set_xscale("log")
         yield _drawing(axes, "figure1", task, f"{task}: scores {what}")
+
+
+def _is_share(summary: Summary, row_label: str) -> bool:
+    """Whether the scores of a line are shares of 1."""
+    rows = [row for row in summary.table.rows if row.row_label == row_label]
+    return rows[0].cells[0].kind.is_share
 
 
 def _share_points(summary: Summary, row_label: str) -> list[tuple[float, float, float]]:

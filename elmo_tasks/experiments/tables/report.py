@@ -18,7 +18,8 @@ from elmo_tasks.experiments.tables.text import FAILED, MISSING, body, remarks
 
 ROW_HEADER = ["row", "config", "changes", "scored on", "each seed"]
 SCORES = (
-    "Mean ± standard deviation (n−1) over n seeds; f1, accuracy and em are in percent."
+    "Mean ± standard deviation (n−1) over n seeds;"
+    " f1, accuracy, em, precision and recall are in percent."
 )
 ROWS = "Each row's config, what it changes there, what is scored, and the score of each seed."
 
@@ -62,7 +63,7 @@ def _row(summary: Summary, row: Row) -> list[str]:
         scored_on += f", {_relative(str(data))}"
     scores = []
     for cell in row.cells:
-        values = [f"{value:.1f}" for value in summary.result(row, cell).values]
+        values = list(map(cell.kind.text, summary.result(row, cell).values))
         if values:
             scores.append(f"{cell.metric} {', '.join(values)}")
     changes = "\n".join(_changes(summary, row)) or "none"

@@ -1,7 +1,7 @@
 """Step 4: the results of runs -> the numbers of the table. `text.py` writes them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Cell, Paper, Row, Table
+from elmo_tasks.tasks.metrics import Metric, metric_of
 from elmo_tasks.training.inputs import changed, inputs_in
 
 MAX_SEEDS = 16
@@ -20,12 +21,12 @@ Record = dict[str, Any]
 @dataclass(frozen=True)
 class CellResult:
     """
-    The score of each seed, whether scores are in percent, the paper's score, why scores
-    are missing and runs failed, and whether a run failed.
+    The number that is shown for the score of each seed, its metric, the paper's score,
+    why scores are missing and runs failed, and whether a run failed.
     """
 
     values: list[float]
-    percent: bool
+    metric: Metric
     paper: Paper | None
     remarks: list[str]
     failed: bool
@@ -43,17 +44,18 @@ class CellResult:
 
 class Gain(NamedTuple):
     """
-    An increase: absolute, and relative to the error of the lower score, in percent
-    (Table 1).
+    An increase: absolute, and that of a share of 1 relative to the error of the lower
+    score, in percent (Table 1).
     """
 
     absolute: float
-    relative: float
+    relative: float | None
 
 
 class Gains(NamedTuple):
-    """Our and the paper's increase; None where a score is missing."""
+    """Our and the paper's increase of a metric; None where a score is missing."""
 
+    metric: Metric
     ours: Gain | None
     paper: Gain | None
 
@@ -137,7 +139,7 @@ class Summary:
                 values.append(value)
         return CellResult(
             values,
-            percent=cell.percent,
+            metric=cell.kind,
             paper=cell.paper,
             remarks=list(self._remarks(row, cell, values)),
             failed=bool(self.failures[row.name]),
@@ -160,12 +162,13 @@ class Summary:
             return None
         high = cells[column]
         low = cells[self.table.increase.over]
-        if high is None or low is None:
+        if high is None or low is None or high.metric != low.metric:
             return None
-        ours = gain(high.mean, low.mean)
+        metric = high.metric
+        ours = gain(metric, high.mean, low.mean)
         if high.paper is None or low.paper is None:
-            return Gains(ours, None)
-        return Gains(ours, gain(high.paper.mean, low.paper.mean))
+            return Gains(metric, ours, None)
+        return Gains(metric, ours, gain(metric, high.paper.mean, low.paper.mean))
 
     def _score(self, row: Row, cell: Cell, seed: int) -> float | None:
         record = self.records[row.name][seed]
@@ -174,7 +177,9 @@ class Summary:
         other = self.records.get(cell.over or "", {}).get(seed)
         if other is None:
             return None
-        return first_better(record, other, curve_metric(self.table, row))
+        return first_better(
+            record, other, curve_metric(record, [row, *self.table.rows])
+        )
 
     def _remarks(self, row: Row, cell: Cell, values: list[float]) -> Iterator[str]:
         records = self.records[row.name]
@@ -201,40 +206,45 @@ def no_score(cell: Cell, record: Record) -> str:
 
 
 def score(record: Record, cell: Cell) -> float | None:
-    """A run's score for a cell, in percent if the metric is; None if it has none."""
+    """The number that is shown for a run's score in a cell; None if it has none."""
     value = record["scores"].get(cell.metric)
     if value is None:
         return None
-    return 100 * float(value) if cell.percent else float(value)
+    return cell.kind.shown(float(value))
 
 
-def gain(high: float | None, low: float | None) -> Gain | None:
+def gain(metric: Metric, high: float | None, low: float | None) -> Gain | None:
     """
-    The increase of one score over another, both in percent; None if one is missing.
+    The increase of one number of a metric over another; None if one is missing.
     """
     if high is None or low is None:
         return None
-    if low >= 100:
-        return Gain(high - low, math.nan)
+    if not metric.is_share or low >= 100:
+        return Gain(high - low, None)
     return Gain(high - low, 100 * (high - low) / (100 - low))
 
 
-def curve_metric(table: Table, row: Row) -> str:
-    """The metric of a row's learning curve: the first that is in percent."""
-    for cell in row.cells:
-        if cell.percent:
-            return cell.metric.removeprefix(ASIDE)  # curves are of dev data
-    return table.rows[0].cells[0].metric
+def curve_metric(record: Record, rows: Iterable[Row]) -> str | None:
+    """The metric of a run's learning curve: the first of these rows that it has."""
+    for row in rows:
+        for cell in row.cells:
+            name = cell.metric.removeprefix(ASIDE)  # curves are of dev data
+            if any(name in point for point in record["curve"]):
+                return name
+    return None
 
 
-def first_better(record: Record, other: Record, metric: str) -> float | None:
+def first_better(record: Record, other: Record, metric: str | None) -> float | None:
     """
-    The first epoch in which a run's score is above the best of another run; None if
-    there is none.
+    The first epoch in which a run's score is better than the best of another run; None
+    if there is none.
     """
-    known = [point[metric] for point in other["curve"] if metric in point]
+    if metric is None:
+        return None
+    sign = 1 if metric_of(metric).higher_is_better else -1
+    known = [sign * point[metric] for point in other["curve"] if metric in point]
     best = max(known, default=math.inf)
     for point in record["curve"]:
-        if point.get(metric, -math.inf) > best:
+        if metric in point and sign * point[metric] > best:
             return float(point["epoch"])
     return None

@@ -182,19 +182,23 @@ class Planner:
     def check(self, rows: Iterable[Row]) -> None:
         """
         Construct the configs of these rows, as `elmo-tasks check` does. Raises
-        `InputError` for an invalid one. A config whose files or GPUs this machine lacks
-        may have them where its runs are executed.
+        `InputError` for an invalid one, and for a metric that its model does not have. A
+        config whose files or GPUs this machine lacks may have them where its runs are
+        executed.
         """
-        checked: list[dict[str, Any]] = []
+        checked: list[Any] = []
         for row in rows:
             if row.missing:
                 continue
             config = _seeded(self.resolved[row.name], row, 1)
-            if config in checked:
+            scores = row.scores_of_model
+            if (config, scores) in checked:
                 continue
-            checked.append(config)
+            checked.append((config, scores))
             missing = missing_problems(config, with_files=True)
-            problems = construction_problems(config, is_complete=not missing)
+            problems = construction_problems(
+                config, is_complete=not missing, scores=scores
+            )
             if problems:
                 listed = "; ".join(map(str, problems))
                 problem = f"row {row.name}: {listed}"

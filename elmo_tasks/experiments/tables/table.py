@@ -21,6 +21,7 @@ from elmo_tasks.formats.json_values import expected, valid
 from elmo_tasks.resources import SCALES, configs_root
 from elmo_tasks.settings import Limits, Positive, Range, not_empty
 from elmo_tasks.tasks import TASKS
+from elmo_tasks.tasks.metrics import Metric, metric_of
 from elmo_tasks.training.config import evaluate, find_embedded
 from elmo_tasks.training.seeds import SEEDS
 
@@ -30,12 +31,17 @@ PASSES = "passes"
 The metric of a cell that shows the first epoch in which a row is better than the best
 epoch of another row.
 """
-PERCENT = ("f1", "accuracy", "em")
-"""Metrics between 0 and 1 that tables show in percent."""
-
 ASIDE = "aside_"
 """
 How the names of metrics begin that are scores of training data that were put aside.
+"""
+
+OF_RUN = (PASSES, "best_epoch", "reg_loss", "perplexity_before")
+"""Metrics that the model of a run need not have."""
+
+OF_ELMO = "elmo_"
+"""
+How the names of the learned layer weights begin, as many as the model that is used has.
 """
 
 Split = Literal["dev", "test"]
@@ -109,8 +115,9 @@ class Cell(Strict):
     column: Annotated[str, "title of the cell's column"]
     metric: Annotated[
         str,
-        "the score that it shows, such as `f1`; `f1`, `accuracy` and `em` are shown in"
-        " percent. `aside_f1` is that on the data put aside, see the row's `aside`."
+        "the score that it shows, such as `f1`. `f1`, `accuracy`, `em`, `precision` and"
+        " `recall` are shares of 1: they are shown in percent, and an increase of them also"
+        " relative to the error. `aside_f1` is that on the data put aside, see the row's `aside`."
         " `passes` shows the first epoch in which the row is better than the best epoch of"
         " the row `over`",
     ]
@@ -130,9 +137,9 @@ class Cell(Strict):
         return self
 
     @property
-    def percent(self) -> bool:
-        """Whether its metric is shown in percent."""
-        return self.metric.removeprefix(ASIDE) in PERCENT
+    def kind(self) -> Metric:
+        """What its metric is."""
+        return metric_of(self.metric)
 
 
 def _is_name(text: str) -> str | None:
@@ -249,6 +256,18 @@ class Row(Strict):
         return [file for file in needed if not os.path.exists(located(file))]
 
     @property
+    def scores_of_model(self) -> list[str]:
+        """The metrics of its cells that must be scores of its model on dev data."""
+        names = []
+        for cell in self.cells:
+            name = cell.metric
+            if self.aside is not None:
+                name = name.removeprefix(ASIDE)
+            if name not in OF_RUN and not name.startswith(OF_ELMO):
+                names.append(name)
+        return names
+
+    @property
     def once(self) -> bool:
         """True if the row has only one run, for any number of seeds."""
         return self.finetune or self.ensemble is not None
@@ -280,7 +299,7 @@ class Increase(Strict):
     of: Annotated[
         str | None,
         "the column from which it is subtracted: the table gets one more column, with the"
-        " absolute increase and the relative one (of the error). Null: the increases of all"
+        " absolute increase and that of a share of 1 also relative to the error. Null: the increases of all"
         " other columns, in lines of their own",
     ] = None
 

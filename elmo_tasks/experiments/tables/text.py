@@ -12,7 +12,8 @@ from elmo_tasks.experiments.tables.results import (
     TableRow,
     score,
 )
-from elmo_tasks.experiments.tables.table import Row
+from elmo_tasks.experiments.tables.table import Row, Table
+from elmo_tasks.tasks.metrics import Metric
 
 NONE = "–"
 MISSING = "missing"
@@ -30,9 +31,9 @@ def ours(cell: CellResult | None) -> str:
         return ""
     if cell.mean is None:
         return FAILED if cell.failed else MISSING
-    text = f"{cell.mean:.1f}"
+    text = cell.metric.text(cell.mean)
     if cell.deviation is not None:
-        text += f" ± {cell.deviation:.1f}"
+        text += f" ± {cell.metric.text(cell.deviation)}"
     seeds = f"n={len(cell.values)}"
     if cell.failed:
         seeds += ", some failed"
@@ -50,16 +51,11 @@ def papers(cell: CellResult | None) -> str:
     if cell.paper.mean is None:
         return cell.paper.says or NONE
     text = f"{cell.paper.mean:g}"
-    if cell.percent and "." not in text:
+    if cell.metric.is_share and "." not in text:
         text += ".0"
     if cell.paper.deviation is not None:
         text += f" ± {cell.paper.deviation:g}"
     return text
-
-
-def signed(value: float) -> str:
-    """A difference, such as `+0.3`."""
-    return f"{round(value, 1) + 0.0:+.1f}"
 
 
 def duration(seconds: float | None) -> str:
@@ -79,7 +75,7 @@ def run_scores(row: Row, record: Record) -> str:
     for cell in row.cells:
         value = score(record, cell)
         if value is not None:
-            texts.append(f"{cell.metric} {value:.1f}")
+            texts.append(f"{cell.metric} {cell.kind.text(value)}")
     return ", ".join(texts)
 
 
@@ -90,7 +86,7 @@ def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
     """
     header = ["", ""] + summary.table.columns
     if summary.table.increase is not None and summary.table.increase.of is not None:
-        header.append("increase, absolute / relative")
+        header.append(_title_of_increases(summary.table, summary.table.increase.of))
     lines = []
     for row in summary.rows():
         label = row.label
@@ -99,6 +95,14 @@ def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
                 lines.append([label] + line)
             label = ""
     return header, lines
+
+
+def _title_of_increases(table: Table, column: str) -> str:
+    for row in table.rows:
+        for cell in row.cells:
+            if cell.column == column and cell.kind.is_share:
+                return "increase, absolute / relative"
+    return "increase"
 
 
 def _lines(summary: Summary, row: TableRow) -> list[list[str]]:
@@ -117,9 +121,9 @@ def _lines(summary: Summary, row: TableRow) -> list[list[str]]:
     ours_gains = [f"ours - {increase.over}"]
     papers_gains = [f"paper - {increase.over}"]
     for gains in row.gains.values():
-        known = gains or Gains(None, None)
-        ours_gains.append(_absolute(known.ours))
-        papers_gains.append(_absolute(known.paper))
+        known = gains or Gains(Metric(), None, None)
+        ours_gains.append(_absolute(known.metric, known.ours))
+        papers_gains.append(_absolute(known.metric, known.paper))
     return [ours_line, papers_line, ours_gains, papers_gains]
 
 
@@ -131,19 +135,23 @@ def _both_gains(gains: Gains | None) -> tuple[str, str]:
     """Our and the paper's increase, `+4.0 / 10.5%`."""
     if gains is None:
         return "", ""
-    return _absolute_and_relative(gains.ours), _absolute_and_relative(gains.paper)
+    metric, ours_gain, papers_gain = gains
+    return _with_relative(metric, ours_gain), _with_relative(metric, papers_gain)
 
 
-def _absolute_and_relative(gain: Gain | None) -> str:
+def _with_relative(metric: Metric, gain: Gain | None) -> str:
     if gain is None:
         return NONE
-    return f"{signed(gain.absolute)} / {gain.relative:.1f}%"
+    text = metric.signed(gain.absolute)
+    if gain.relative is not None:
+        text += f" / {gain.relative:.1f}%"
+    return text
 
 
-def _absolute(gain: Gain | None) -> str:
+def _absolute(metric: Metric, gain: Gain | None) -> str:
     if gain is None:
         return ""
-    return signed(gain.absolute)
+    return metric.signed(gain.absolute)
 
 
 def remarks(summary: Summary) -> list[str]:

@@ -24,6 +24,7 @@ from elmo_tasks.errors import InputError
 OUTSIDE = "O"
 _LETTERS = frozenset("BIULSEM")
 _BEGINNING = frozenset("BUS")
+_ENDING = frozenset("LEUS")
 
 
 class Span(NamedTuple):
@@ -90,22 +91,25 @@ def join_tag(letter: str, label: str) -> str:
 
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     """
-    The spans of tags of any scheme as conlleval sees them, in order: all tags other
-    than O are part of a span, which begins at B, U or S, after O, and where the type
-    changes. Raises `ValueError` if a tag is invalid.
+    The spans of tags of any scheme as conlleval sees them, in order, also of illegal
+    tags: all tags other than O are part of a span, which begins at B, U or S, after O,
+    L, E, U or S, and where the type changes. Raises `ValueError` if a tag is invalid.
     """
     spans: list[Span] = []
     start = 0
     open_label: str | None = None
+    before = OUTSIDE
     for position, tag in enumerate(list(tags) + [OUTSIDE]):
         letter, type_ = split_tag(tag)
         label = None
         if letter != OUTSIDE:
             label = type_
-        if letter in _BEGINNING or label != open_label:
+        begins = letter in _BEGINNING or before in _ENDING
+        if begins or label != open_label:
             if open_label is not None:
                 spans.append(Span(start, position, open_label))
             start, open_label = position, label
+        before = letter
     return spans
 
 

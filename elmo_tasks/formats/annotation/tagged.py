@@ -32,10 +32,11 @@ def expected_tag(tag: str) -> str | None:
 
 
 class TaggedSentence(NamedTuple):
-    """At least one word, and a tag for each."""
+    """At least one word, a tag for each, and the line of the first word."""
 
     words: list[str]
     tags: list[str]
+    line: int
 
 
 def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSentence]:
@@ -76,7 +77,7 @@ class _Rows:
     def __init__(self, tag: str, file: str | Path) -> None:
         self._tag = tag
         self._file = file
-        self.sentence = TaggedSentence([], [])
+        self.sentence = TaggedSentence([], [], 0)
         self._token: tuple[int, int, int] = (0, 0, 0)
         """
         The first and the last word of the last token of several words, and its line.
@@ -115,7 +116,9 @@ class _Rows:
         if not word or not tag or is_missing:
             problem = f"expected a word and its {self._tag}, got {word!r} and {tag!r}"
             raise InputError(problem, file=self._file, line=number)
-        words.append(word)
+        if not words:
+            self.sentence = self.sentence._replace(line=number)
+        self.sentence.words.append(word)
         self.sentence.tags.append(tag)
 
     def end(self) -> TaggedSentence:
@@ -127,7 +130,7 @@ class _Rows:
                 f"expected words {first} to {last}, got {len(sentence.words)} words"
             )
             raise InputError(problem, file=self._file, line=number)
-        self.sentence = TaggedSentence([], [])
+        self.sentence = TaggedSentence([], [], 0)
         self._token = (0, 0, 0)
         return sentence
 

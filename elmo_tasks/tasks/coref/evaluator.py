@@ -3,12 +3,10 @@
 official scorer.
 """
 
-from typing import Any
-
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.formats.annotation.brackets import cluster_cells
-from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
+from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator, by_line
 
 EMPTY_COLUMNS = ["-"] * 7
 """Between the word and its clusters: tags, parses, lemmas and the like."""
@@ -28,7 +26,7 @@ class CorefEvaluator(OfficialEvaluator):
 
     def text(self, answers: Answers) -> str:
         lines = []
-        for known, clusters in sorted(answers, key=_file_and_line):
+        for known, clusters in sorted(answers, key=by_line):
             key = known["key"]
             part = known["part"]
             sentences = known["sentences"]
@@ -43,9 +41,3 @@ class CorefEvaluator(OfficialEvaluator):
                 lines.append("")
             lines.append("#end document")
         return "\n".join(lines) + "\n"
-
-
-def _file_and_line(answer: tuple[dict[str, Any], Any]) -> tuple[str, int]:
-    """The file and line of a document."""
-    known, _ = answer
-    return known["file"], known["line"]

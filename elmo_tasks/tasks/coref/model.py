@@ -70,6 +70,7 @@ class CorefModel(TaskModel):
     """
 
     default_predictor = "elmo_tasks_coref"
+    default_evaluator = "elmo_tasks_coref"
 
     @checked
     def __init__(

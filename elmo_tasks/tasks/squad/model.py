@@ -56,6 +56,7 @@ class SquadModel(SoftmaxModel):
     """
 
     default_predictor = "elmo_tasks_squad"
+    default_evaluator = "elmo_tasks_squad"
 
     @checked
     def __init__(

@@ -105,6 +105,7 @@ class SrlTagger(Tagger, SoftmaxModel):
     """
 
     default_predictor = "elmo_tasks_srl"
+    default_evaluator = "elmo_tasks_srl"
     shown = ("words", "predicate")
 
     @checked

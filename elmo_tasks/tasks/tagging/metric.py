@@ -16,7 +16,7 @@ class EntityF1(LabelledF1):
     """
     Micro-averaged entity scores, overall and per type, as in conlleval, the scorer of
     the CoNLL-2000 to 2003 shared tasks: an entity is correct if its boundaries and type
-    are. BIOUL and BIOES tags are converted to BIO.
+    are. Tags may be of any scheme, and illegal; L is read as E, U as S, M as I.
     """
 
     def spelled(self, tags: Sequence[str]) -> list[Span]:

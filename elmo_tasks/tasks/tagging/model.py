@@ -48,6 +48,7 @@ class ColumnTagger(Tagger):
     """
 
     default_predictor = "elmo_tasks_tagger"
+    default_evaluator = "elmo_tasks_tagger"
 
     @checked
     def __init__(

@@ -12,6 +12,7 @@ from elmo_tasks.formats.annotation.spans import OUTSIDE, spans_from_tags
 from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
 from elmo_tasks.tasks.reader import LABEL_NAMESPACE, SpanReader
 from elmo_tasks.tasks.tagging.io import TaggerInput
+from elmo_tasks.tasks.tagging.reader import as_trained
 
 
 @Predictor.register("elmo_tasks_tagger")
@@ -19,7 +20,8 @@ class TaggerPredictor(SentencePredictor):
     """
     Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and returns
 
-    - `tokens`, T words, and `tags`, T tags;
+    - `tokens`, T words, and `tags`, T tags, of spans in the scheme of the training
+      data;
     - for raw text `offsets`, T pairs such that `sentence[start:end]` is the word;
     - where the reader's `spans` is true, `entities`, each with `text`, `type`,
       `token_start`, `token_end`, and for raw text `start` and `end`. Ends are
@@ -43,13 +45,14 @@ class TaggerPredictor(SentencePredictor):
         sentence: TokenizedText | None = metadata_of(instance).get("sentence")
         if sentence is None:
             sentence = TokenizedText(words)
-        result: JsonDict = {"tokens": words, "tags": outputs["tags"][: len(words)]}
+        tags = as_trained(outputs["tags"][: len(words)], self._model.vocab)
+        result: JsonDict = {"tokens": words, "tags": tags}
         if sentence.text is not None:
             result["offsets"] = [list(offsets) for offsets in sentence.offsets]
         reader = self._dataset_reader
         if isinstance(reader, SpanReader) and reader.spans:
             entities = []
-            for start, end, label in spans_from_tags(result["tags"]):
+            for start, end, label in spans_from_tags(tags):
                 entities.append(sentence.located(start, end) | {"type": label})
             result["entities"] = entities
         return result

@@ -3,20 +3,67 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Optional, Union
 
-from allennlp.data import DatasetReader, Instance, Token
+from allennlp.data import DatasetReader, Instance, Token, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import SequenceField
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.columns import read_columns
-from elmo_tasks.formats.annotation.spans import detect_scheme, to_bioul
+from elmo_tasks.formats.annotation.spans import (
+    Scheme,
+    detect_scheme,
+    spans_from_tags,
+    to_bioul,
+)
 from elmo_tasks.formats.annotation.tagged import expected_tag, read_tagged
 from elmo_tasks.formats.text.raw_text import blank_pipeline
 from elmo_tasks.settings import Column, Wrong, WrongValues, checked
-from elmo_tasks.tasks.reader import TaskReader, tagged_fields
+from elmo_tasks.tasks.reader import (
+    LABEL_NAMESPACE,
+    OpenSequenceLabelField,
+    TaskReader,
+    tagged_fields,
+)
 from elmo_tasks.tasks.tokenizer import FirstCharacters, Language
 
 Tag = Union[Annotated[str, expected_tag], Column]
+
+SCHEMES = "span_schemes"
+"""
+The vocabulary namespace of the schemes that encode the spans of the data; that of the
+training data is the first.
+"""
+
+
+class SpanTags(OpenSequenceLabelField):
+    """Tags in BIOUL, of a file with this scheme, which the vocabulary keeps."""
+
+    def __init__(
+        self, tags: Sequence[str], text: SequenceField, scheme: Scheme
+    ) -> None:
+        super().__init__(tags, text, label_namespace=LABEL_NAMESPACE)
+        self._scheme = scheme
+
+    @overrides
+    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
+        super().count_vocab_items(counter)
+        counter[SCHEMES].setdefault(
+            self._scheme.name, 1
+        )  # the first one stays the first
+
+
+def as_trained(tags: Sequence[str], vocab: Vocabulary) -> list[str]:
+    """
+    A model's tags in the scheme of its training data, legal ones; as they are if they
+    encode no spans.
+    """
+    if SCHEMES not in vocab.get_namespaces():  # which a look-up would add
+        return list(tags)
+    for name in vocab.get_token_to_index_vocabulary(SCHEMES):
+        if name in Scheme.__members__:
+            return Scheme[name].encode(spans_from_tags(tags), len(tags))
+    return list(tags)
 
 
 @DatasetReader.register("elmo_tasks_tagger")
@@ -32,7 +79,8 @@ class ColumnReader(TaskReader):
     - `word`: the number of the words' column; 0 is the first. Not for CoNLL-U.
     - `spans`: if true, the tags of a column encode spans in IOB1, BIO, BIOUL, BIOES or
       BMES, with or without types. The scheme is detected from the whole file,
-      regardless of `max_instances`. The tags become BIOUL. Not for CoNLL-U.
+      regardless of `max_instances`. The tags become BIOUL; predictions have those of the
+      training data's scheme. Not for CoNLL-U.
     - `comments`: if true, lines before a sentence that begin with `#` are comments; if
       false, they are tokens. If null, those that cannot be tokens are comments, and an
       ambiguous line is an error. Not for CoNLL-U.
@@ -89,21 +137,24 @@ class ColumnReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         file = str(file_path)
         sentences = list(self._sentences(file))
+        scheme = None
         if self.spans:  # to_bioul also reads mixed schemes
             tags_of_lines = [(line, tags) for _, tags, line in sentences]
-            detect_scheme(tags_of_lines, file=file)
+            scheme = detect_scheme(tags_of_lines, file=file)
         for words, tags, line in self.shard_iterable(sentences):
-            if self.spans:
+            if scheme is not None:
                 tags = to_bioul(tags)
-            yield self.text_to_instance(words, tags, file=file, line=line)
+            instance = self.text_to_instance(words, tags, file=file, line=line)
+            if scheme is not None:
+                instance.fields["tags"] = SpanTags(tags, instance["tokens"], scheme)
+            yield instance
 
     def _sentences(
         self, file: str
     ) -> Iterator[tuple[Sequence[str], Sequence[str], int]]:
-        """Words, tags, and the line of the first word, 0 if unknown."""
+        """Words, tags, and the line of the first word."""
         if isinstance(self._tag, str):
-            for tagged in read_tagged(file, tag=self._tag):
-                yield tagged.words, tagged.tags, 0
+            yield from read_tagged(file, tag=self._tag)
             return
         for sentence in read_columns(
             file, corpus_hint=self.corpus_hint, comments=self._comments

@@ -246,8 +246,8 @@ def score(
 ) -> dict[str, Any]:
     """
     The metrics of an archive on a file, or on a part of its units as `ShareDataLoader`
-    has it. They do not depend on the batches. The evaluator of its config writes the
-    predictions, if a file is given. Raises `InputError` if the config, with its
+    has it. They do not depend on the batches. The evaluator of its config, or else that
+    of its model, writes the predictions, if a file is given. Raises `InputError` if the config, with its
     overrides, has invalid values, or if nothing or everything is in the part.
     """
     config = archive.config.duplicate()
@@ -255,7 +255,8 @@ def score(
         require_valid_evaluation(config.as_dict(quiet=True))
     prepare_environment(config)
     device = next(archive.model.parameters()).device
-    options = config.pop("evaluation", None) or Params({})
+    default = getattr(archive.model, "default_evaluator", None)
+    options = config.pop("evaluation", None) or default or Params({})
     if isinstance(options, str):
         options = Params({"type": options})
     options["cuda_device"] = -1 if device.type == "cpu" else device.index

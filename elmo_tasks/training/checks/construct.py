@@ -12,7 +12,7 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 
@@ -63,14 +63,18 @@ def config_problems(
 
 
 def construction_problems(
-    config: Mapping[str, Any], *, is_complete: bool = True
+    config: Mapping[str, Any],
+    *,
+    is_complete: bool = True,
+    scores: Collection[str] = (),
 ) -> list[Problem]:
     """
     What keeps a resolved config from being constructed, or from a step on its first
     instances: the problems of the first part that fails. If there is none,
-    `regex_problems` of the model, and the `validation_metric` that one of our models
-    does not have. Unknown keys of a trainer, which AllenNLP ignores, are found in
-    addition. If files are missing (not `is_complete`), nothing is constructed.
+    `regex_problems` of the model, and those of its `validation_metric` and of the
+    `scores` of a table that one of our models does not have. Unknown keys of a trainer,
+    which AllenNLP ignores, are found in addition. If files are missing (not
+    `is_complete`), nothing is constructed.
 
     There is no problem where the sample cannot be judged, and the training finds it:
     data or a model that would be fetched; a model that is too large, or memory that
@@ -82,7 +86,7 @@ def construction_problems(
     found = top_level_problems(config) + invalid_regexes(config)
     found += unsafe_keys(config)
     if is_complete and not found:
-        found = _problems_of_construction(plain)
+        found = _problems_of_construction(plain, scores)
     return [*found, *_unknown_keys_of_trainer(plain.get("trainer"))]
 
 
@@ -109,7 +113,9 @@ def _unknown_keys_of_trainer(given: Any) -> Iterator[Problem]:
             yield unknown_key("trainer", key, cls, known)
 
 
-def _problems_of_construction(config: Mapping[str, Any]) -> list[Problem]:
+def _problems_of_construction(
+    config: Mapping[str, Any], scores: Collection[str]
+) -> list[Problem]:
     """
     Those of the smallest sample on which there are none. Problems of keys are the same
     on all.
@@ -132,7 +138,13 @@ def _problems_of_construction(config: Mapping[str, Any]) -> list[Problem]:
             break
     if problems or sample.model is None:
         return problems
-    return regex_problems(config, sample.model) + _unknown_metrics(config, sample)
+    problems = regex_problems(config, sample.model)
+    given = get(config, "trainer.validation_metric") or []
+    if isinstance(given, str):
+        given = [given]
+    path = "trainer.validation_metric"
+    problems += _unknown_metrics(path, given, sample, signs="+-")
+    return problems + _unknown_metrics("metric", scores, sample)
 
 
 def _try(sample: Sample) -> None:
@@ -170,26 +182,26 @@ def _is_judged(error: BaseException) -> bool:
     return packages <= JUDGED
 
 
-def _unknown_metrics(config: Mapping[str, Any], sample: Sample) -> list[Problem]:
+def _unknown_metrics(
+    path: str, given: Iterable[str], sample: Sample, *, signs: str = ""
+) -> list[Problem]:
     """
-    The scores of `validation_metric` that no validation has; other models may have some
-    of theirs only at times.
+    The scores, after one of the `signs`, that no validation has; other models may have
+    some of theirs only at times.
     """
-    given = get(config, "trainer.validation_metric")
     is_ours = type(sample.model).__module__.startswith("elmo_tasks.")
-    if given is None or not sample.metrics or not is_ours:
+    if not sample.metrics or not is_ours:
         return []
     known = sorted({"loss", *sample.metrics})
     problems = []
-    for name in [given] if isinstance(given, str) else given:
-        plain = name.lstrip("+-")
+    for name in given:
+        plain = name.lstrip(signs)
         parts = {part for one in known for part in one.split("-")}
         of_label = plain.split("-")  # such as f1-PER
         if len(of_label) > 1 and parts.intersection((of_label[0], of_label[-1])):
             continue
         if plain not in known:
             shown_names = ", ".join(one for one in known if "-" not in one)
-            path = "trainer.validation_metric"
             problems.append(Problem(path, f"one of {shown_names}", name))
     return problems
 

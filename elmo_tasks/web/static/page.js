@@ -340,7 +340,7 @@ function scoresOf(models) {
   return ["test", "validation"].map((data) => {
     const known = models.filter((model) => model.scores[data] != null);
     return known.length ? h("p.soft", `${metric} on all ${data} data: `, known.map(({ name, scores }, place) =>
-      [place ? ", " : "", h("bdi", name), " ", h("b", (100 * scores[data]).toFixed(1))])) : null;
+      [place ? ", " : "", h("bdi", name), " ", h("b", scores[data])])) : null;
   });
 }
 
