@@ -63,6 +63,10 @@ _PARAGRAPHS_HELP = (
     "how raw text marks paragraphs: one per line (line), or wrapped over several lines and separated by blank lines"
     " (blank); default: detected for each file"
 )
+_FOR_MODEL_HELP = (
+    "the language model that the text is for, to tune or to measure it: typographic marks that its vocabulary lacks are"
+    " written as plain ones, such as ' for ’ (default: marks stay as they are)"
+)
 _PARAGRAPHS = {
     LINE: "each line is a paragraph (--paragraphs line)",
     BLANK: "lines are wrapped, and blank lines end paragraphs (--paragraphs blank)",
@@ -136,6 +140,8 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         help="number of processes (default: 1)",
     )
     add("--paragraphs", choices=(LINE, BLANK), help=_PARAGRAPHS_HELP)
+    add("--model", type=location, metavar="MODEL", help=_FOR_MODEL_HELP)
+    add_download_limit(parser)
 
 
 def _prepare(args: argparse.Namespace) -> None:
@@ -143,7 +149,7 @@ def _prepare(args: argparse.Namespace) -> None:
     from elmo_tasks.pretraining.text.splits import SPLITS
     from elmo_tasks.system.terminal import terminal_bar
 
-    names = ("language", "paragraphs", "text_field", "heldout", "workers")
+    names = ("language", "paragraphs", "text_field", "heldout", "workers", "model")
     options = {name: getattr(args, name) for name in names}
     try:
         with terminal_bar(desc="files") as bar:

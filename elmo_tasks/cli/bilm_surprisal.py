@@ -8,10 +8,11 @@ from elmo_tasks.settings import choices
 
 DESCRIPTION = (
     "Write a table with the surprisal of each word in bits, forward (given the words before it) and backward (given"
-    " those after it), one row per word, separated by tabs. The columns are file, line, position, word, forward,"
-    " backward and oov, which is 1 for a word outside the vocabulary: its surprisal is that of `<UNK>`. Each sentence"
-    " has two more rows: `<S>` at position 0 with the backward surprisal of its beginning, and `</S>` with the forward"
-    " surprisal of its end. The sums over all rows are those of `bilm perplexity`, which is printed at the end."
+    " those after it), one row per word, separated by tabs. The columns are file, line, row (counted from 0), position,"
+    " word, forward, backward and oov, which is 1 for a word outside the vocabulary: its surprisal is that of `<UNK>`."
+    " Each sentence has two more rows: `<S>` at position 0 with the backward surprisal of its beginning, and `</S>`"
+    " with the forward surprisal of its end. The sums over all rows are those of `bilm perplexity`, which is printed at"
+    " the end. Typographic marks that the vocabulary lacks are read as plain ones, such as ’ as '."
 )
 
 _STATE_HELP = (
@@ -72,7 +73,10 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
         required=True,
         help="table of the words to write",
     )
-    sums = "also write a table with one row per sentence: its words, those outside the vocabulary, and its sums"
+    sums = (
+        "also write a table with one row per sentence, or per row of a table: its words, those outside the"
+        " vocabulary, and its sums"
+    )
     add("--sentences", type=location, metavar="OUT", help=sums)
     add("--column", metavar="NAME", help=_COLUMN_HELP)
     add("--keep", metavar="NAMES", help=_KEEP_HELP)

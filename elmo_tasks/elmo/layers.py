@@ -3,6 +3,7 @@ The frozen layers of any source, on a device, from a cache if there is one: all 
 others know of a source.
 """
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -18,6 +19,8 @@ from elmo_tasks.elmo.models.files import ModelFiles, files_of
 from elmo_tasks.elmo.models.record import trained_files
 from elmo_tasks.elmo.sources.types import SOURCES, LayerSource, SourceSettings
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.marks import Folding, Marks
+from elmo_tasks.formats.text.text_files import open_text
 
 NO_CACHE = CacheSettings()
 
@@ -178,10 +181,26 @@ class Layers(nn.Module):
     def of_words(self, sentences: list[list[str]]) -> LayerOutput:
         """
         The layers [L+1, B, T, D] and the mask [B, T] of sentences, lists of words.
+
+        Typographic marks are read as plain ones if a vocabulary beside the files of a
+        biLM lacks them; a warning says so once, after a batch with marks.
         """
+        if any(not word.isascii() for sentence in sentences for word in sentence):
+            with self._folding.reading():
+                sentences = [self._folding(sentence) for sentence in sentences]
         ids = batch_to_ids(sentences, longest=MOST_CHARACTERS)  # [B, T, C]
         output: LayerOutput = self(ids.to(self.device))
         return output
+
+    @cached_property
+    def _folding(self) -> Folding:
+        words: list[str] = []
+        vocabulary = None
+        if self.files is not None:
+            vocabulary = self.files.vocabulary
+        if vocabulary is not None:
+            words = [word for _, word in open_text(vocabulary)]
+        return Folding(Marks(words))
 
     def train(self, mode: bool = True) -> Self:
         """

@@ -6,6 +6,7 @@ from typing import Any
 
 from elmo_tasks.elmo.batching import Line
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.text.marks import FoldedSplit, Folding
 from elmo_tasks.formats.text.raw_text import (
     BlankWarning,
     Split,
@@ -117,11 +118,18 @@ class Splitter:
 
     - `advice`: ends the warning about raw text that is split at white space.
     - `call`: what a warning calls the method that takes sentences.
+    - `folding`: tokenizers split texts as if their marks were plain.
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, *, advice: str = _ADVICE, call: str = "elmo.embed"
+        self,
+        tokenizer: Tokenizer,
+        *,
+        advice: str = _ADVICE,
+        call: str = "elmo.embed",
+        folding: Folding | None = None,
     ) -> None:
+        self._folding = folding
         self._advice = advice
         self._call = call
         self._opened: dict[str, tuple[Split, str]] = {}
@@ -138,10 +146,16 @@ class Splitter:
         if tokenizer is None:
             return self._default
         if not isinstance(tokenizer, str):
-            return open_tokenizer(tokenizer, advice=self._advice)
+            return self._open(tokenizer)
         if tokenizer not in self._opened:
-            self._opened[tokenizer] = open_tokenizer(tokenizer, advice=self._advice)
+            self._opened[tokenizer] = self._open(tokenizer)
         return self._opened[tokenizer]
+
+    def _open(self, tokenizer: Tokenizer) -> tuple[Split, str]:
+        split, name = open_tokenizer(tokenizer, advice=self._advice)
+        if self._folding is not None:
+            split = FoldedSplit(split, self._folding)
+        return split, name
 
     def words(
         self, sentences: Sentences, tokenizer: Tokenizer | None

@@ -6,6 +6,7 @@ Words -> ids of the softmax: the targets of pre-training, in the official format
 import logging
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 from elmo_tasks.bilm.characters import (
@@ -14,6 +15,7 @@ from elmo_tasks.bilm.characters import (
     MAX_CHARACTERS,
 )
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.marks import Marks
 from elmo_tasks.formats.text.text_files import MARK, open_text
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.system.files import write_text
@@ -60,6 +62,11 @@ class WordVocabulary:
     def id(self, word: str) -> int:
         """The word's id, 2 (`<UNK>`) for an unknown word. Case matters."""
         return self.ids.get(word, UNKNOWN)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The typographic marks that the words lack."""
+        return Marks(self.words)
 
     @classmethod
     @checked

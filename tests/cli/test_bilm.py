@@ -86,6 +86,7 @@ def test_surprisal(
         assert header == [
             "file",
             "line",
+            "row",
             "position",
             "word",
             "forward",
@@ -93,35 +94,35 @@ def test_surprisal(
             "oov",
         ]
         assert {row[0] for row in rows} == {str(text)}
-        assert [row[1:4] + row[6:] for row in rows] == [
-            ["1", "0", "<S>", "0"],
-            ["1", "1", "the", "0"],
-            ["1", "2", "cook", "0"],
-            ["1", "3", "bakes", "0"],
-            ["1", "4", ".", "0"],
-            ["1", "5", "</S>", "0"],
-            ["3", "0", "<S>", "0"],
-            ["3", "1", "the", "0"],
-            ["3", "2", "sailor", "1"],
-            ["3", "3", "bakes", "0"],
-            ["3", "4", ".", "0"],
-            ["3", "5", "</S>", "0"],
+        assert [row[1:5] + row[7:] for row in rows] == [
+            ["1", "0", "0", "<S>", "0"],
+            ["1", "0", "1", "the", "0"],
+            ["1", "0", "2", "cook", "0"],
+            ["1", "0", "3", "bakes", "0"],
+            ["1", "0", "4", ".", "0"],
+            ["1", "0", "5", "</S>", "0"],
+            ["3", "2", "0", "<S>", "0"],
+            ["3", "2", "1", "the", "0"],
+            ["3", "2", "2", "sailor", "1"],
+            ["3", "2", "3", "bakes", "0"],
+            ["3", "2", "4", ".", "0"],
+            ["3", "2", "5", "</S>", "0"],
         ]
-        forward = [float(row[4]) for row in rows if row[4]]
-        backward = [float(row[5]) for row in rows if row[5]]
+        forward = [float(row[5]) for row in rows if row[5]]
+        backward = [float(row[6]) for row in rows if row[6]]
         assert len(forward) == len(backward) == 10
         *_, line = expected.splitlines()
         perplexities = [float(cell) for cell in line.split()[2:4]]
         found = [2 ** (sum(bits) / 10) for bits in (forward, backward)]
         assert found == pytest.approx(perplexities, abs=5e-4)
         header, *rows = rows_of(sums)
-        assert header == ["file", "line", "words", "oov", "forward", "backward"]
-        assert [row[:4] for row in rows] == [
-            [str(text), "1", "4", "0"],
-            [str(text), "3", "4", "1"],
+        assert header == ["file", "line", "row", "words", "oov", "forward", "backward"]
+        assert [row[:5] for row in rows] == [
+            [str(text), "1", "0", "4", "0"],
+            [str(text), "3", "2", "4", "1"],
         ]
-        assert sum([float(row[4]) for row in rows]) == pytest.approx(sum(forward))
-        assert sum([float(row[5]) for row in rows]) == pytest.approx(sum(backward))
+        assert sum([float(row[5]) for row in rows]) == pytest.approx(sum(forward))
+        assert sum([float(row[6]) for row in rows]) == pytest.approx(sum(backward))
 
 
 def test_surprisal_of_several_files(
@@ -134,7 +135,7 @@ def test_surprisal_of_several_files(
     bilm("surprisal", text, other, "--model", run, "--output", out, "--state", "carry")
     _, *rows = rows_of(out)
     assert [row[0] for row in rows] == [str(text)] * 12 + [str(other)] * 6
-    assert [row[4:] for row in rows[:6]] == [row[4:] for row in rows[12:]]
+    assert [row[5:] for row in rows[:6]] == [row[5:] for row in rows[12:]]
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[2:]] == [str(text), str(other), "all"]
 
@@ -143,7 +144,7 @@ def test_surprisal_of_raw_text(run: Path, text: Path, tmp_path: Path) -> None:
     text.write_text("the cook bakes.\n")
     options = ("--tokenizer", "basic", "--precision", "bfloat16")
     bilm("surprisal", text, "--model", run, "--output", tmp_path / "out.tsv", *options)
-    words = [row[3] for row in rows_of(tmp_path / "out.tsv")]
+    words = [row[4] for row in rows_of(tmp_path / "out.tsv")]
     assert words == ["word", "<S>", "the", "cook", "bakes", ".", "</S>"]
 
 
@@ -237,12 +238,12 @@ def test_odd_names_of_files_and_groups(
     bilm("surprisal", file, "--model", run, "--output", out)
     name = f"{tmp_path}/{repr(odd)[1:-1]}"
     _, *rows = rows_of(out)
-    assert [(len(row), row[0]) for row in rows] == [(7, name)] * 6
+    assert [(len(row), row[0]) for row in rows] == [(8, name)] * 6
     file.write_text(json.dumps({**PAIRS[0], "UID": odd}))
     capsys.readouterr()
     bilm("score", "--pairs", file, "--model", run, "--output", out, "--force")
     _, row = rows_of(out)
-    assert row[:3] == [name, "1", repr(odd)[1:-1]]
+    assert row[:4] == [name, "1", "0", repr(odd)[1:-1]]
     assert len(capsys.readouterr().out.splitlines()) == 4
 
 
@@ -263,9 +264,9 @@ def test_score(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     tie = "1    50.00    5.46 - 94.54    50.00    5.46 - 94.54    50.00    5.46 - 94.54"
     assert lines[1].split() == [*tie.split(), "1", "0.00", "b"]
     _, *rows = rows_of(out)
-    assert [row[:4] for row in rows] == [
-        [str(file), "1", "a", "1"],
-        [str(file), "2", "b", "0"],
+    assert [row[:5] for row in rows] == [
+        [str(file), "1", "0", "a", "1"],
+        [str(file), "2", "1", "b", "0"],
     ]
     good = tmp_path / "good.txt"
     good.write_text("the cook bakes .\nthe sailor .\n")
@@ -273,7 +274,7 @@ def test_score(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     words = ("--output", tmp_path / "words.tsv")
     bilm("surprisal", good, "--model", run, *words, "--sentences", sums)
     _, first_row, second_row = rows_of(sums)
-    assert rows[0][4:] == [first_row[4], second_row[4], first_row[5], second_row[5]]
+    assert rows[0][5:] == [first_row[5], second_row[5], first_row[6], second_row[6]]
     file.write_text(json.dumps(PAIRS[0]) + "\nnothing\n")
     with pytest.raises(InputError, match="pairs.jsonl:2: expected a JSON object"):
         bilm("score", "--pairs", file, "--model", run, "--output", out, "--force")

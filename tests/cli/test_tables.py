@@ -6,6 +6,7 @@ columns that `bilm surprisal` keeps; regions.
 import csv
 import json
 import logging
+from functools import partial
 from pathlib import Path
 
 import pandas
@@ -145,18 +146,82 @@ def test_surprisal(folder: Path, tmp_path: Path, kind: str) -> None:
     kept = [("1", "a")] * 10 + [("2", r"b\tc")] * 8
     assert [(row["item"], row["condition"]) for row in rows] == kept
     rows = rows_of(tmp_path / "b")
-    assert [(row["words"], row["item"], row["condition"]) for row in rows] == [
-        ("8", "1", "a"),
-        ("6", "2", r"b\tc"),
+    keys = ("row", "words", "item", "condition")
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        ("0", "8", "1", "a"),
+        ("1", "6", "2", r"b\tc"),
+        ("2", "0", "3", ""),
     ]
+    assert (rows[2]["forward"], rows[2]["backward"]) == ("0.000000", "0.000000")
 
 
-def test_lines_of_surprisal_are_those_of_the_file(folder: Path, tmp_path: Path) -> None:
+ROWS = ["the cook bakes", "", "the\n\ncook", "the cook bakes", ' "the" ', "the", " "]
+"""Equal ones, an empty one, one of several lines."""
+
+READERS = {
+    ".csv": pandas.read_csv,
+    ".tsv": partial(pandas.read_csv, sep="\t"),
+    ".jsonl": partial(pandas.read_json, lines=True),
+    ".parquet": pandas.read_parquet,
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("state", ["reset", "carry"])
+def test_rows_are_those_of_pandas(
+    folder: Path, tmp_path: Path, kind: str, state: str
+) -> None:
+    """Also behind blank lines; grouped by them, equal keys stay apart."""
+    frame = pandas.DataFrame({"id": 1, "t": ROWS})
+    file = tmp_path / f"x{kind}"
+    if kind == ".parquet":
+        frame.to_parquet(file)
+    elif kind == ".jsonl":
+        frame.to_json(file, orient="records", lines=True)
+        file.write_text(file.read_text().replace("\n", "\n\n", 2))
+    else:
+        frame.to_csv(file, index=False, sep="," if kind == ".csv" else "\t")
+        head, first, rest = file.read_text().split("\n", 2)
+        file.write_text("\n".join([head, "", first, "", "  ", rest]))
+    words, sums = tmp_path / "words.tsv", tmp_path / "sums.tsv"
+    options = ("--column", "t", "--keep", "id", "--model", folder / "run")
+    outputs = ("--output", words, "--sentences", sums, "--state", state)
+    elmo_tasks("bilm", "surprisal", file, *options, *outputs)
+    read = READERS[kind](file)
+    found = pandas.read_csv(sums, sep="\t", quoting=csv.QUOTE_NONE)
+    assert list(found["row"]) == list(read.index) == list(range(len(ROWS)))
+    texts = read["t"].fillna("").str.split()
+    assert list(found["words"]) == list(texts.str.len())
+    table = pandas.read_csv(words, sep="\t", quoting=csv.QUOTE_NONE)
+    by_row = table.groupby(["row", "id"])["forward"].sum()
+    for (row, _), total in by_row.items():
+        assert total == pytest.approx(found["forward"][row], abs=1e-4)
+        assert len(table[table["row"] == row]) == found["words"][row] + 2
+    if state == "reset":
+        assert by_row[0, 1] == pytest.approx(by_row[3, 1])
+
+
+def test_a_table_of_empty_texts(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
-    file.write_text('t\n"the\ncook"\nthe\n')
+    file.write_text('id,t\n1,""\n2,\n')
+    out = tmp_path / "out"
+    options = ("--column", "t", "--model", folder / "run", "--output", out)
+    with pytest.raises(InputError, match="x.csv: no sentence in this file"):
+        elmo_tasks("bilm", "surprisal", file, *options)
+    assert not out.exists()
+
+
+def test_a_blank_line_in_a_table_of_one_column(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text('t\n"the\ncook"\n   \nthe\n')
     options = ("--column", "t", "--model", folder / "run", "--output", tmp_path / "out")
     elmo_tasks("bilm", "surprisal", file, *options)
-    assert [row["line"] for row in rows_of(tmp_path / "out")] == ["2"] * 4 + ["4"] * 3
+    rows = rows_of(tmp_path / "out")
+    assert [(row["line"], row["row"]) for row in rows] == [
+        *[("2", "0")] * 4,
+        *[("5", "1")] * 3,
+    ]
+    assert len(pandas.read_csv(file)) == 2
 
 
 @pytest.mark.parametrize(
@@ -237,6 +302,10 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,item"),
             "--keep: expected each name once",
+        ),
+        (
+            ("bilm", "surprisal", table, *run, *column, "--keep", "row"),
+            "--keep: expected other names than those of the table's own columns",
         ),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,,a"),

@@ -43,8 +43,8 @@ def test_pairs_of_blimp_and_others(tmp_path: Path) -> None:
     )
     assert list(read_pairs([file], str.split)) == [
         Pair(["A", "b", "."], ["A", "c", "."], "x", str(file), 1),
-        Pair(["New York", "is"], ["b", "c"], "7", str(file), 2),
-        Pair(["a"], ["b"], "", str(file), 3),
+        Pair(["New York", "is"], ["b", "c"], "7", str(file), 2, 1),
+        Pair(["a"], ["b"], "", str(file), 3, 2),
     ]
     groups = [pair.group for pair in read_pairs([file], str.split, group="field")]
     assert groups == ["y", "z", ""]

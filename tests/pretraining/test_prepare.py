@@ -474,6 +474,7 @@ def test_the_settings_of_a_call(inputs: list[str], tmp_path: Path) -> None:
         "paragraphs": None,
         "text_field": "text",
         "heldout": 100,
+        "marks": None,
         "files": 2,
         "names_sha256": hashlib.sha256(b"a.txt\0b.txt").hexdigest(),
     }

@@ -10,9 +10,8 @@ from elmo_tasks.cli.running.surprisal_tables import (
     bits,
     check_outputs,
     input_files,
-    open_split,
+    open_surprisal,
     open_table,
-    open_trained,
     path_of,
     write_row,
 )
@@ -25,7 +24,6 @@ from elmo_tasks.pretraining.scores.minimal_pairs import (
     read_pairs,
     score_pairs,
 )
-from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 from elmo_tasks.system.terminal import terminal_bar
 
 _INTERVAL = "95 % interval"
@@ -36,6 +34,7 @@ _HEADER = (
 _COLUMNS = (
     "file",
     "line",
+    "row",
     "group",
     "oov",
     "good_forward",
@@ -50,9 +49,7 @@ def print_accuracies(args: argparse.Namespace) -> None:
     names = [path_of(name) for name in input_files(args.pairs)]
     outputs = [] if args.output is None else [args.output]
     check_outputs(outputs, names, args.model, force=args.force)
-    split = open_split(args)
-    trained = open_trained(args)
-    surprisal = WordSurprisal(trained.model, trained.vocabulary)
+    trained, surprisal = open_surprisal(args)
     counts = GroupCounts()
     with ExitStack() as opened:
         table = None
@@ -60,7 +57,7 @@ def print_accuracies(args: argparse.Namespace) -> None:
             table = open_table(opened, args.output)
             write_row(table, *_COLUMNS)
         bar = opened.enter_context(terminal_bar(unit=" pairs", leave=False))
-        pairs = read_pairs(names, split, group=args.group)
+        pairs = read_pairs(names, surprisal.split, group=args.group)
         for scored in score_pairs(surprisal, pairs):
             counts.add(scored)
             if table is not None:
@@ -96,6 +93,7 @@ def _write_pair(table: TextIO, scored: ScoredPair) -> None:
         table,
         pair.file,
         pair.line,
+        pair.row,
         pair.group,
         int(scored.has_unknown),
         bits(good.forward_sum),

@@ -26,7 +26,7 @@ from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import Split, open_tokenizer
 from elmo_tasks.formats.text.regions import words_of_regions
 from elmo_tasks.formats.text.tables import Row, read_texts, require_text
-from elmo_tasks.formats.text.text_files import not_empty, open_text
+from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.option_values import StartState
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
 from elmo_tasks.pretraining.scores.perplexity import Perplexity
@@ -42,9 +42,10 @@ from elmo_tasks.system.terminal import terminal_bar
 
 _ADVICE = "--tokenizer basic splits raw text"
 
-_COLUMNS = ("file", "line", "position", "word", "forward", "backward", "oov")
+_PLACE = ("file", "line", "row")
+_COLUMNS = (*_PLACE, "position", "word", "forward", "backward", "oov")
 _REGION = "region"
-_SUMS = ("file", "line", "words", "oov", "forward", "backward")
+_SUMS = (*_PLACE, "words", "oov", "forward", "backward")
 
 
 def write_tables(args: argparse.Namespace) -> None:
@@ -53,30 +54,30 @@ def write_tables(args: argparse.Namespace) -> None:
     kept = _kept_columns(args)
     for name in names:
         if name != STANDARD_INPUT:
-            next(_sentences(args, name, kept, str.split))
+            any(one.words for one in _sentences(args, name, kept, str.split))
     outputs = [args.output]
     if args.sentences is not None:
         outputs.append(args.sentences)
     check_outputs(outputs, names, args.model, force=args.force)
-    split = open_split(args)
-    trained = open_trained(args)
-    surprisal = WordSurprisal(trained.model, trained.vocabulary)
+    trained, surprisal = open_surprisal(args)
     print(weights_line(trained))
     total = Perplexity()
     reports = []
     with ExitStack() as opened:
         files = [open_table(opened, file) for file in outputs]
         tables = Tables(kept, args.regions is not None, *files)
+        opened.enter_context(surprisal.folding.reading())
         bar = opened.enter_context(terminal_bar(unit=" sentences", leave=False))
         for name in names:
             counts = Perplexity()
-            sentences = _sentences(args, name, kept, split)
+            sentences = _sentences(args, name, kept, surprisal.split)
             for sentence, one in _surprisals(surprisal, sentences, args.state):
                 tables.write(name, sentence, one)
-                sums = _counted(one)
-                counts.add(*sums)
-                total.add(*sums)
                 bar.update()
+                if one.words:
+                    sums = _counted(one)
+                    counts.add(*sums)
+                    total.add(*sums)
             reports.append((name, counts.report()))
     print(HEADER)
     if len(names) > 1:
@@ -126,24 +127,19 @@ def path_of(name: str) -> str:
     return name
 
 
-def open_split(args: argparse.Namespace) -> Split:
-    """The tokenizer."""
+def open_surprisal(args: argparse.Namespace) -> tuple[TrainedModel, WordSurprisal]:
+    """The language model of the options, for measuring, and their tokenizer."""
     split, _ = open_tokenizer(args.tokenizer, advice=_ADVICE)
-    return split
-
-
-def open_trained(args: argparse.Namespace) -> TrainedModel:
-    """The language model of the options, for measuring."""
     device = opened_device(args.device)
-    return packed(load_trained(args.model), args.precision, device)
+    trained = packed(load_trained(args.model), args.precision, device)
+    return trained, WordSurprisal(trained.model, trained.vocabulary, tokenizer=split)
 
 
 class _Sentence(NamedTuple):
-    """A sentence of a file, the cells to keep, and the region of each word."""
+    """A row with its words, and the region of each."""
 
-    line: int
+    row: Row
     words: list[str]
-    kept: tuple[str, ...]
     regions: list[int]  # empty without `--regions`
 
 
@@ -174,21 +170,22 @@ def _sentences(
     args: argparse.Namespace, name: str, kept: Sequence[str], split: Split
 ) -> Iterator[_Sentence]:
     """
-    The sentences of a file that have a word. Raises `InputError` if there is none.
+    The rows of a table, and the lines of a text that have a word. Raises `InputError`
+    if no sentence of the file has one.
     """
-
-    def with_words() -> Iterator[_Sentence]:
-        has_regions = args.regions is None
-        for row in _rows(args, path_of(name), kept):
-            sentence = _sentence(row, args.regions, split, name)
-            has_regions = has_regions or _has_mark(row.text, args.regions)
-            if sentence.words:
-                yield sentence
-        if not has_regions:
-            problem = f"--regions: expected {args.regions!r} in a sentence, got none"
-            raise InputError(problem, file=name)
-
-    return not_empty(with_words(), "no sentence in this file", name)
+    has_words = False
+    has_regions = args.regions is None
+    for row in _rows(args, path_of(name), kept):
+        sentence = _sentence(row, args.regions, split, name)
+        has_words = has_words or bool(sentence.words)
+        has_regions = has_regions or _has_mark(row.text, args.regions)
+        if sentence.words or args.column is not None:
+            yield sentence
+    if not has_words:
+        raise InputError("no sentence in this file", file=name)
+    if not has_regions:
+        problem = f"--regions: expected {args.regions!r} in a sentence, got none"
+        raise InputError(problem, file=name)
 
 
 def _rows(args: argparse.Namespace, file: str, kept: Sequence[str]) -> Iterator[Row]:
@@ -198,7 +195,7 @@ def _rows(args: argparse.Namespace, file: str, kept: Sequence[str]) -> Iterator[
         return
     require_text(file, hint="--column NAME reads a column of a table")
     for line, text in open_text(file):
-        yield Row(line, text, ())
+        yield Row(line, text, (), line - 1)
 
 
 def _sentence(row: Row, mark: str | None, split: Split, name: str) -> _Sentence:
@@ -215,7 +212,7 @@ def _sentence(row: Row, mark: str | None, split: Split, name: str) -> _Sentence:
                 problem = f"expected words without blanks, got {shown(word)}"
                 hint = "--regions '|' reads a list of regions"
                 raise InputError(problem, file=name, line=row.line, hint=hint)
-    return _Sentence(row.line, words, row.kept, regions)
+    return _Sentence(row, words, regions)
 
 
 def _has_mark(text: str | list[str], mark: str) -> bool:
@@ -278,6 +275,24 @@ class Tables:
             write_row(sentences, *_SUMS, *kept)
 
     def write(self, file: str, sentence: _Sentence, one: SentenceSurprisal) -> None:
+        row = sentence.row
+        place = (file, row.line, row.number)
+        if one.words:
+            self._write_words(place, sentence, one)
+        if self._sentences is not None:
+            write_row(
+                self._sentences,
+                *place,
+                len(one.words),
+                sum(one.is_unknown),
+                bits(one.forward_sum),
+                bits(one.backward_sum),
+                *row.kept,
+            )
+
+    def _write_words(
+        self, place: tuple[object, ...], sentence: _Sentence, one: SentenceSurprisal
+    ) -> None:
         rows: list[list[object]] = []
         rows.append([BEGIN_OF_SENTENCE, "", bits(one.begin), 0])
         columns = zip(one.words, one.forward, one.backward, one.is_unknown, strict=True)
@@ -287,20 +302,8 @@ class Tables:
         if self._with_regions:
             for row, region in zip(rows, ["", *sentence.regions, ""], strict=True):
                 row.append(region)
-        line, kept = sentence.line, sentence.kept
         for position, row in enumerate(rows):
-            write_row(self._words, file, line, position, *row, *kept)
-        if self._sentences is not None:
-            write_row(
-                self._sentences,
-                file,
-                line,
-                len(one.words),
-                sum(one.is_unknown),
-                bits(one.forward_sum),
-                bits(one.backward_sum),
-                *kept,
-            )
+            write_row(self._words, *place, position, *row, *sentence.row.kept)
 
 
 def bits(value: float) -> str:

@@ -65,7 +65,7 @@ from elmo_tasks.formats.fetching.fetch import (
 from elmo_tasks.formats.fetching.published import BUNDLED, published
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.resources import embedded_bilm
-from elmo_tasks.system.run_names import CARD_FILE, CONFIG
+from elmo_tasks.system.run_names import CARD_FILE, CONFIG, VOCABULARY_FILE
 
 _ONE_FILE = re.compile(r"\.(json|hdf5|h5|safetensors)$", re.IGNORECASE)
 """The end of the name of one file of a model."""
@@ -163,6 +163,14 @@ class ModelFiles:
     def weight_file(self) -> File:
         """The weights; of a model of one folder, this one."""
         return self.files[self._keys()[-1]]
+
+    @property
+    def vocabulary(self) -> Path | None:
+        """The vocabulary beside a biLM, which tells the marks that it has never seen."""
+        if self.kind != BILM:
+            return None
+        path = self.weight_file.path.parent / VOCABULARY_FILE
+        return path if path.is_file() else None
 
     def _keys(self) -> list[str]:
         return [key for key in FILE_KEYS if key in self.files]
@@ -352,7 +360,8 @@ def _hub_folder(text: str, kind: str | None, *, offline: bool) -> tuple[Path, st
     kind = kind or the_kind(names, config, text)
     patterns = patterns_read(names)
     if kind == BILM:
-        patterns = (*files_among(names, config, text).values(), CARD_FILE)
+        read = files_among(names, config, text).values()
+        patterns = (*read, CARD_FILE, VOCABULARY_FILE)
     return hub_model(text, patterns, offline=offline), kind
 
 

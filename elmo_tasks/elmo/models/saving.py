@@ -26,6 +26,7 @@ from elmo_tasks.system.run_names import (
     CONFIG,
     META,
     SAFETENSORS_FILE,
+    VOCABULARY_FILE,
     WEIGHT_FILE,
 )
 
@@ -77,6 +78,8 @@ def save_model(
             layers.opened_files().copy_to(aside)
         else:
             _write_bilm(_exact_bilm(layers), aside, converted)
+        if layers.files is not None and layers.files.vocabulary is not None:
+            shutil.copy(layers.files.vocabulary, aside / VOCABULARY_FILE)
         if keeps_card(layers, folder, about):
             return
         card = own_card(layers.files)

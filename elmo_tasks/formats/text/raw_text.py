@@ -411,8 +411,9 @@ def end_of_text(split: Split) -> None:
     Call this after the last text, so the warning about raw text also comes if there was
     only one sentence.
     """
-    if isinstance(split, SplitAtBlanks | JsonLines):
-        split.end_of_text()
+    end = getattr(split, "end_of_text", None)
+    if end is not None:
+        end()
 
 
 class _LinearTokenizer:

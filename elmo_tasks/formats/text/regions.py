@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.marks import FoldedSplit, Marks, Placed
 from elmo_tasks.formats.text.raw_text import Split
 
 
@@ -36,16 +37,20 @@ def words_of_regions(
     for region in regions:
         end += 1 + len(region)
         ends.append(end)
-    words = split(sentence)
+    words = []
     numbers = []
-    end = 0
-    for word in words:
-        start = sentence.find(word, end)
+    for word, start, end in _placed(sentence, split):
         if start < 0:
             raise InputError(f"expected words of the text, got {word!r}")
-        end = start + len(word)
+        words.append(word)
         index = bisect_right(ends, start)
         if end > ends[index]:
             raise InputError(f"expected words inside of a region, got {word!r}")
         numbers.append(index + 1)
     return words, numbers
+
+
+def _placed(sentence: str, split: Split) -> list[Placed]:
+    if isinstance(split, FoldedSplit):
+        return split.placed(sentence)
+    return Marks().placed(sentence, split)

@@ -29,11 +29,15 @@ _LONGEST_CELL = 10**7
 
 
 class Row(NamedTuple):
-    """A text of a table, or a list of words, with its line and the cells to keep."""
+    """
+    A text of a table, or a list of words, with its line, the cells to keep, and the
+    number of the row, from 0 as in a data frame.
+    """
 
     line: int
     text: str | list[str]
     kept: tuple[str, ...]
+    number: int
 
 
 def table_kind(file: str | Path) -> str | None:
@@ -78,12 +82,13 @@ def read_texts(
     two of them, a row of CSV has another number of cells than the header, or a value is
     something else.
     """
-    for line, (text, *others) in _read_cells(file, [column, *kept]):
+    rows = _read_cells(file, [column, *kept])
+    for number, (line, (text, *others)) in enumerate(rows):
         cells = []
         try:
             for value, name in zip(others, kept, strict=True):
                 cells.append(_cell(value, name))
-            yield Row(line, _text(text, column), tuple(cells))
+            yield Row(line, _text(text, column), tuple(cells), number)
         except InputError as error:
             raise InputError(str(error), file=file, line=line) from None
 
@@ -159,7 +164,10 @@ def _read_csv(
 
 
 def _csv_rows(file: str | Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Each row that is not blank, with the line on which it begins."""
+    """
+    Each row with the line on which it begins. Blank lines are no rows, also with blanks
+    in them, as in pandas and R.
+    """
     csv.field_size_limit(_LONGEST_CELL)
     lines = (f"{text}\n" for _, text in open_text(file, longest=None))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -176,7 +184,7 @@ def _csv_rows(file: str | Path, delimiter: str) -> Iterator[tuple[int, list[str]
             ) from None
         if row is None:
             return
-        if row:
+        if len(row) > 1 or (row and not row[0].isspace()):
             yield line, row
 
 

@@ -15,6 +15,7 @@ from overrides import overrides
 from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
+from elmo_tasks.formats.text.marks import Marks
 from elmo_tasks.pretraining.export import write_exported
 from elmo_tasks.pretraining.scores.perplexity import perplexity
 from elmo_tasks.settings import Count, PathLike, Size, checked
@@ -230,9 +231,10 @@ class Tuning(TrainerCallback):
 
 
 def _measure(trainer: Any) -> float:
-    """The perplexity of the whole validation text."""
+    """The perplexity of the whole validation text, whose marks stay as in training."""
     model = trainer.model
     files = trainer._validation_data_loader.files
-    reports = list(perplexity(model.language_model, model.vocab.to_words(), files))
+    vocabulary = model.vocab.to_words()
+    reports = list(perplexity(model.language_model, vocabulary, files, marks=Marks()))
     _, report = reports[-1]  # over all files, if there are several
     return report.geometric

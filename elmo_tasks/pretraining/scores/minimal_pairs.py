@@ -36,6 +36,7 @@ class Pair(NamedTuple):
     group: str = ""
     file: str = ""
     line: int = 0
+    row: int = 0  # its number among the pairs of the file
 
 
 class ScoredPair(NamedTuple):
@@ -97,12 +98,13 @@ def read_pairs(
     """
     for file in files:
         lines = not_empty(_lines(file), "expected pairs of sentences, got none", file)
-        for number, line in lines:
+        for row, (number, line) in enumerate(lines):
             value = parse_json(line, "a JSON object", file=file, line=number)
             try:
-                yield _pair(value, split, group)._replace(file=str(file), line=number)
+                pair = _pair(value, split, group)
             except InputError as error:
                 raise InputError(str(error), file=file, line=number) from None
+            yield pair._replace(file=str(file), line=number, row=row)
     end_of_text(split)
 
 

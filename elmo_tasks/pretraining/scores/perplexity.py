@@ -10,6 +10,7 @@ import torch
 
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.marks import Folding, Marks
 from elmo_tasks.option_values import PERPLEXITY_ROWS, RESET, StartState
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.scores.sentence_losses import (
@@ -153,6 +154,7 @@ def perplexity(
     rows: Size = PERPLEXITY_ROWS,
     unroll: Size | None = None,
     max_tokens: Size | None = None,
+    marks: Marks | None = None,
     progress: Callable[[], object] | None = None,
 ) -> Iterator[tuple[str, PerplexityReport]]:
     """
@@ -165,6 +167,9 @@ def perplexity(
     number changes nothing but rounding. With `reset`, each sentence starts from zero
     states, and both numbers do not matter.
 
+    Typographic `marks`, by default those that the vocabulary lacks, are read as plain
+    ones; a warning says so at the end.
+
     The model is set to evaluation mode. `progress` is called after each batch, with
     `reset` after each sentence. Raises `InputError` if a file is unreadable or has no
     sentence.
@@ -173,22 +178,25 @@ def perplexity(
     paths = [Path(file) for file in files]
     check_text(paths)
     total = Perplexity()
-    for path in paths:
-        counts = Perplexity()
-        for sums in _sums_of(
-            model,
-            vocabulary,
-            path,
-            state=state,
-            rows=rows,
-            unroll=unroll,
-            max_tokens=max_tokens,
-        ):
-            counts.add(*sums)
-            total.add(*sums)
-            if progress is not None:
-                progress()
-        yield str(path), counts.report()
+    folding = Folding(vocabulary.marks if marks is None else marks)
+    with folding.reading():
+        for path in paths:
+            counts = Perplexity()
+            for sums in _sums_of(
+                model,
+                vocabulary,
+                path,
+                folding,
+                state=state,
+                rows=rows,
+                unroll=unroll,
+                max_tokens=max_tokens,
+            ):
+                counts.add(*sums)
+                total.add(*sums)
+                if progress is not None:
+                    progress()
+            yield str(path), counts.report()
     if len(paths) > 1:
         yield "all", total.report()
 
@@ -205,6 +213,7 @@ def _sums_of(
     model: BiLanguageModel,
     vocabulary: WordVocabulary,
     path: Path,
+    folding: Folding,
     *,
     state: StartState,
     rows: int,
@@ -212,14 +221,16 @@ def _sums_of(
     max_tokens: int | None,
 ) -> Iterator[_Sums]:
     """The sums of each batch of a file, or of each sentence."""
-    sentences = first_sentences([path], max_tokens=max_tokens)
+    sentences = map(folding, first_sentences([path], max_tokens=max_tokens))
     if state == RESET:
         for words, losses in sentence_losses(model, vocabulary, sentences):
             yield _sums_of_sentence(words, losses, vocabulary)
         return
     if unroll is None:
         unroll = CARRIED_WINDOW if rows == 1 else UNROLL
-    again = first_sentences([path], max_tokens=max_tokens)
+    again = map(
+        folding.marks.plain_words, first_sentences([path], max_tokens=max_tokens)
+    )
     stream = LmStream(sentences, again, vocabulary, batch_size=rows, unroll=unroll)
     for losses, batch in window_losses(model, stream):
         targets = batch.mask.sum((1, 2)).tolist()

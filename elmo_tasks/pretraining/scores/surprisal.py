@@ -4,6 +4,7 @@ The surprisal of words, from the left and from the right: `WordSurprisal`, which
 """
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
@@ -17,8 +18,10 @@ from elmo_tasks.elmo.sentences import (
     Splitter,
 )
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.marks import Folding
 from elmo_tasks.formats.text.raw_text import (
     WHITESPACE,
+    Split,
     Tokenizer,
 )
 from elmo_tasks.option_values import InferencePrecision, StartState
@@ -62,7 +65,9 @@ class SentenceSurprisal(NamedTuple):
 
 class WordSurprisal:
     """
-    A biLM with its softmax, which gives the surprisal of words.
+    A biLM with its softmax, which gives the surprisal of words. It reads typographic
+    marks that the vocabulary lacks as the plain ones that it has, and says so once;
+    `words` are those of the text.
 
     # Parameters
 
@@ -82,7 +87,15 @@ class WordSurprisal:
     ) -> None:
         self.model = model.eval()
         self.vocabulary = vocabulary
-        self._splitter = Splitter(tokenizer, advice=_ADVICE, call="score")
+        self.folding = Folding(vocabulary.marks)
+        self._splitter = Splitter(
+            tokenizer, advice=_ADVICE, call="score", folding=self.folding
+        )
+
+    @property
+    def split(self) -> Split:
+        """The function of the tokenizer, which splits a text as `score` does."""
+        return self._splitter.opened(None)[0]
 
     @classmethod
     @checked
@@ -183,7 +196,7 @@ class WordSurprisal:
         """What is read of each word, and its id as a target."""
         longest = self.model.bilm.options.max_characters_per_token
         found = []
-        for word in words:
+        for word in self.folding.marks.plain_words(words):
             ids = token_to_ids(word, longest=longest)
             found.append((ids.tobytes(), self.vocabulary.id(word)))
         return found
@@ -191,19 +204,32 @@ class WordSurprisal:
     def _surprisals(
         self, sentences: Iterable[list[str]], state: StartState
     ) -> Iterator[SentenceSurprisal]:
-        found = sentence_losses(self.model, self.vocabulary, sentences, state=state)
-        for words, losses in found:
-            yield self._surprisal(words, losses / math.log(2))
+        own: deque[list[str]] = deque()
 
-    def _surprisal(self, words: list[str], bits: np.ndarray) -> SentenceSurprisal:
-        """That of n words with the bits [2, n+1] of their targets; [2, 0] of none."""
+        def read() -> Iterator[list[str]]:
+            for words in sentences:
+                own.append(words)
+                yield self.folding(words)
+
+        with self.folding.reading():
+            found = sentence_losses(self.model, self.vocabulary, read(), state=state)
+            for plain, losses in found:
+                yield self._surprisal(own.popleft(), plain, losses / math.log(2))
+
+    def _surprisal(
+        self, words: list[str], plain: list[str], bits: np.ndarray
+    ) -> SentenceSurprisal:
+        """
+        That of n words, which were read as `plain` ones, with the bits [2, n+1] of
+        their targets; [2, 0] of none.
+        """
         if not np.isfinite(bits).all():
             sentence = " ".join(words)
             raise InputError(
                 f"expected finite surprisals, got infinity or NaN for {sentence!r:.100}",
                 hint="the training diverged or the weights are damaged",
             )
-        is_unknown = [self.vocabulary.id(word) == UNKNOWN for word in words]
+        is_unknown = [self.vocabulary.id(word) == UNKNOWN for word in plain]
         forward, backward = bits
         begin = end = 0.0
         if words:

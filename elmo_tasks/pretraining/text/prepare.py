@@ -16,9 +16,10 @@ from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.marks import Folding, Marks
 from elmo_tasks.formats.text.raw_text import blank_pipeline, split_at_blanks
 from elmo_tasks.option_values import BLANK, HeldOut, Paragraphs
 from elmo_tasks.pretraining.text.paragraphs import (
@@ -50,6 +51,7 @@ class _Job:
     paragraphs: str | None
     text_field: str
     heldout: int
+    marks: Marks  # that the vocabulary lacks for which the text is
 
     def settings(self, files: list[Path]) -> dict[str, Any]:
         """
@@ -67,6 +69,7 @@ class _Job:
             "paragraphs": self.paragraphs,
             "text_field": self.text_field,
             "heldout": self.heldout,
+            "marks": self.marks.readings() or None,
             "files": len(files),
             "names_sha256": sha256(os.fsencode(names)).hexdigest(),
         }
@@ -82,6 +85,7 @@ def prepare(
     text_field: str = "text",
     heldout: HeldOut = 100,
     workers: Size = 1,
+    model: Optional[PathLike] = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Prepared]:
     """
@@ -103,6 +107,9 @@ def prepare(
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none. A
       long paragraph counts as one for every `PARAGRAPH` characters.
     - `workers`: the number of processes; each writes one file.
+    - `model`: the language model that the text is for, as of `load_trained`. Typographic
+      marks that its vocabulary lacks are written as the plain ones that it has, and a
+      warning says how many. Default: marks stay as they are.
     - `progress`: called after each file with how many are done, and how many there are.
 
     Returns what became of each file. Raises `InputError` if a file is missing, cannot
@@ -117,12 +124,18 @@ def prepare(
             hint="add --language CODE; xx has rules for any language",
         )
     folder = TextFolder(Path(out))
+    marks = Marks()
+    if model is not None:
+        from elmo_tasks.pretraining.export import load_trained  # imports torch
+
+        marks = load_trained(model).vocabulary.marks
     job = _Job(
         folder=folder,
         language=language,
         paragraphs=paragraphs,
         text_field=text_field,
         heldout=heldout,
+        marks=marks,
     )
     files = _files_outside(folder.path, inputs)
     folder.begin(job.settings(files))
@@ -137,6 +150,10 @@ def prepare(
             out,
             BLOCK + 1,
         )
+    folding = Folding(marks)
+    with folding.reading():
+        for one in prepared:
+            folding.found.update(one.marks)
     folder.complete(prepared)
     return prepared
 
@@ -193,7 +210,9 @@ def _prepare_file(job: _Job, file: Path, index: int) -> Prepared:
     if finished is not None:
         return finished
     paragraphs = _paragraphs_of(job, file)
-    documents = _Documents(read_lines(file, job.text_field, report=True))
+    folding = Folding(job.marks)
+    lines = read_lines(file, job.text_field, report=True)
+    documents = _Documents(_plain_lines(lines, folding))
     sentences = _sentences(documents, job.language, paragraphs)
     outputs = job.folder.outputs(file, index)
     written = write_splits(sentences, outputs, index, job.heldout)
@@ -205,6 +224,7 @@ def _prepare_file(job: _Job, file: Path, index: int) -> Prepared:
         documents=documents.count,
         paragraphs=paragraphs,
         **written,
+        marks=dict(folding.found),
     )
     job.folder.write_finished(prepared, index)
     return prepared
@@ -216,7 +236,14 @@ def _paragraphs_of(job: _Job, file: Path) -> str | None:
         return None
     if job.paragraphs is not None:
         return job.paragraphs
-    return find_paragraphs(read_lines(file, job.text_field))
+    lines = read_lines(file, job.text_field)
+    return find_paragraphs(_plain_lines(lines, Folding(job.marks)))
+
+
+def _plain_lines(lines: Iterable[Line], folding: Folding) -> Iterator[Line]:
+    for line in lines:
+        [text] = folding([line.text])
+        yield line._replace(text=text)
 
 
 class _Documents:

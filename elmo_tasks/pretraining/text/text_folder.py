@@ -6,7 +6,7 @@ it.
 import json
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ _FINISHED = "_finished"
 class Prepared:
     """
     What became of a file: `paragraphs` is `line` or `blank`, `None` for a text with a
-    sentence a line.
+    sentence a line; `marks` are the typographic marks that are plain in the text.
     """
 
     file: str
@@ -34,6 +34,7 @@ class Prepared:
     paragraphs: str | None
     train: Written
     heldout: Written
+    marks: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> "Prepared":
