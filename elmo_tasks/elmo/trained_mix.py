@@ -41,7 +41,7 @@ def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
     if learned.keys() != mix.state_dict().keys():
         raise _no_mix(path, place)
     mix.load_state_dict(learned)
-    return mix.requires_grad_(False)
+    return mix.eval().requires_grad_(False)
 
 
 def is_trained_model(archive: str) -> bool:
