@@ -219,38 +219,6 @@ def found_files(folder: Path) -> Iterator[tuple[str, str, Path | None]]:
             yield SOURCES[record.kind].files[key], file.name, path
 
 
-def look_beside(folder: Path, archive: Path) -> None:
-    """
-    Note in the `model.json` of an unpacked archive where files are that lie near the
-    archive: each in a folder above it, at an end of the path where it was.
-    """
-    new_paths = {}
-    for record in read_record(folder):
-        for key, file in record.files.items():
-            paths = [file.path, _bundled_path(key)]
-            if _equal_path(record, key, paths) is None:
-                path = _equal_path(record, key, _near(archive, file.path))
-                if path is not None:
-                    new_paths[file.sha256] = str(path)
-    if not new_paths:
-        return
-    noted = folder / MODEL_RECORD
-    records = read_json(noted, "the models of a training")
-    for record in records:
-        for values in record["files"].values():
-            if values["sha256"] in new_paths:
-                values["path"] = new_paths[values["sha256"]]
-    noted.unlink()  # of the folder of a run, a link
-    noted.write_text(json.dumps(records), "utf-8")
-
-
-def _near(archive: Path, path: Path) -> Iterator[Path]:
-    archive = archive.absolute()
-    for folder in (archive, *archive.parents):
-        for start in range(1, len(path.parts)):
-            yield folder.joinpath(*path.parts[start:])
-
-
 def require_recorded(
     files: ModelFiles, records: Sequence[ModelFiles], hint: str
 ) -> None:
