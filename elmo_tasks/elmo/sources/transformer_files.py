@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.elmo.allocation import TooLarge, parameters_of_at_most
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, is_out_of_memory
 from elmo_tasks.formats.fetching.fetch import fits_any
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.system.run_names import CONFIG, SAFETENSORS_FILE
@@ -174,6 +174,8 @@ def one_error(folder: Path, doing: str, seen: str | None = None) -> Iterator[Non
         is_ours = isinstance(error, InputError) and not isinstance(error, TooLarge)
         if is_ours or not (is_panic or isinstance(error, Exception)):
             raise
+        if doing == "run" and is_out_of_memory(error):
+            raise  # callers say of which batch
         reason = " ".join(str(error).split()) or type(error).__name__
         if seen is not None:
             reason = reason.replace(seen, str(folder))

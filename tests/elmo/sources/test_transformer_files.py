@@ -382,6 +382,18 @@ def test_an_error_in_the_middle_is_one_line(bert: Path) -> None:
         source(ids_of(SENTENCES))
 
 
+def test_too_little_memory_is_left_to_the_caller(bert: Path) -> None:
+    """Who knows which text is the longest of the batch."""
+
+    def fail(*_: Any) -> None:
+        raise torch.OutOfMemoryError("out of memory")
+
+    source = Transformer(bert)
+    source.model.register_forward_pre_hook(fail)
+    with pytest.raises(torch.OutOfMemoryError):
+        source(ids_of(SENTENCES))
+
+
 def test_a_model_with_pruned_heads(folder: Path) -> None:
     model = transformers.AutoModel.from_pretrained(folder)
     model.prune_heads({0: [0], 2: [1]})
