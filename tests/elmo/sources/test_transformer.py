@@ -214,7 +214,11 @@ def test_a_model_whose_vocabulary_is_sentencepiece_s(tmp_path: Path) -> None:
     )
     (folder / "spm.vocab").unlink()
     settings = {"tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": False}
-    settings["sp_model_kwargs"] = {"enable_sampling": True, "alpha": 0.1, "nbest": -1}
+    settings["sp_model_kwargs"] = {
+        "enable_sampling": True,
+        "alpha": 0.1,
+        "nbest_size": -1,
+    }
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     sentence = ["it", "froze", "unhurriedly"]
     source = Transformer(str(folder))

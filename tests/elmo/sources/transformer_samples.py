@@ -184,6 +184,7 @@ def tokenizer_of(name: str) -> Any:
     pieces = byte_pairs(list(ROBERTA.values())) if name in BYTE_LEVEL else word_pieces()
     own = {
         "Roberta": transformers.RobertaTokenizerFast,
+        "LED": transformers.LEDTokenizerFast,
         "Bert": transformers.BertTokenizerFast,
     }
     cls = own.get(name, transformers.PreTrainedTokenizerFast)
