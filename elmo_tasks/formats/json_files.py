@@ -10,15 +10,15 @@ from elmo_tasks.formats.unpacking import require_regular
 _MOST_BYTES = 2**20
 
 
-def read_json(path: str | Path, what: str) -> Any:
+def read_json(path: str | Path, what: str, *, most_bytes: int = _MOST_BYTES) -> Any:
     """
-    The value in a small JSON file. Raises `InputError` if it is no JSON, larger than 1
-    MB or cannot be read.
+    The value in a small JSON file. Raises `InputError` if it is no JSON, larger than
+    `most_bytes` (1 MB) or cannot be read.
     """
     try:
         require_regular(path)
         size = Path(path).stat().st_size
-        if size > _MOST_BYTES:
+        if size > most_bytes:
             problem = f"expected {what}, got a file of {size:,} bytes"
             raise InputError(problem, file=path)
         text = Path(path).read_text("utf-8-sig")

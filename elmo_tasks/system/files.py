@@ -211,10 +211,12 @@ def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
     the same bytes. After an exception, the old files are put back.
     """
     changed = []
-    for path in sorted(aside.iterdir()):
-        check_output_path(target / path.name)
-        if not _is_same(path, target / path.name):
-            changed.append(path.name)
+    for path in sorted(aside.rglob("*")):
+        name = path.relative_to(aside).as_posix()
+        if path.is_file():
+            check_output_path(target / name)
+            if not _is_same(path, target / name):
+                changed.append(name)
     marks: list[str] = []
     if len(changed) > 1:
         marks = [name for name in last if (aside / name).exists()]
@@ -227,6 +229,7 @@ def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
                 shutil.move(_resolved(target / name), old / name)
         _flush_names(target)
         for name in others + marks:
+            (old / name).parent.mkdir(parents=True, exist_ok=True)
             if name in others and (target / name).exists():
                 _link(_resolved(target / name), old / name)
             with atomic_write(target / name) as beside:

@@ -24,11 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo_tasks.bilm.ancestry import Ancestry
-from elmo_tasks.elmo.models.folders import (
-    model_files,
-    path_sha256,
-    patterns_read,
-)
+from elmo_tasks.elmo.models.folders import model_files, path_sha256
 from elmo_tasks.elmo.models.kinds import (
     address,
     config_in,
@@ -177,24 +173,34 @@ class ModelFiles:
 
     def members(self) -> dict[str, Path]:
         """The files by the names that they have in a folder of a whole model."""
-        names: Mapping[str, str] = {}
-        if self.kind == BILM:
-            names = written_names(weight_format(self.weight_file.path))
         found = {}
+        places = self._places()
         for key, path in self.paths.items():
-            if path.is_dir():
-                found.update({file.name: file for file in model_files(path)})
-            else:
-                found[names.get(key, path.name)] = path
+            if not path.is_dir():
+                found[places[key]] = path
+                continue
+            for name, file in model_files(self.kind, path).items():
+                found[os.path.join(places[key], name)] = file
         return found
+
+    def _places(self) -> dict[str, str]:
+        """
+        Where each file or folder is in a folder of the whole model; empty if it is that
+        folder.
+        """
+        if self.kind == BILM:
+            return written_names(weight_format(self.weight_file.path))
+        places = {}
+        for key, path in self.paths.items():
+            places[key] = "" if path.is_dir() else path.name
+            if len(self.files) > 1:  # their names may be equal
+                places[key] = os.path.join(key, places[key])
+        return places
 
     def with_contents(self) -> "ModelFiles":
         """The same files with their contents."""
-        members = self.members()
-        files = {name: path.read_bytes() for name, path in members.items()}
-        names = {path: name for name, path in members.items()}
-        of_keys = {key: names.get(path, "") for key, path in self.paths.items()}
-        return replace(self, contents=Contents(files, of_keys))
+        files = {name: path.read_bytes() for name, path in self.members().items()}
+        return replace(self, contents=Contents(files, self._places()))
 
     def copy_to(self, folder: Path) -> None:
         """
@@ -202,12 +208,13 @@ class ModelFiles:
         `InputError` if they have changed since they were resolved.
         """
         for file in self.files.values():
-            if path_sha256(file.path) != file.sha256:
+            if path_sha256(self.kind, file.path) != file.sha256:
                 problem = "the file has changed since it was opened"
                 raise InputError(
                     f"{problem}; its sha256 was {file.sha256}", file=file.path
                 )
         for name, path in self.members().items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, folder / name)
 
 
@@ -358,7 +365,7 @@ def _hub_folder(text: str, kind: str | None, *, offline: bool) -> tuple[Path, st
         file = hub_model(text, [CONFIG], offline=offline) / CONFIG
         config = read_json(file, "the config of a model")
     kind = kind or the_kind(names, config, text)
-    patterns = patterns_read(names)
+    patterns = SOURCES[kind].patterns
     if kind == BILM:
         read = files_among(names, config, text).values()
         patterns = (*read, CARD_FILE, VOCABULARY_FILE)
@@ -393,7 +400,7 @@ def with_digests(
     """These files; names and paths by the keys in a config."""
     files = {}
     for key, path in paths.items():
-        files[key] = File(names[key], path.absolute(), path_sha256(path))
+        files[key] = File(names[key], path.absolute(), path_sha256(kind, path))
     return ModelFiles(kind, files)
 
 

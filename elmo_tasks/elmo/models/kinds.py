@@ -1,16 +1,17 @@
 """What kind of model a name, or the files of a folder, mean. Nothing is run or fetched."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.elmo.models.folders import TRANSFORMER_WEIGHTS, one_fits
 from elmo_tasks.elmo.sources.manylangs import ENCODER, WEIGHTS
+from elmo_tasks.elmo.sources.transformer_files import PICKLES, SAFETENSORS
 from elmo_tasks.elmo.sources.types import BILM, COVE, MANYLANGS, SOURCES, TRANSFORMER
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import NAMES, is_bilm_config
+from elmo_tasks.formats.fetching.fetch import fits_any
 from elmo_tasks.formats.fetching.published import nearest_model
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.option_values import MODEL_FORMS
@@ -176,16 +177,21 @@ def kinds_among(names: Collection[str], config: Any) -> list[str]:
     found = []
     is_own = is_bilm_config(config)
     official = NAMES["hdf5"]["weight_file"]
-    has_official = OPTIONS_FILE in names or one_fits(names, official)
+    has_official = OPTIONS_FILE in names or _one_fits(names, official)
     if is_own or has_official:
         found.append(BILM)
     if ENCODER in names or WEIGHTS in names:
         found.append(MANYLANGS)
-    has_weights = CONFIG in names and one_fits(names, TRANSFORMER_WEIGHTS)
+    has_weights = CONFIG in names and _one_fits(names, (SAFETENSORS, PICKLES))
     has_type = isinstance(config, Mapping) and "model_type" in config
     if not is_own and (has_weights or has_type):
         found.append(TRANSFORMER)
     return found
+
+
+def _one_fits(names: Collection[str], patterns: Sequence[str]) -> bool:
+    """Whether one of the names fits one of the patterns."""
+    return any(fits_any(name, patterns) for name in names)
 
 
 def one_file(text: str) -> InputError:

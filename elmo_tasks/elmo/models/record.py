@@ -11,6 +11,7 @@ was. A relative path is that of a copy in the folder of `model.json` itself, whi
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ def _write_copies(folder: Path, files: Mapping[str, bytes]) -> None:
     folder.parent.mkdir(exist_ok=True)
     with atomic_write_folder(folder) as aside:
         for name, content in files.items():
+            (aside / name).parent.mkdir(parents=True, exist_ok=True)
             (aside / name).write_bytes(content)
 
 
@@ -186,7 +188,7 @@ def _found(
     files = {}
     lacking = []
     for key, file in record.files.items():
-        path = _equal_path(file.sha256, [file.path, _bundled_path(key)])
+        path = _equal_path(record, key, [file.path, _bundled_path(key)])
         if path is None:
             lacking.append(key)
         else:
@@ -204,11 +206,13 @@ def _found(
     return ModelFiles(record.kind, files)
 
 
-def _equal_path(sha256: str, paths: Iterable[Path]) -> Path | None:
-    """The first of the paths that has a file or a folder with the digest."""
+def _equal_path(record: ModelFiles, key: str, paths: Iterable[Path]) -> Path | None:
+    """The first of the paths that has the file or the folder of a recorded model."""
     for path in paths:
-        if (path.is_file() or path.is_dir()) and path_sha256(path) == sha256:
-            return path.absolute()
+        if record.kind in SOURCES and (path.is_file() or path.is_dir()):
+            with suppress(InputError):  # of a folder that lacks files
+                if path_sha256(record.kind, path) == record.files[key].sha256:
+                    return path.absolute()
     return None
 
 
@@ -219,40 +223,8 @@ def found_files(folder: Path) -> Iterator[tuple[str, str, Path | None]]:
     """
     for record in read_record(folder):
         for key, file in record.files.items():
-            path = _equal_path(file.sha256, [file.path, _bundled_path(key)])
+            path = _equal_path(record, key, [file.path, _bundled_path(key)])
             yield SOURCES[record.kind].files[key], file.name, path
-
-
-def look_beside(folder: Path, archive: Path) -> None:
-    """
-    Note in the `model.json` of an unpacked archive where files are that lie near the
-    archive: each in a folder above it, at an end of the path where it was.
-    """
-    new_paths = {}
-    for record in read_record(folder):
-        for key, file in record.files.items():
-            paths = [file.path, _bundled_path(key)]
-            if _equal_path(file.sha256, paths) is None:
-                path = _equal_path(file.sha256, _near(archive, file.path))
-                if path is not None:
-                    new_paths[file.sha256] = str(path)
-    if not new_paths:
-        return
-    noted = folder / MODEL_RECORD
-    records = read_json(noted, "the models of a training")
-    for record in records:
-        for values in record["files"].values():
-            if values["sha256"] in new_paths:
-                values["path"] = new_paths[values["sha256"]]
-    noted.unlink()  # of the folder of a run, a link
-    noted.write_text(json.dumps(records), "utf-8")
-
-
-def _near(archive: Path, path: Path) -> Iterator[Path]:
-    archive = archive.absolute()
-    for folder in (archive, *archive.parents):
-        for start in range(1, len(path.parts)):
-            yield folder.joinpath(*path.parts[start:])
 
 
 def require_recorded(

@@ -11,10 +11,10 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import CardSettings, card_text, is_own_card
 from elmo_tasks.elmo.models.files import ModelFiles
-from elmo_tasks.elmo.models.folders import TRANSFORMER_WEIGHTS, read_beside
 from elmo_tasks.elmo.models.lineage import OPEN
 from elmo_tasks.elmo.sources.manylangs import ENCODER, WEIGHTS
-from elmo_tasks.elmo.sources.types import BILM, COVE
+from elmo_tasks.elmo.sources.transformer_files import PICKLES, SAFETENSORS
+from elmo_tasks.elmo.sources.types import BILM, COVE, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import NAMES, Format, weight_format, written_names
 from elmo_tasks.formats.fetching.fetch import fits_any
@@ -41,7 +41,7 @@ nothing reads its other files.
 _BILM = NAMES["hdf5"]["options_file"] + NAMES["hdf5"]["weight_file"]
 _OTHERS = (CONFIG, ENCODER, WEIGHTS, BEST, ARCHIVE, META)
 
-OF_MODELS = _BILM + TRANSFORMER_WEIGHTS + _OTHERS
+OF_MODELS = _BILM + (SAFETENSORS, PICKLES) + _OTHERS
 """Patterns of the files that make a folder a model, or a run."""
 
 
@@ -82,6 +82,8 @@ def save_model(
             shutil.copy(layers.files.vocabulary, aside / VOCABULARY_FILE)
         if keeps_card(layers, folder, about):
             return
+        if about.is_empty and (aside / CARD_FILE).exists():
+            return
         card = own_card(layers.files)
         if about.is_empty and card is not None and not _unnamed(layers, card):
             shutil.copy(card, aside / CARD_FILE)
@@ -116,7 +118,7 @@ def require_no_other(
     """
     others = []
     for name in sorted(present):
-        if name not in written and fits_any(name, OF_MODELS + tuple(read)):
+        if name not in written and fits_any(name, (*OF_MODELS, *read)):
             others.append(name)
     if others:
         raise InputError(
@@ -126,11 +128,11 @@ def require_no_other(
         )
 
 
-def read_with(layers: Layers) -> list[str]:
+def read_with(layers: Layers) -> tuple[str, ...]:
     """Patterns of the files that are read with a model of one folder."""
     if layers.files is None or layers.files.kind == BILM:
-        return []
-    return read_beside(layers.files.weight_file.path)
+        return ()
+    return SOURCES[layers.files.kind].patterns
 
 
 def keeps_card(layers: Layers, folder: Path, about: CardSettings) -> bool:

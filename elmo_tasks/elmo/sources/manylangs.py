@@ -29,6 +29,9 @@ WEIGHTS = "token_embedder.pkl"
 ENCODER = "encoder.pkl"
 """The weights of the words, and those of the LSTMs. Only these models have them."""
 
+PATTERNS = ("*.json", "*.dic", "*.pkl")
+"""Of the names of all files."""
+
 _CONFIG = "cnn_50_100_512_4096_sample.json"
 PUBLISHED: dict[str, dict[str, Any]] = {
     "encoder": {
@@ -194,6 +197,13 @@ _CHARACTERS = ("<oov>", "<pad>", "<bow>", "<eow>", "<bos>", "<eos>")
 """Entries that the dictionaries must have."""
 
 
+def files_read(folder: Path) -> list[Path]:
+    """The files of a model that are read, as far as they are there."""
+    names = ("config.json", _config_name(folder), "char.dic", "word.dic")
+    paths = [folder / name for name in {*names, WEIGHTS, ENCODER}]
+    return [path for path in paths if path.is_file()]
+
+
 def open_manylangs(folder: str | Path) -> BiLM:
     """
     Open a model of ELMoForManyLangs (Che et al., 2018) as a biLM, frozen and packed.
@@ -266,12 +276,18 @@ def _with_our_gates(parameter: Tensor) -> Tensor:
     return blocks[list(_GATES)].flatten(0, 1)
 
 
-def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
-    """The configuration of the word encoder, and the sizes of the LSTMs."""
+def _config_name(folder: Path) -> str:
+    """The file with the configuration, which `config.json` names."""
     found = read_json(folder / "config.json", _SETTINGS)
     name = "config.json"
     if isinstance(found, dict):
         name = Path(str(found.get("config_path", name))).name
+    return name
+
+
+def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
+    """The configuration of the word encoder, and the sizes of the LSTMs."""
+    name = _config_name(folder)
     file = folder / name
     if name == _CONFIG and not file.exists():
         config = PUBLISHED

@@ -18,7 +18,12 @@ from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
 from elmo_tasks.bilm.precision import PRECISIONS, announced_precision, precision_on
 from elmo_tasks.elmo.batches import batches_by_length
-from elmo_tasks.elmo.sources.transformer_files import hidden_states, load, padding_id
+from elmo_tasks.elmo.sources.transformer_files import (
+    hidden_states,
+    load,
+    one_error,
+    padding_id,
+)
 from elmo_tasks.elmo.windows import windows
 from elmo_tasks.errors import InputError
 
@@ -32,7 +37,7 @@ _CPU_BATCH_SIZE = 8
 
 
 @cache  # once for each transformer
-def _warn_of_windows(folder: str, limit: int) -> None:
+def _warn_of_windows(folder: Path, limit: int) -> None:
     message = "%s: a text has more than %d pieces; such texts are read in overlapping "
     logger.warning(message + "windows", folder, limit)
 
@@ -77,8 +82,8 @@ class Transformer(nn.Module):
     - `precision`: the data type of weights and states, `float32`, `bfloat16` or
       `emulated_bfloat16`, as that of `BiLM`. The layers are in float32.
 
-    Raises `InputError` if a file is missing or invalid, or the model's limit leaves no
-    room for two pieces.
+    Raises `InputError` if a file is missing or invalid, the model's limit leaves no
+    room for two pieces, or the model fails on a text.
     """
 
     state = "reset"
@@ -96,12 +101,13 @@ class Transformer(nn.Module):
         self.model = loaded.model
         self.n_layers = loaded.n_layers  # L+1, with the layer of the embeddings
         self.output_dim = loaded.width  # the width D of a layer
-        self._folder = str(folder)
+        self._folder = Path(folder)
         self._tokenizer = loaded.tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._blank = _blank_before_words(self._tokenizer)
-        self._before, self._after = _special_tokens(self._tokenizer)
+        with one_error(self._folder, "load"):
+            self._blank = _blank_before_words(self._tokenizer)
+            self._before, self._after = _special_tokens(self._tokenizer)
         special = len(self._before) + len(self._after)
         self._limit = loaded.most_pieces - special
         if self._limit < 2:  # windows overlap by half
@@ -135,9 +141,10 @@ class Transformer(nn.Module):
         layers = self.like.new_zeros(self.n_layers, rows, longest, self.output_dim)
         of_tokens = layers.flatten(1, 2)  # [L+1, B * T, D], of the same memory
         texts = _rows(ids_to_text(character_ids[mask]), mask.sum(1).tolist())
-        sequences = self._sequences(texts, longest)
-        for batch in self._batches(sequences):
-            self._encode(batch, of_tokens)
+        with one_error(self._folder, "run"):
+            sequences = self._sequences(texts, longest)
+            for batch in self._batches(sequences):
+                self._encode(batch, of_tokens)
         return LayerOutput(layers, mask.to(self.like.device))
 
     def _apply(self, *args: Any, **kwargs: Any) -> Self:

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
+from elmo_tasks.elmo.sources import manylangs, transformer_files
 from elmo_tasks.elmo.sources.cove import CoVe
 from elmo_tasks.elmo.sources.manylangs import open_manylangs
 from elmo_tasks.elmo.sources.transformer import Transformer
@@ -92,6 +93,15 @@ class PieceSource(Protocol):
     pieces: str
 
 
+def all_files(folder: Path) -> list[Path]:
+    """The files in a folder and in those below it, also behind links."""
+    found = []
+    for parent, _, names in os.walk(folder, followlinks=True):
+        paths = [Path(parent, name) for name in names]
+        found.extend([path for path in paths if path.is_file()])
+    return found
+
+
 @dataclass(frozen=True)
 class SourceType:
     """
@@ -103,12 +113,16 @@ class SourceType:
       `options`.
     - `options`: which of `state`, `precision` and `pieces` it has; others must have
       their defaults. One with `pieces` is a `PieceSource`.
+    - `read`: given the folder of a model, the files that `load` may read.
+    - `patterns`: what their names are like.
     """
 
     label: str
     files: Mapping[str, str]
     load: Callable[..., LayerSource]
     options: tuple[str, ...] = ()
+    read: Callable[[Path], list[Path]] = all_files
+    patterns: tuple[str, ...] = ("*",)
 
 
 def _open_bilm(
@@ -131,9 +145,15 @@ SOURCES: dict[str, SourceType] = {
         {"model": "the transformer's files"},
         Transformer,
         options=("precision", "pieces"),
+        read=transformer_files.files_read,
+        patterns=transformer_files.PATTERNS,
     ),
     MANYLANGS: SourceType(
-        "ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, open_manylangs
+        "ELMoForManyLangs",
+        {"model": "the files of ELMoForManyLangs"},
+        open_manylangs,
+        read=manylangs.files_read,
+        patterns=manylangs.PATTERNS,
     ),
     COVE: SourceType(
         "CoVe",

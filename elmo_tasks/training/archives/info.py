@@ -9,7 +9,7 @@ from allennlp.common import Params
 from allennlp.models import Model
 from allennlp.models.archival import get_weights_path
 
-from elmo_tasks.elmo.models.record import found_files, look_beside
+from elmo_tasks.elmo.models.record import found_files
 from elmo_tasks.system.run_names import CONFIG, META, VOCABULARY
 from elmo_tasks.training.archives.contents import unpacked
 from elmo_tasks.training.archives.loading import (
@@ -57,7 +57,6 @@ def describe(file: str | Path, local: Mapping[str, str]) -> dict[str, Any]:
         for name, what in external.missing.items():
             advice = f"NOT FOUND: --local {name}=PATH"
             needed.append(_need(f"the {what}", name, None, advice))
-        look_beside(folder, Path(file))
         for what, name, there in found_files(folder):
             if there is None:
                 advice = "NOT FOUND: restore it, or -o names it where it is"

@@ -22,7 +22,6 @@ from allennlp.models import Model, archival
 from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
-from elmo_tasks.elmo.models.record import look_beside
 from elmo_tasks.errors import MODELS, InputError
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.unpacking import require_regular
@@ -94,7 +93,6 @@ def load_archive(
         _no_standard_input(),
     ):
         require_namespaces(Path(folder), file)
-        look_beside(folder, Path(file))
         weights = Path(weights_file or archival.get_weights_path(folder))
         state = required_state(weights, file)
         size = weights.stat().st_size

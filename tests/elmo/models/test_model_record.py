@@ -17,7 +17,7 @@ from allennlp.models.archival import archive_model
 from torch import Tensor
 
 from elmo_tasks.elmo.layers import Layers, opened_models
-from elmo_tasks.elmo.models.record import look_beside, record_models
+from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
@@ -182,24 +182,6 @@ def test_the_bundled_model_at_another_path(
     assert torch.equal(vectors(found), expected)
 
 
-@pytest.mark.parametrize("place", ["runs", "runs/one", "."])
-@pytest.mark.parametrize("named", [{"model": "data/m"}, files_in("data/m")])
-def test_a_model_near_the_archive(
-    place: str, named: dict[str, str], home: Path, tmp_path: Path, monkeypatch: Any
-) -> None:
-    """All was moved, and is opened from another folder."""
-    bilm_in(home / "data/m")
-    expected = trained(home / "runs/one", **named)
-    shutil.move(home, tmp_path / "moved")
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="on which this model was trained"):
-        opened(tmp_path / "moved/runs/one", **named)
-    look_beside(tmp_path / "moved/runs/one", tmp_path / "moved" / place / "a.tar.gz")
-    found = opened(tmp_path / "moved/runs/one", **named)
-    assert torch.equal(vectors(found), expected)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -327,30 +309,3 @@ def test_another_bilm_by_override_is_rejected(
     changed = {f"{KEY}.{key}": path for key, path in files_in("moved").items()}
     model = load(file, overrides=json.dumps(changed)).model
     assert torch.equal(vectors(embedder_of(model)), expected)
-
-
-@pytest.mark.parametrize("place", ["", "data", "a/b"])
-def test_a_moved_bilm_beside_the_archive(
-    place: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bilm_in(home / "data/bilm")
-    archive, expected = archived(home / "run", **files_in("data/bilm"))
-    new = tmp_path / "new"
-    (new / place).mkdir(parents=True)
-    archive.rename(new / place / "model.tar.gz")
-    shutil.move(home / "data", new / "data", copy_function=shutil.copy)
-    monkeypatch.chdir(home)
-    model = load_archive(new / place / "model.tar.gz").model
-    assert torch.equal(vectors(embedder_of(model)), expected)
-
-
-def test_a_folder_of_a_run_is_not_written_to(home: Path, tmp_path: Path) -> None:
-    """Opening it notes where the model is now, but not in the folder."""
-    bilm_in(home / "data/bilm")
-    _, expected = archived(home / "run", **files_in("data/bilm"))
-    shutil.move(home, tmp_path / "new")
-    home.mkdir()
-    before = (tmp_path / "new/run/model.json").read_bytes()
-    model = load_archive(tmp_path / "new/run").model
-    assert torch.equal(vectors(embedder_of(model)), expected)
-    assert (tmp_path / "new/run/model.json").read_bytes() == before

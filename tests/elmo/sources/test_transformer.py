@@ -64,7 +64,7 @@ def plain(folder: str) -> tuple[Any, Any]:
     if transformers.AutoConfig.from_pretrained(folder).model_type == "t5":
         kind = transformers.T5EncoderModel
     model = kind.from_pretrained(folder).eval()
-    if isinstance(model, transformers.BartModel):
+    if isinstance(model, transformers.BartModel | transformers.LEDModel):
         model = model.get_encoder()
     return model, tokenizer
 
@@ -184,8 +184,25 @@ def test_a_tokenizer_that_needs_the_blank_before_a_word(tmp_path: Path) -> None:
         torch.testing.assert_close(layers[:, place], expected, atol=1e-5, rtol=0.0)
 
 
+@pytest.mark.parametrize("name", ["GPT2", "Bert"])
+def test_a_tokenizer_saved_with_dropout(name: str, tmp_path: Path) -> None:
+    """That of its training: it would split words at random."""
+    folder = write_transformer(tmp_path, name)
+    expected = Transformer(folder)(ids_of(SENTENCES)).layers
+    file = tmp_path / "tokenizer.json"
+    written = json.loads(file.read_text())
+    written["model"]["dropout"] = 0.5
+    file.write_text(json.dumps(written))
+    source = Transformer(folder)
+    for _ in range(3):
+        assert torch.equal(source(ids_of(SENTENCES)).layers, expected)
+
+
 def test_a_model_whose_vocabulary_is_sentencepiece_s(tmp_path: Path) -> None:
-    """As the DeBERTa of the hub, which has no `tokenizer.json`."""
+    """
+    As the DeBERTa of the hub, which has no `tokenizer.json`. Saved with sampling, it
+    would split words at random.
+    """
     folder = Path(write_transformer(tmp_path, "DebertaV2"))
     for file in folder.glob("*token*"):
         file.unlink()
@@ -197,12 +214,19 @@ def test_a_model_whose_vocabulary_is_sentencepiece_s(tmp_path: Path) -> None:
     )
     (folder / "spm.vocab").unlink()
     settings = {"tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": False}
+    settings["sp_model_kwargs"] = {
+        "enable_sampling": True,
+        "alpha": 0.1,
+        "nbest_size": -1,
+    }
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     sentence = ["it", "froze", "unhurriedly"]
-    found = Transformer(str(folder))(ids_of([sentence])).layers[:, 0]
+    source = Transformer(str(folder))
+    found = source(ids_of([sentence])).layers[:, 0]
     torch.testing.assert_close(
         found, reference(str(folder), sentence), atol=1e-5, rtol=0.0
     )
+    assert torch.equal(source(ids_of([sentence])).layers[:, 0], found)
 
 
 @pytest.mark.parametrize("pieces", ["first", "last"])
@@ -259,7 +283,7 @@ def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
     return vectors
 
 
-@pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2", "T5", "Camembert"])
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2", "T5", "Camembert", "LED"])
 def test_long_texts_are_read_in_windows(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

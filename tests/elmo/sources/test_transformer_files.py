@@ -22,7 +22,7 @@ from elmo_tasks.elmo.sources.transformer_files import require_sound_version
 from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import Code
-from tests.elmo.sources.test_transformer import SENTENCES, ids_of
+from tests.elmo.sources.test_transformer import SENTENCES, ids_of, reference
 from tests.elmo.sources.transformer_samples import write_transformer
 from tests.hostile import outcome
 
@@ -116,11 +116,15 @@ def test_a_zip_of_a_transformer(
         ("config.json", {"hidden_size": "x"}, "cannot load"),
         ("config.json", {"hidden_size": -16}, "cannot load"),
         ("config.json", {"num_hidden_layers": 5}, "weights of BertModel, got none for"),
-        ("config.json", {"num_hidden_layers": 10**6}, "describes .* parameters"),
-        ("config.json", {"vocab_size": 10**7}, "describes .* parameters"),
-        ("config.json", {"hidden_size": 10**6}, "describes .* parameters"),
-        ("config.json", {"intermediate_size": 10**7}, "describes .* parameters"),
-        ("config.json", {"max_position_embeddings": 10**7}, "describes .* parameters"),
+        ("config.json", {"num_hidden_layers": 10**6}, "larger model|allocate memory"),
+        ("config.json", {"vocab_size": 10**7}, "larger model|allocate memory"),
+        ("config.json", {"hidden_size": 10**6}, "larger model|allocate memory"),
+        ("config.json", {"intermediate_size": 10**7}, "larger model|allocate memory"),
+        (
+            "config.json",
+            {"max_position_embeddings": 10**7},
+            "larger model|allocate memory",
+        ),
         (
             "tokenizer_config.json",
             {"tokenizer_class": "evil.Tokenizer"},
@@ -129,7 +133,7 @@ def test_a_zip_of_a_transformer(
         (
             "tokenizer_config.json",
             {"tokenizer_class": "evil.Tokenizer", "auto_map": CODE},
-            "which is never run",
+            "cannot load",
         ),
         ("tokenizer.json", {"model": {}}, "cannot load"),
     ],
@@ -244,13 +248,162 @@ def test_a_slow_tokenizer(folder: Path) -> None:
     assert re.search("expected a fast tokenizer|cannot load", message)
 
 
-def test_an_index_of_missing_files(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["shards/1", "../x", "", "..", "missing", "/x"])
+def test_an_index_names_files_of_its_folder(name: str, folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    for target in ("shards/1", "../x"):
+        (folder / target).parent.mkdir(exist_ok=True)
+        shutil.copy(weights, folder / f"{target}.safetensors")
+    found = transformers.AutoModel.from_pretrained(folder).state_dict()
+    weights.unlink()
+    index = {"weight_map": dict.fromkeys(found, f"{name}.safetensors")}
+    change(folder / f"{weights.name}.index.json", **index)
+    for use in (Transformer, resolve):
+        with pytest.raises(InputError, match="expected files of the same folder"):
+            use(folder)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        [],
+        {},
+        {"weight_map": 3},
+        {"weight_map": {"a": 3}},
+        {"weight_map": {"a": "a.bin"}},
+    ],
+)
+def test_a_damaged_index(index: Any, folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "model-1.safetensors")
-    names = {"embeddings.LayerNorm.weight": "../x.safetensors"}
-    index = {"metadata": {}, "weight_map": names}
-    change(folder / "model.safetensors.index.json", **index)
-    with pytest.raises(InputError, match="cannot load the transformer"):
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(InputError, match="expected weight_map, with a file of safete"):
         Transformer(folder)
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_settings_that_name_the_files_of_another(is_old: bool, folder: Path) -> None:
+    """As left by a training elsewhere; `is_old` with a list of words alone."""
+    other = folder.parent / "other"
+    pieces = transformers.AutoTokenizer.from_pretrained(folder).get_vocab()
+    words = sorted(pieces, key=lambda word: pieces[word])
+    if is_old:
+        (folder / "tokenizer.json").unlink()
+        (folder / "vocab.txt").write_text("\n".join(words))
+    expected = Transformer(folder)(ids_of(SENTENCES)).layers
+    write_transformer(other, "Roberta")
+    (other / "vocab.txt").write_text("\n".join([*words[:5], *words[:4:-1]]))
+    paths = {"tokenizer_file": str(other / "tokenizer.json")}
+    paths |= {"vocab_file": str(other / "vocab.txt"), "special_tokens_map_file": "/x"}
+    change(folder / "tokenizer_config.json", **paths)
+    assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)
+
+
+@pytest.mark.parametrize("place", ["{other}/", "../other/"])
+@pytest.mark.parametrize(
+    ("file", "key", "name"),
+    [
+        ("tokenizer_config.json", "fast_tokenizer_files", "tokenizer.4.0.json"),
+        ("config.json", "configuration_files", "config.4.0.json"),
+    ],
+)
+def test_versions_in_another_folder(
+    place: str, file: str, key: str, name: str, folder: Path
+) -> None:
+    """In the same folder, they are a part of the model."""
+    other = folder.parent / "other"
+    other.mkdir()
+    for copy in (other / name, folder / name):
+        shutil.copy(folder / name.replace(".4.0", ""), copy)
+    change(folder / file, **{key: [name]})
+    before = resolve(folder).sha256
+    Transformer(folder)
+    (folder / name).write_text("{}")
+    assert resolve(folder).sha256 != before
+    change(folder / file, **{key: [place.format(other=other) + name]})
+    with pytest.raises(InputError, match="expected files of the same folder"):
+        Transformer(folder)
+
+
+def test_files_that_are_not_read(folder: Path) -> None:
+    """Those of an adapter and of a chat have an effect elsewhere."""
+    expected = Transformer(folder)(ids_of(SENTENCES)).layers
+    digest = resolve(folder).sha256
+    adapter = {"base_model_name_or_path": "owner/other", "peft_type": "LORA"}
+    change(folder / "adapter_config.json", **adapter)
+    for name in ("README.md", "chat_template.jinja", "adapter_model.safetensors"):
+        (folder / name).write_text("{{")
+    for name in ("model.fp16.safetensors", "model-2.safetensors"):
+        (folder / name).write_text("not read")
+    assert resolve(folder).sha256 == digest
+    assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)
+
+
+def without_unknown_piece(written: dict[str, Any]) -> None:
+    del written["model"]["vocab"]["[UNK]"]
+    written["added_tokens"] = []
+
+
+def without_special_tokens(written: dict[str, Any]) -> None:
+    """Applying this frame is a panic in Rust."""
+    written["post_processor"]["special_tokens"] = {}
+
+
+@pytest.mark.parametrize("change", [without_unknown_piece, without_special_tokens])
+def test_a_tokenizer_that_fails_on_a_rare_text(change: Any, folder: Path) -> None:
+    """Not in the middle of a corpus, but when the model is opened."""
+    file = folder / "tokenizer.json"
+    written = json.loads(file.read_text())
+    change(written)
+    file.write_text(json.dumps(written))
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    (folder / "special_tokens_map.json").unlink()
+    with pytest.raises(
+        InputError, match="^[^\n]*cannot load the transformer: "
+    ) as error:
+        Transformer(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_positions_that_the_model_has_not(folder: Path) -> None:
+    """The longest row is tried when the model is opened."""
+    led = folder.parent / "led"
+    write_transformer(led, "LED")
+    change(led / "config.json", attention_window=[7 * 8] * 3)  # 96 pieces become 112
+    with pytest.raises(InputError, match="cannot load the transformer: index out of r"):
+        Transformer(led)
+
+
+def test_an_error_in_the_middle_is_one_line(bert: Path) -> None:
+    """Here of a model whose table of words is damaged in memory."""
+    source = Transformer(bert)
+    source.model.set_input_embeddings(torch.nn.Embedding(1, 16))
+    with pytest.raises(InputError, match=f"^{bert}: cannot run the transformer: index"):
+        source(ids_of(SENTENCES))
+
+
+def test_too_little_memory_is_left_to_the_caller(bert: Path) -> None:
+    """Who knows which text is the longest of the batch."""
+
+    def fail(*_: Any) -> None:
+        raise torch.OutOfMemoryError("out of memory")
+
+    source = Transformer(bert)
+    source.model.register_forward_pre_hook(fail)
+    with pytest.raises(torch.OutOfMemoryError):
+        source(ids_of(SENTENCES))
+
+
+def test_a_model_with_pruned_heads(folder: Path) -> None:
+    model = transformers.AutoModel.from_pretrained(folder)
+    model.prune_heads({0: [0], 2: [1]})
+    model.save_pretrained(folder)
+    found = Transformer(folder)(ids_of(SENTENCES)).layers
+    for row in (0, 2, 4):
+        expected = reference(str(folder), SENTENCES[row])
+        torch.testing.assert_close(
+            found[:, row, : len(SENTENCES[row])], expected, atol=1e-5, rtol=0.0
+        )
 
 
 @pytest.mark.parametrize(
@@ -340,12 +493,10 @@ def test_no_pickle_is_fetched_from_the_hub(
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", info)
-    found = resolve("org/model", kind="transformer").paths["model"]
-    assert not list(found.glob("*.bin")) and not list(found.glob("*.py"))
     if has_safetensors:
-        Transformer(found)
-        return
-    with pytest.raises(
-        InputError, match="expected the weights of a transformer in model"
-    ):
-        Transformer(found)
+        Transformer(resolve("org/model", kind="transformer").paths["model"])
+    else:
+        problem = "expected the weights of a transformer in model"
+        with pytest.raises(InputError, match=problem):
+            resolve("org/model", kind="transformer")
+    assert not list(cache.glob("*.bin")) and not list(cache.glob("*.py"))

@@ -76,11 +76,17 @@ OTHER_SIZES: dict[str, dict[str, Any]] = {
         "max_position_embeddings": LIMIT,
     },
 }
-OWN_SIZES = {"GPT2", "DistilBert", "T5", "Bart"}
+OTHER_SIZES["LED"] = {
+    **OTHER_SIZES["Bart"],
+    "attention_window": 8,
+    "max_encoder_position_embeddings": LIMIT,
+    "max_decoder_position_embeddings": LIMIT // 2,
+}
+OWN_SIZES = {"GPT2", "DistilBert", "T5", "Bart", "LED"}
 """Architectures whose sizes have other names."""
 
 ARCHITECTURES = ["Bert", *OTHER_SIZES]
-BYTE_LEVEL = {"Roberta", "ModernBert", "GPT2", "Bart"}
+BYTE_LEVEL = {"Roberta", "ModernBert", "GPT2", "Bart", "LED"}
 """Architectures whose tokenizers are made of bytes; words begin with a space."""
 
 UNIGRAM = {
@@ -178,6 +184,7 @@ def tokenizer_of(name: str) -> Any:
     pieces = byte_pairs(list(ROBERTA.values())) if name in BYTE_LEVEL else word_pieces()
     own = {
         "Roberta": transformers.RobertaTokenizerFast,
+        "LED": transformers.LEDTokenizerFast,
         "Bert": transformers.BertTokenizerFast,
     }
     cls = own.get(name, transformers.PreTrainedTokenizerFast)
@@ -198,7 +205,7 @@ def write_transformer(folder: Path, name: str = "Bert", *, seed: int = 3) -> str
     if name not in OWN_SIZES:
         sizes |= SIZES
     sizes |= OTHER_SIZES.get(name, {})
-    if name in ("GPT2", "T5"):
+    if name in ("GPT2", "T5", "LED"):
         del sizes["max_position_embeddings"]
     model = getattr(transformers, f"{name}Model")(
         getattr(transformers, f"{name}Config")(**sizes)
