@@ -1,12 +1,20 @@
 """What the page draws of answers of AllenNLP's predictors."""
 
 import json
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+
+from allennlp_archives import opener
+from helpers import Trained
+from tests.archives.make import STORED
 from tests.web.conftest import Show, texts
+from tests.web.serving import Server, serving
 
 pytestmark = pytest.mark.slow
 
@@ -17,10 +25,22 @@ ASKED = {"question": "Who sold it?", "passage": PASSAGE}
 SENTENCE = {"sentence": "Ada Wells sold it"}
 
 
+@pytest.fixture(scope="module")
+def server(trained: Callable[[str], Trained]) -> Iterator[Server]:
+    """With an old model, whose package has the drawings."""
+    old = trained("tagging").archive
+    with serving(STORED / "1" / "ner.tar.gz", f"old={old}") as running:
+        yield running
+
+
 def of_predictor(task: str, labels: list[str], route: Any) -> None:
     """The list of models, as if the first one were of a predictor of AllenNLP."""
     about = route.fetch().json()
     about["models"][0] |= {"task": task, "mix": None, "judged": False, "labels": labels}
+    tab = opener.page(task)
+    assert tab is not None
+    old = about["tasks"]["sentence_tagger"]
+    about["tasks"][task] = old | {"boxes": tab["boxes"]}
     route.fulfill(json=about)
 
 
