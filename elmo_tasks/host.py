@@ -88,8 +88,9 @@ def load_allennlp() -> None:
 
 def register_classes(packages: Sequence[str] = ()) -> None:
     """
-    Imports AllenNLP and registers the classes of this package, of plugins that a file
-    names, of openers of archives, and of `packages`. Raises `InputError` as `load_allennlp` does.
+    Imports AllenNLP and registers the classes of this package, of openers of archives,
+    of AllenNLP's plugins that a file names, and of `packages`. Raises `InputError` as
+    `load_allennlp` does.
     """
     load_allennlp()
     from allennlp.common.util import import_module_and_submodules

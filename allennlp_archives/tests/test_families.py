@@ -88,6 +88,7 @@ def test_evaluate_from_the_command_line(
     trained: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = trained("tagging")
+    capsys.readouterr()  # AllenNLP's training writes there
     elmo_tasks("evaluate", run.archive, run.corpus)
     found = json.loads(capsys.readouterr().out)
     assert found["f1-measure-overall"] == pytest.approx(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -51,6 +52,21 @@ def drawing(
     models = partial(of_predictor, task, list(labels))
     link = {"view": task, "input": json.dumps(given)}
     return show(link, {"ner": answer}, models=models)
+
+
+def test_the_server_has_the_tab_and_the_drawings_of_this_package(
+    server: Server,
+) -> None:
+    script = (files("allennlp_archives") / "answers.js").read_bytes()
+    assert server.send("/answers.js").body == script
+    about = json.loads(server.send("/api/models").body)
+    assert [model["task"] for model in about["models"]] == ["ner", "sentence_tagger"]
+    tab = about["tasks"]["sentence_tagger"]
+    assert tab["title"] == "Tags (AllenNLP)"
+    assert tab["boxes"] == [["sentence", "Sentence", 2, "text"]]
+    answer = server.send("/api/predict/old", SENTENCE)
+    assert answer.status == 200
+    assert len(json.loads(answer.body)["tags"]) == 4
 
 
 @pytest.mark.parametrize(
