@@ -136,7 +136,8 @@ test-models: NOCONFTEST :=
 test-models: install ## archives of all families of allennlp-models, which .venv lacks
 	@test -x build/models/bin/pip || $(BIN)/python -m venv build/models
 	@$(BIN)/python -c '$(SITE)' > $$(build/models/bin/python -c '$(SITE)')/venv.pth
-	@$(call beside,models,$(BIN)/python,$(OLD_MODELS),tests/old_archives)
+	@build/models/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable ./allennlp_archives
+	@$(call beside,models,$(BIN)/python,$(OLD_MODELS),allennlp_archives/tests)
 
 test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 	@$(PYTHON) -m venv build/lowest

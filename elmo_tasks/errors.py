@@ -126,12 +126,6 @@ ALLENNLP = (
 )
 """What a command or an adapter that needs AllenNLP needs."""
 
-MODELS = (
-    "-c requirements.txt '.[tasks,models]' && pip install --no-deps "
-    "allennlp-models==2.10.1, in the source folder of elmo-tasks"
-)
-"""What an archive with a model of allennlp-models needs."""
-
 
 @contextmanager
 def needs(packages: str) -> Iterator[None]:

@@ -11,15 +11,11 @@ alone and only while AllenNLP is imported, so that no other package sees them.
 - `transformers.AutoTokenizer`, to which AllenNLP passes `add_special_tokens`. Newer
   tokenizers reject the argument, which they had always ignored. AllenNLP's are made
   without it.
-- `pkg_resources`, which setuptools 81 has removed. The package rouge, which
-  allennlp-models imports, asks it for the path of a file of its own. It gets a module
-  that knows such paths and nothing else.
 - What AllenNLP imports and most commands never use; see `held_back`.
 """
 
 import atexit
 import importlib
-import importlib.resources
 import importlib.util
 import logging
 import os
@@ -29,11 +25,12 @@ import tempfile
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from elmo_tasks.errors import ALLENNLP, MODELS, InputError, needs
+from elmo_tasks.errors import ALLENNLP, InputError, needs
 from elmo_tasks.held_back import LazyAttribute, held_back
 
 logger = logging.getLogger(__name__)
@@ -44,11 +41,8 @@ _IMPORTING = ("allennlp.commands", "allennlp.modules.vision")
 _TOKENIZING = "allennlp.common.cached_transformers"
 """What makes the tokenizers of transformers for all of AllenNLP."""
 
-_SCRIPTS = ("allennlp_models.rc.tools",)
-"""
-What is not imported with AllenNLP's plugins: the scripts of allennlp-models, one of which
-downloads data of nltk when it is imported. What models need of it, they import.
-"""
+OPENERS = "elmo_tasks.archive_openers"
+"""The entry points of packages that open archives of their classes; see `Opener`."""
 
 _NOT_IMPORTED = (
     "allennlp.common.testing",
@@ -84,7 +78,6 @@ def load_allennlp() -> None:
                     importlib.import_module(_TOKENIZING)
                 for name in _IMPORTING:
                     importlib.import_module(name)
-            _import_rouge()
         except ModuleNotFoundError:
             raise
         except (ImportError, AttributeError) as error:
@@ -95,8 +88,9 @@ def load_allennlp() -> None:
 
 def register_classes(packages: Sequence[str] = ()) -> None:
     """
-    Imports AllenNLP and registers the classes of this package, of AllenNLP's plugins,
-    and of `packages`. Raises `InputError` as `load_allennlp` does.
+    Imports AllenNLP and registers the classes of this package, of openers of archives,
+    of AllenNLP's plugins that a file names, and of `packages`. Raises `InputError` as
+    `load_allennlp` does.
     """
     load_allennlp()
     from allennlp.common.util import import_module_and_submodules
@@ -104,7 +98,7 @@ def register_classes(packages: Sequence[str] = ()) -> None:
     importlib.import_module("elmo_tasks.plugin")
     _import_plugins()
     for package in packages:
-        import_module_and_submodules(package, exclude=set(_SCRIPTS))
+        import_module_and_submodules(package)
 
 
 def import_submodules(package: str, exclude: Container[str] = ()) -> None:
@@ -120,29 +114,25 @@ def import_submodules(package: str, exclude: Container[str] = ()) -> None:
 
 
 def _import_plugins() -> None:
-    """AllenNLP's `import_plugins`, without the scripts of allennlp-models."""
-    from allennlp.common.plugins import DEFAULT_PLUGINS, discover_plugins
-    from allennlp.common.util import import_module_and_submodules
+    """AllenNLP's `import_plugins`, with our openers in the place of its defaults."""
+    from allennlp.common.plugins import discover_plugins
 
     with held_back():
         import_submodules("allennlp", _NOT_IMPORTED)
     here = os.getcwd()
     if here not in sys.path:
         sys.path.append(here)
-    for name in DEFAULT_PLUGINS:
-        try:
-            import_module_and_submodules(name, exclude=set(_SCRIPTS))
-        except ModuleNotFoundError as error:
-            if error.name != name:
-                hint = ""
-                if name == "allennlp_models":
-                    hint = f" (pip install {MODELS})"
-                logger.error("plugin %s could not be loaded: %s%s", name, error, hint)
+    _load_openers()
     for name in discover_plugins():
         try:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
             logger.error("plugin %s could not be loaded: %s", name, error)
+
+
+def _load_openers() -> None:
+    for point in entry_points(group=OPENERS):
+        point.load()
 
 
 def _set_cache_folder() -> None:
@@ -219,24 +209,6 @@ def _tokenizers(transformers: ModuleType) -> Iterator[None]:
         sys.modules[name] = before
 
 
-def _import_rouge() -> None:
-    """
-    Imports rouge, if allennlp-models is installed, with a module in the place of
-    `pkg_resources`, which is removed at the end.
-    """
-    for needed in ("allennlp_models", "rouge"):
-        if importlib.util.find_spec(needed) is None:
-            return
-    if "pkg_resources" in sys.modules:
-        importlib.import_module("rouge")
-        return
-    sys.modules["pkg_resources"] = _PackageFiles("pkg_resources")
-    try:
-        importlib.import_module("rouge")
-    finally:
-        del sys.modules["pkg_resources"]
-
-
 def _no_adamw() -> type:
     """
     An optimizer that cannot be constructed. Torch is imported here, since not every
@@ -286,16 +258,6 @@ class _AutoTokenizer:
         return AutoTokenizer.from_pretrained(name, **options)
 
 
-class _PackageFiles(ModuleType):
-    """What rouge uses of `pkg_resources`."""
-
-    @staticmethod
-    def resource_filename(module: str, name: str) -> str:
-        """The path of a file next to a module."""
-        package = module.rpartition(".")[0]
-        return str(importlib.resources.files(package) / name)
-
-
 class _Empty(ModuleType):
     """
     A package without contents. AllenNLP keeps it under the name that it has imported.
@@ -314,6 +276,7 @@ class _Empty(ModuleType):
 
 if __name__ == "__main__":  # AllenNLP's own program
     load_allennlp()
+    _load_openers()
     from allennlp.__main__ import run
 
     run()

@@ -224,12 +224,6 @@ TYPES = {
     "texts": Type(
         "command fields include_in_archive Session.rows", "", [5, [5], [None], {}], []
     ),
-    "name and path": Type(
-        "local",
-        "NAME=PATH",
-        ["", "x", "=x", "x="],
-        [],
-    ),
     "any": Type(
         "ablate.rows address BiLanguageModel.bilm check_components.width"
         " ConcatenatedVectors.parts CorefPredictor.frozen CorefPredictor.model"

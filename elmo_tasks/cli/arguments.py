@@ -124,38 +124,11 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def replacement(text: str) -> tuple[str, str]:
-    """The `type` of an argument `NAME=PATH`; an address can have more signs."""
-    name, _, file = text.rpartition("=")
-    if not name or not file:
-        raise argparse.ArgumentTypeError(f"expected NAME=PATH, got {shown(text)}")
-    return name, location(file)
-
-
 def add_loading(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that say how an archive is loaded."""
-    add_local(parser)
-    parser.add_argument(
-        "--fast-elmo",
-        action="store_true",
-        help="compute AllenNLP's ELMo (elmo_token_embedder) with the biLM of elmo-tasks",
-    )
     add_allow_downloads(parser)
     add_download_limit(parser)
     add_packages(parser)
-
-
-def add_local(parser: argparse.ArgumentParser) -> None:
-    """Adds `--local`."""
-    parser.add_argument(
-        "--local",
-        type=replacement,
-        metavar="NAME=PATH",
-        action="append",
-        default=[],
-        help="use this file or folder for what the archive's config calls NAME, such as "
-        "a transformer or a URL; can be repeated",
-    )
 
 
 def add_allow_downloads(parser: argparse.ArgumentParser) -> None:

@@ -67,8 +67,6 @@ def evaluate(args: argparse.Namespace) -> None:
         overrides=args.overrides,
         weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,
-        local=dict(args.local),
-        fast_elmo=args.fast_elmo,
     )
     with TemporaryDirectory() as folder:
         predictions = None

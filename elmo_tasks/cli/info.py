@@ -8,7 +8,7 @@ import os
 import platform
 from typing import Any
 
-from elmo_tasks.cli.arguments import add_download_limit, add_json, add_local, location
+from elmo_tasks.cli.arguments import add_download_limit, add_json, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 from elmo_tasks.system.version import __version__
@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="describe this model.tar.gz instead, and say what it needs; builds no model",
     )
-    add_local(parser)
     add_json(parser)
     add_download_limit(parser)
     parser.set_defaults(func=run)
@@ -51,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     from elmo_tasks.cli.running.documents import print_document
 
     if args.archive_file:
-        found = _archive(args.archive_file, dict(args.local))
+        found = _archive(args.archive_file)
         lines = lines_of_archive
     else:
         found = _machine()
@@ -104,13 +103,13 @@ def _lines_of_machine(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _archive(file: str, local: dict[str, str]) -> dict[str, Any]:
+def _archive(file: str) -> dict[str, Any]:
     from elmo_tasks.host import register_classes
 
     register_classes()
     from elmo_tasks.training.archives.info import describe
 
-    return describe(file, local)
+    return describe(file)
 
 
 def lines_of_archive(found: dict[str, Any]) -> list[str]:

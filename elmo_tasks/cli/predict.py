@@ -48,8 +48,11 @@ def predict(args: argparse.Namespace) -> None:
     from elmo_tasks.cli.running.line_predictions import LinePredictions
     from elmo_tasks.elmo.devices import cuda_number, opened_device
     from elmo_tasks.formats.text.text_files import open_binary
-    from elmo_tasks.training.archives.loading import explained, load_archive
-    from elmo_tasks.training.archives.old.blank_spacy import require_tags
+    from elmo_tasks.training.archives.loading import (
+        explained,
+        load_archive,
+        spacy_downloads,
+    )
     from elmo_tasks.training.archives.predictors import default_predictor, predictor_of
 
     if args.silent and not args.output_file:
@@ -67,25 +70,25 @@ def predict(args: argparse.Namespace) -> None:
         overrides=args.overrides,
         weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,
-        local=dict(args.local),
-        fast_elmo=args.fast_elmo,
     )
     default = default_predictor(archive)
     _require_predictor(args.predictor, default, args.use_dataset_reader)
     with explained(args.archive_file):
         predictor = predictor_of(
-            archive, args.predictor, allow_downloads=args.allow_downloads
+            archive,
+            args.predictor,
+            allow_downloads=args.allow_downloads,
+            reads_text=not args.use_dataset_reader,
         )
-    if not args.use_dataset_reader:
-        require_tags(predictor)
-    LinePredictions(
-        predictor,
-        file,
-        args.output_file,
-        args.batch_size,
-        not args.silent,
-        args.use_dataset_reader,
-    ).run()
+    with spacy_downloads(allowed=args.allow_downloads):  # some load it at a text
+        LinePredictions(
+            predictor,
+            file,
+            args.output_file,
+            args.batch_size,
+            not args.silent,
+            args.use_dataset_reader,
+        ).run()
 
 
 def _require_predictor(

@@ -80,8 +80,6 @@ def serve(args: argparse.Namespace) -> None:
         packages=args.include_package,
         allow_downloads=args.allow_downloads,
         download_limit=args.download_limit,
-        local=dict(args.local),
-        fast_elmo=args.fast_elmo,
     )
 
     def ready(url: str) -> None:

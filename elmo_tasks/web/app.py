@@ -24,14 +24,15 @@ from elmo_tasks.tasks.task import Task
 from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, problem_response
 from elmo_tasks.web.metrics import CONTENT_TYPE, Metrics
 from elmo_tasks.web.models import ServedModel
-from elmo_tasks.web.other_models import OTHERS, OtherModels, record_of
+from elmo_tasks.web.other_models import OtherModels, record_of
 
 logger = logging.getLogger(__name__)
 
+ANSWERS = "/answers.js"
 PAGES = {
     "/": ("page.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
-    "/allennlp.js": ("allennlp.js", "text/javascript"),
+    ANSWERS: ("answers.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
 }
 ERRORS = {
@@ -73,8 +74,12 @@ def make_app(
         description="Predictions of trained models.",
         version=__version__,
     )
+    for one in described.values():
+        if one["page"] is not None:  # of two routes, the first is taken
+            _add_page(app, ANSWERS, one["page"]["script"], "text/javascript")
+    static = resources.files("elmo_tasks.web") / "static"
     for path, (name, kind) in PAGES.items():
-        _add_page(app, path, name, kind)
+        _add_page(app, path, (static / name).read_text("utf-8"), kind)
     about = _about(described, timeout, own)
     metrics = Metrics(models)
 
@@ -95,7 +100,7 @@ def make_app(
     app.get("/metrics", response_class=PlainTextResponse)(counters)
     kinds: dict[str, type[BaseModel]] = {}
     for name, model in models.items():
-        record = record_of(described[name]["task"])
+        record = record_of(described[name])
         answer = _answerer(name, model, record, timeout=timeout, metrics=metrics)
         path = f"/api/predict/{name}"
         kinds[path] = record.input
@@ -113,9 +118,8 @@ def make_app(
     return app
 
 
-def _add_page(app: FastAPI, path: str, name: str, kind: str) -> None:
+def _add_page(app: FastAPI, path: str, content: str, kind: str) -> None:
     """A file of the page."""
-    content = (resources.files("elmo_tasks.web") / "static" / name).read_bytes()
 
     def page() -> Response:
         return Response(content, media_type=kind)
@@ -129,12 +133,18 @@ def _about(
     own: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """What the page knows."""
+    records: dict[str, Task | OtherModels] = dict(TASKS)
+    models = []
+    for name, one in described.items():
+        records[one["task"]] = record_of(one)
+        shown = {key: value for key, value in one.items() if key != "page"}
+        models.append({"name": name} | shown)
     tasks = {}
-    for name, record in (TASKS | OTHERS).items():
+    for name, record in records.items():
         tasks[name] = _tab(record) | dict(own.get(name, {}))
     return {
         "tasks": tasks,
-        "models": [{"name": name} | dict(one) for name, one in described.items()],
+        "models": models,
         "limits": {"bytes": MAX_BYTES, "seconds": timeout},
     }
 

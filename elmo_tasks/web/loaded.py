@@ -5,9 +5,7 @@ AllenNLP.
 
 import contextlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
@@ -21,13 +19,12 @@ from elmo_tasks.tasks.metrics import metric_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.tasks.task_model import TaskModel
 from elmo_tasks.training.archives.loading import load_archive
-from elmo_tasks.training.archives.old.blank_spacy import require_tags
+from elmo_tasks.training.archives.opener import opener_of
 from elmo_tasks.training.archives.predictors import (
     default_predictor,
     predicted,
     predictor_of,
 )
-from elmo_tasks.web.other_models import OTHERS
 
 MAX_ANSWER = 2_000_000
 """Bytes of an answer."""
@@ -35,41 +32,33 @@ MAX_ANSWER = 2_000_000
 
 class LoadedModel:
     """
-    An archive's predictor: one of this package's tasks, or one that `OTHERS` has. Raises
-    `InputError` if the file is damaged, or of another task. For the parameters see
-    `load_archive`.
+    An archive's predictor: one of this package's tasks, or one for which its opener has
+    a page. Raises `InputError` if the file is damaged, or of another task. For the
+    parameters see `load_archive`.
     """
 
-    def __init__(
-        self,
-        archive: Path,
-        *,
-        allow_downloads: bool = False,
-        local: Mapping[str, str] = MappingProxyType({}),
-        fast_elmo: bool = False,
-    ) -> None:
-        loaded = load_archive(
-            archive, allow_downloads=allow_downloads, local=local, fast_elmo=fast_elmo
-        )
+    def __init__(self, archive: Path, *, allow_downloads: bool = False) -> None:
+        loaded = load_archive(archive, allow_downloads=allow_downloads)
         self._archive = archive
         name = default_predictor(loaded)
         self.predictor: Any = None
-        # a model without a predictor, or with one that is not registered
-        with contextlib.suppress(ValueError, ConfigurationError):
-            self.predictor = predictor_of(loaded, allow_downloads=allow_downloads)
+        if name is not None:
+            with contextlib.suppress(ConfigurationError):  # it is not registered
+                self.predictor = predictor_of(loaded, allow_downloads=allow_downloads)
         self.task = task_of(self.predictor)
-        is_known = self.task is not None or name in OTHERS
-        if self.predictor is None or not is_known:
-            found = loaded.config["model"]["type"]
-            raise InputError(
-                f"expected a model of {', '.join(TASKS)}, got {found!r}",
-                file=archive,
-                hint="of allennlp-models, those whose input is text; elmo-tasks "
-                "predict has all",
-            )
+        self.page: dict[str, Any] | None = None
         self.name = str(name)
         if self.task is None:
-            require_tags(self.predictor)
+            opener = opener_of(loaded.config)
+            if self.predictor is not None and opener is not None:
+                self.page = opener.page(self.name)
+            if self.page is None:
+                found = loaded.config["model"]["type"]
+                raise InputError(
+                    f"expected a model of {', '.join(TASKS)}, got {found!r}",
+                    file=archive,
+                    hint="elmo-tasks predict has others",
+                )
             return
         self.name = self.task.name
         raw = {}
@@ -84,8 +73,8 @@ class LoadedModel:
         """
         `task`, `mix` (for each place of ELMo; `None` for a model of another package),
         `judged`: whether its labels contain those of the examples' gold answers,
-        `scores`: those of its run, by the data, and `labels`: those of a model of
-        another package, whose answers do not name them.
+        `scores`: those of its run, by the data, `labels`: those of a model of another
+        package, whose answers do not name them, and `page`: what it shows.
         """
         model = self.predictor._model
         if self.task is None:
@@ -95,6 +84,7 @@ class LoadedModel:
                 "judged": False,
                 "scores": {},
                 "labels": _labels_of(model),
+                "page": self.page,
             }
         judged = False
         if isinstance(model, TaskModel):
@@ -116,6 +106,7 @@ class LoadedModel:
             "judged": judged,
             "scores": _scores_of(self._archive, self.task.metric),
             "labels": None,
+            "page": None,
         }
 
     def answer(self, data: Any) -> bytes:
@@ -166,7 +157,7 @@ def _scores_of(archive: Path, metric: str) -> dict[str, str]:
 
 
 def _labels_of(model: Any) -> list[str]:
-    """The labels of a model of AllenNLP by number, empty if it has none."""
+    """The labels of another model by number, empty if it has none."""
     namespace = getattr(model, "_label_namespace", "labels")
     known = model.vocab.get_index_to_token_vocabulary(namespace)
     return [known[number] for number in sorted(known)]

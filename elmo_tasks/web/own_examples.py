@@ -1,6 +1,6 @@
 """The examples of `elmo-tasks serve --examples FILE`, JSON lines as for `predict`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,17 +21,17 @@ class OwnExamples(NamedTuple):
     file: str
     lines: dict[int, Any]
 
-    def of(self, tasks: Iterable[str]) -> Mapping[str, dict[str, Any]]:
+    def of(self, models: Sequence[Mapping[str, Any]]) -> Mapping[str, dict[str, Any]]:
         """
-        The page's entries for the task of the models, with the examples of the file.
-        Raises `InputError` if the models have several tasks, or a line is no input of
-        theirs.
+        The page's entries for the task of the models, as they are described, with the
+        examples of the file. Raises `InputError` if the models have several tasks, or a
+        line is no input of theirs.
         """
-        names = sorted(set(tasks))
+        names = sorted({model["task"] for model in models})
         if len(names) > 1:
             problem = f"--examples: expected models of one task, got {', '.join(names)}"
             raise InputError(problem)
-        record = record_of(names[0])
+        record = record_of(models[0])
         examples = []
         for number, data in self.lines.items():
             try:

@@ -85,7 +85,7 @@ async def _serve(
         described = dict(zip(models, loaded, strict=True))
         tabs: Mapping[str, Mapping[str, Any]] = {}
         if own is not None:
-            tabs = own.of(one["task"] for one in loaded)
+            tabs = own.of(loaded)
         app = make_app(models, described, host=host, timeout=timeout, own=tabs)
         config = uvicorn.Config(
             app,

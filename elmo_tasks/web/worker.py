@@ -10,8 +10,8 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -52,15 +52,13 @@ length.
 @dataclass(frozen=True)
 class Opening:
     """
-    How archives are loaded: packages that register more classes, the options for
-    downloads, and those of `load_archive` that have the same names.
+    How archives are loaded: packages that register more classes, and the options for
+    downloads.
     """
 
     packages: Sequence[str] = ()
     allow_downloads: bool = False
     download_limit: float | None = None  # in 10^9 bytes
-    local: Mapping[str, str] = field(default_factory=dict)
-    fast_elmo: bool = False
 
 
 def work(archive: Path, opening: Opening, channel: socket.socket) -> None:
@@ -117,12 +115,7 @@ def _load(archive: Path, opening: Opening) -> Any:
     from elmo_tasks.web.loaded import LoadedModel
 
     set_download_limit(opening.download_limit)
-    return LoadedModel(
-        archive,
-        allow_downloads=opening.allow_downloads,
-        local=opening.local,
-        fast_elmo=opening.fast_elmo,
-    )
+    return LoadedModel(archive, allow_downloads=opening.allow_downloads)
 
 
 def _limit_memory() -> float:

@@ -231,6 +231,18 @@ FETCHING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         words(type="pretrained_transformer", model_name="owner/name"),
         {},
     ),
+    "AllenNLP's ELMo": (words(type="elmo_token_embedder"), {}),
+    "AllenNLP's ELMo by its name": (
+        {"text_field_embedder": {"token_embedders": {"tokens": "elmo_token_embedder"}}},
+        {},
+    ),
+    "spaCy's model": (
+        {},
+        {
+            "type": "text_classification_json",
+            "tokenizer": {"type": "spacy", "language": "no_model"},
+        },
+    ),
     "a URL under any key": ({"encoder": {"type": "x", "files": ["URL/x"]}}, {}),
     "AllenNLP's tokenizer": (
         {},
@@ -284,7 +296,8 @@ def test_a_model_of_a_package_that_is_not_installed(tmp_path: Path) -> None:
     config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": "no_tagger"}}
     archive = tmp_path / "model.tar.gz"
     archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
-    with pytest.raises(InputError, match="'no_tagger' is not registered .*--no-deps "):
+    message = "trained with other classes: model.type: 'no_tagger' is not registered "
+    with pytest.raises(InputError, match=rf"{message}\(install a package that opens"):
         load_archive(archive)
 
 

@@ -24,7 +24,7 @@ from tests.elmo.manylangs import make as manylangs
 from tests.elmo.sources.transformer_samples import write_transformer
 from tests.pretraining import toy
 from tests.test_flow import SMALLER, elmo_tasks
-from tests.tiny import ELMO_DIM, FIXTURES
+from tests.tiny import FIXTURES
 
 pytestmark = pytest.mark.slow
 
@@ -42,12 +42,6 @@ SERVE = (
     " --examples {inputs}"
     " --allow-downloads --download-limit 1 --include-package collections"
 )
-
-OPTIONS_URL = "https://example.org/elmo/options.json"
-"""What the run `{old}`, without elmo-tasks' classes, calls the biLM's options."""
-
-OLD = f"{{old}} --local {OPTIONS_URL}={{bilm}}/options.json"
-SERVE_OLD = f"serve {OLD} --fast-elmo --port 0"
 
 ON_RAY = (
     "elmo {text} {out}/shards --shards 2 --executor ray --address {cluster}"
@@ -99,9 +93,7 @@ CALLS = [
     Call("configs --json", prints="ner_elmo"),
     Call("data bilm --json", prints="bilm/options.json"),
     Call("info --download-limit 1 --json", prints="torch"),
-    Call(f"info {OLD}", prints="simple_tagger"),
-    Call(f"evaluate {OLD} {{tagged}} --fast-elmo", prints='"accuracy"'),
-    Call(f"predict {OLD} {{sentences}} --fast-elmo", prints='"tags"'),
+    Call("info {archive}", prints="elmo_tasks_ner"),
     Call("models --json", prints="elmo-original"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
@@ -276,10 +268,6 @@ def places(
     (folder / "pairs.jsonl").write_text(json_lines(pairs))
     items = 'item,text\n1,"Mira saw|the ferry ."\n2,The ferry|left .\n'
     (folder / "items.csv").write_text(items)
-    tagged = "Mira###N saw###V\nThe###D ferry###N left###V\n"
-    (folder / "tagged.txt").write_text(tagged * 4)
-    old = write_old_run(folder, folder / "tagged.txt", root / "bilm")
-    (folder / "sentences.jsonl").write_text('{"sentence": "Mira saw ."}\n')
     inputs = [{"tokens": sentence.split()} for sentence in sentences]
     (folder / "inputs.jsonl").write_text(json_lines(inputs))
     rows = [
@@ -300,9 +288,6 @@ def places(
         "run_copy": str(run_copy),
         "archive": str(run / "model.tar.gz"),
         "weights": str(run / "best.th"),
-        "old": str(old),
-        "tagged": str(folder / "tagged.txt"),
-        "sentences": str(folder / "sentences.jsonl"),
         "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
         "data": str(root / "ner" / "eng.testa"),
         "inputs": str(folder / "inputs.jsonl"),
@@ -320,41 +305,6 @@ def places(
         "pos_test": str(FIXTURES / "pos" / "dev.conllu"),
         "wsd": str(FIXTURES / "wsd"),
     }
-
-
-def write_old_run(folder: Path, tagged: Path, bilm: Path) -> Path:
-    """
-    The folder of a run of AllenNLP's own tagger with its `elmo_token_embedder`, whose
-    config names the biLM's options by `OPTIONS_URL`.
-    """
-    embedder = {
-        "type": "elmo_token_embedder",
-        "options_file": str(bilm / "options.json"),
-        "weight_file": str(bilm / "weights.hdf5"),
-    }
-    encoder = {"type": "pass_through", "input_dim": ELMO_DIM}
-    config = {
-        "dataset_reader": {
-            "type": "sequence_tagging",
-            "token_indexers": {"elmo": {"type": "elmo_characters"}},
-        },
-        "model": {
-            "type": "simple_tagger",
-            "text_field_embedder": {"token_embedders": {"elmo": embedder}},
-            "encoder": encoder,
-        },
-        "train_data_path": str(tagged),
-        "validation_data_path": str(tagged),
-        "data_loader": {"batch_size": 4},
-        "trainer": {"optimizer": "adam", "num_epochs": 1},
-    }
-    file, run = folder / "old.json", folder / "old"
-    file.write_text(json.dumps(config))
-    elmo_tasks("train", file, "-s", run)
-    (run / "model.tar.gz").unlink()
-    saved = run / "config.json"
-    saved.write_text(saved.read_text().replace(embedder["options_file"], OPTIONS_URL))
-    return run
 
 
 def json_lines(values: Iterable[Any]) -> str:
@@ -409,18 +359,15 @@ def test_calls(
     assert re.search(call.prints, capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    "line, models", [(SERVE, ["run", "again"]), (SERVE_OLD, ["old"])]
-)
-def test_a_server(line: str, models: list[str], places: dict[str, str]) -> None:
+def test_a_server(places: dict[str, str]) -> None:
     """It is ready, and SIGTERM ends it."""
-    command = [sys.executable, "-m", "elmo_tasks", *words_of(Call(line), places)]
+    command = [sys.executable, "-m", "elmo_tasks", *words_of(Call(SERVE), places)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         ready = json.loads(server.stdout.readline())
         server.terminate()
         assert server.wait(60) == 0
-    assert ready["ready"] and ready["models"] == models
+    assert ready["ready"] and ready["models"] == ["run", "again"]
 
 
 def test_commands_on_a_ray_cluster(
@@ -587,7 +534,7 @@ def commands() -> list[str]:
 
 def used_options(command: str) -> set[str]:
     """The options that the calls of this file use with a command."""
-    lines = [call.line for call in CALLS] + list(ON_RAY) + [SERVE, SERVE_OLD]
+    lines = [call.line for call in CALLS] + list(ON_RAY) + [SERVE]
     texts = [line for line in lines if Call(line).command == command]
     if command == "evaluate":
         texts += EVALUATE

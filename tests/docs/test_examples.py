@@ -28,6 +28,7 @@ FOR_DEVELOPERS = [
     ROOT / "benchmarks/README.md",
     ROOT / "tests/README.md",
     ROOT / "fixtures/generator/README.md",
+    ROOT / "allennlp_archives/README.md",
 ]
 
 FENCE = re.compile(

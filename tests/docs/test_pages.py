@@ -29,6 +29,7 @@ PAGES = [
     "../benchmarks/README",
     "../tests/README",
     "../fixtures/generator/README",
+    "../allennlp_archives/README",
 ]
 """Their links are tested: those out of docs/ are not when the site is built."""
 

@@ -22,7 +22,6 @@ from elmo_tasks.formats.fetching.published import (
     PublishedModel,
     nearest_model,
     published,
-    published_as,
     published_at,
 )
 from tests.elmo.samples import write_bilm
@@ -128,15 +127,12 @@ def test_the_unpacked_files_of_a_zip_are_removed(
     assert not folder.exists()
 
 
-def test_a_published_file_is_known_by_its_address_and_by_its_name() -> None:
+def test_a_published_file_is_known_by_its_address() -> None:
     model = MODELS["elmo-original"]
     options, weights = [file.partition("#")[0] for file in model.files]
     assert published_at(options) is published_at(weights) is model
     moved = f"https://example.org/mirror/{weights.rpartition('/')[2]}"
     assert published_at(moved) is None
-    assert published_as(moved) is published_as(weights) is model
-    for name in ("https://example.org/options.json", "weights.bin", ""):
-        assert published_as(name) is None
 
 
 @pytest.mark.parametrize("name", MODELS)

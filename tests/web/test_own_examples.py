@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.web.own_examples import MOST, read_examples
 from tests.archives.make import STORED
 from tests.test_flow import elmo_tasks
@@ -16,6 +17,19 @@ from tests.web.serving import serving
 NER = STORED / "1" / "ner.tar.gz"
 WORDS = {"tokens": ["Mira", "left", "Tarn", "."]}
 TEXT = {"sentence": "Mira left Tarn."}
+
+PAGE = {
+    "title": "Tags",
+    "about": "A model.",
+    "boxes": [["sentence", "Sentence", 2, "text"]],
+    "script": "",
+}
+"""Of a model of another package."""
+
+
+def described(task: str) -> dict[str, Any]:
+    """A model of this task, as the page is told of it."""
+    return {"task": task, "page": None if task in TASKS else PAGE}
 
 
 def write(file: Path, *inputs: Any) -> Path:
@@ -27,7 +41,7 @@ def write(file: Path, *inputs: Any) -> Path:
 def test_examples_are_the_lines_without_gold_answers_and_ids(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text(f"{json.dumps(WORDS | {'id': 7})}\n\n{json.dumps(TEXT)}")
-    assert read_examples(str(file)).of(["ner", "ner"]) == {
+    assert read_examples(str(file)).of([described("ner")] * 2) == {
         "ner": {
             "examples": [{"input": WORDS, "gold": None}, {"input": TEXT, "gold": None}],
             "source": "mine.jsonl",
@@ -67,7 +81,7 @@ def test_lines_that_are_no_input_of_the_task(
 ) -> None:
     file = write(tmp_path / "mine.jsonl", TEXT, given)
     with pytest.raises(InputError, match=expected):
-        read_examples(str(file)).of(tasks)
+        read_examples(str(file)).of([described(task) for task in tasks])
 
 
 @pytest.mark.slow

@@ -18,7 +18,6 @@ from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.text.text_files import lines_of, open_binary
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.terminal import terminal_bar
-from elmo_tasks.training.archives.loading import readable_by_nltk
 
 
 @dataclass
@@ -72,8 +71,7 @@ class LinePredictions(allennlp_predict._PredictManager):
     def _run(self) -> int:
         """The number of invalid lines."""
         if self._dataset_reader is not None:
-            with readable_by_nltk(self._input_file):
-                super().run()
+            super().run()
             return 0
         errors = 0
         lines: Iterable[Line] = self._lines()

@@ -275,18 +275,6 @@ def published_at(url: str) -> PublishedModel | None:
     return None
 
 
-def published_as(url: str) -> PublishedModel | None:
-    """
-    The published model that has a file of this name: hosts and folders have changed.
-    """
-    wanted = url.rpartition("/")[2]
-    for model in MODELS.values():
-        for file in model.files:
-            if model.is_bilm and file.rpartition("/")[2] == wanted != OPTIONS_FILE:
-                return model
-    return None
-
-
 def nearest_model(name: str) -> str | None:
     """The name of a model that is most like this one, if any is like it."""
     return nearest(name, [BUNDLED, *MODELS, *ALIASES])

@@ -4,17 +4,15 @@ each fault is one error.
 """
 
 import json
-import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
-from types import MappingProxyType
 from typing import Any
 
 import torch
-from allennlp.common import Params
+from allennlp.common import Params, util
 from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
@@ -22,15 +20,13 @@ from allennlp.models import Model, archival
 from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
-from elmo_tasks.errors import MODELS, InputError
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.unpacking import require_regular
 from elmo_tasks.system.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archives.contents import HINT, unpacked
-from elmo_tasks.training.archives.old.blank_spacy import spacy_for
-from elmo_tasks.training.archives.old.external_files import PARTS, ExternalFiles
-from elmo_tasks.training.archives.old.fast_elmo import use_fast_elmo
-from elmo_tasks.training.archives.old.weights import without_constants, write_state
+from elmo_tasks.training.archives.opener import opener_of, registered_opener
+from elmo_tasks.training.archives.outside import PARTS, constructed
 from elmo_tasks.training.archives.registered_names import named_in, registered_alone
 from elmo_tasks.training.checks.blame import blamed
 from elmo_tasks.training.checks.top_level import require_valid_evaluation
@@ -57,6 +53,7 @@ _MAY_BE_MISSING = "position_ids"  # a constant, as AllenNLP's embedder has it
 
 _SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
 
+_PAGE = "docs/PREDICT.md#other-archives"
 
 _OF_0_X = "iterator"
 """A key that every config had before AllenNLP 1.0, and none has had since."""
@@ -69,20 +66,12 @@ def load_archive(
     overrides: str = "",
     weights_file: str | None = None,
     allow_downloads: bool = False,
-    local: Mapping[str, str] = MappingProxyType({}),
-    fast_elmo: bool = False,
 ) -> Archive:
     """
     AllenNLP's `load_archive`, which also constructs any class that a config names,
     executes its Jsonnet, and unpacks to any path. What the config names is fetched with
     `allow_downloads` alone; what was fetched before is used. Raises `InputError` if the
     archive is damaged or unsafe, needs a download, or the overrides do not fit.
-
-    # Parameters
-
-    - `local`: paths of this machine, by the names and URLs in the config that stand for
-      them.
-    - `fast_elmo`: whether AllenNLP's ELMo computes with our biLM; see `use_fast_elmo`.
     """
     if weights_file:
         require_regular(weights_file)
@@ -91,33 +80,77 @@ def load_archive(
         explained(file),
         registered_alone(file, named_in(overrides)),
         _no_standard_input(),
+        spacy_downloads(allowed=allow_downloads),
     ):
         require_namespaces(Path(folder), file)
         weights = Path(weights_file or archival.get_weights_path(folder))
-        state = required_state(weights, file)
-        size = weights.stat().st_size
         config = Params.from_file(folder / CONFIG, overrides)
         require_registered(config, file)
-        external = ExternalFiles(local, state, folder, offline=not allow_downloads)
-        bounds = 2 * size + _SMALL_MODEL, 4 * len(state) + 1000
-        with parameters_of_at_most(*bounds):
-            resolved = external.resolved(config.as_dict(quiet=True))
-        external.require_all(file)
-        (folder / CONFIG).write_text(json.dumps(resolved), "utf-8")
-        kept = without_constants(state)
-        if len(kept) < len(state):
-            weights = folder / WEIGHTS
-            write_state(kept, weights)
-        with (
-            parameters_of_at_most(*bounds),
-            spacy_for(config, allow_downloads=allow_downloads),
-            _quiet_transformers(),
-        ):
-            loaded = archival.load_archive(folder, cuda_device, "", weights)
-        _require_all_weights(loaded.model, kept, file)
-        if fast_elmo:
-            use_fast_elmo(loaded.model)
+        opener = opener_of(config)
+        if opener is None:
+            offline = not allow_downloads
+            values, fetched = constructed(config.as_dict(quiet=True), offline=offline)
+            if offline and fetched:
+                names = ", ".join(fetched)
+                problem = f"the archive needs what it does not contain: {names}"
+                hint = f"--allow-downloads fetches it; see {_PAGE}"
+                raise InputError(problem, file=file, hint=hint)
+            loaded = built(folder, values, weights, file=file, cuda_device=cuda_device)
+        else:
+            loaded = opener.load(
+                folder,
+                config,
+                weights,
+                file=file,
+                cuda_device=cuda_device,
+                allow_downloads=allow_downloads,
+            )
         return loaded._replace(config=config)
+
+
+def built(
+    folder: Path,
+    config: Mapping[str, Any],
+    weights: Path,
+    *,
+    file: str | Path,
+    cuda_device: int,
+) -> Archive:
+    """
+    The archive `file`, unpacked in `folder`, with another config and weights. Raises
+    `InputError` if the weights lack a tensor of the model, or are much smaller.
+    """
+    state = required_state(weights, file)
+    (folder / CONFIG).write_text(json.dumps(config), "utf-8")
+    with sized_as(weights, state):
+        loaded = archival.load_archive(folder, cuda_device, "", weights)
+    _require_all_weights(loaded.model, state, file)
+    return loaded
+
+
+@contextmanager
+def sized_as(weights: Path, state: Mapping[str, Any]) -> Iterator[None]:
+    """Inside, modules are built of about the size of these weights at most."""
+    size = 2 * weights.stat().st_size + _SMALL_MODEL
+    with parameters_of_at_most(size, 4 * len(state) + 1000):
+        yield
+
+
+@contextmanager
+def spacy_downloads(*, allowed: bool) -> Iterator[None]:
+    """Inside, AllenNLP downloads models of spaCy that are missing only if allowed."""
+    before = util.spacy_download
+    if not allowed:
+        util.spacy_download = _refuse_model
+    try:
+        yield
+    finally:
+        util.spacy_download = before
+
+
+def _refuse_model(name: str) -> None:
+    hint = f"python -m spacy download {name}, or --allow-downloads"
+    raise InputError(f"spaCy's model {name} is not installed", hint=hint)
 
 
 def _require_all_weights(
@@ -145,8 +178,7 @@ def _require_all_weights(
 def require_registered(config: Params, file: str | Path) -> None:
     """
     Raises `InputError` if the archive is one of AllenNLP 0.x, or the class of the model
-    or of a reader is not registered, as those of allennlp-models where that is not
-    installed.
+    or of a reader is not registered.
     """
     if _OF_0_X in config:
         problem = f"an archive of AllenNLP 0.x ({_OF_0_X} in its config): not supported"
@@ -160,29 +192,15 @@ def require_registered(config: Params, file: str | Path) -> None:
             ):  # of the user's overrides, or refused when it is constructed
                 continue
             problem = f"{key}.type: {name!r} is not registered"
-            hint = (
-                f"if it is of allennlp-models, pip install {MODELS}; "
-                "--include-package registers classes of other packages"
-            )
+            hint = "--include-package registers classes of other packages"
             if name.startswith("elmo_tasks"):
                 hint = "import elmo_tasks.plugin first; it registers this package's"
+            elif registered_opener() is None:
+                problem = f"the archive was trained with other classes: {problem}"
+                hint = (
+                    f"install a package that opens such archives, see {_PAGE}; {hint}"
+                )
             raise InputError(problem, file=file, hint=hint)
-
-
-@contextmanager
-def readable_by_nltk(file: str | Path) -> Iterator[None]:
-    """
-    Inside, nltk, with which allennlp-models reads trees, may read from the folder of a
-    file that the user has named.
-    """
-    from nltk import data
-
-    folder = str(Path(file).absolute().parent)
-    data.path.append(folder)
-    try:
-        yield
-    finally:
-        data.path.remove(folder)
 
 
 def data_loader(
@@ -260,7 +278,7 @@ def score(
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
     with registered_alone():
         evaluator = Evaluator.from_params(options)
-    with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
+    with loss_of_pass(archive.model) as losses:
         loader = data_loader(archive, file, batch_size=batch_size, part=part)
         found = evaluator(archive.model, loader, predictions_output_file=predictions)
     scores = dict(found)
@@ -269,21 +287,6 @@ def score(
     if losses.count:  # else nothing has a loss, such as gold tags that are all unknown
         scores["loss"] = losses.mean
     return scores
-
-
-@contextmanager
-def _quiet_transformers() -> Iterator[None]:
-    """
-    Inside, transformers does not warn of weights that are missing in a transformer's
-    files: the archive has them.
-    """
-    logger = logging.getLogger("transformers.modeling_utils")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 @contextmanager

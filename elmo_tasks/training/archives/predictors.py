@@ -2,69 +2,39 @@
 
 from typing import Any
 
-from allennlp.data import DatasetReader, Instance
-from allennlp.data.tokenizers import SpacyTokenizer
-from allennlp.models import Model
 from allennlp.models.archival import Archive
-from allennlp.predictors import Predictor, TextClassifierPredictor
-from overrides import overrides
+from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.training.archives.old.blank_spacy import spacy_for
-
-OF_MODELS = {"bcn": "text_classifier"}
-"""
-By the registered name of a model: the predictor of models that state none, as the model
-cards of allennlp-models have it.
-"""
+from elmo_tasks.training.archives.loading import spacy_downloads
+from elmo_tasks.training.archives.opener import opener_of
 
 
 def default_predictor(archive: Archive) -> str | None:
     """The registered name of the predictor that an archive's model has by default."""
     stated = archive.model.default_predictor
-    if stated is not None:
-        return str(stated)
-    return OF_MODELS.get(str(archive.config["model"].get("type")))
-
-
-class SplittingClassifier(TextClassifierPredictor):
-    """
-    AllenNLP's predictor for a dataset reader that has no tokenizer, such as `sst_tokens`.
-    AllenNLP loads spaCy's model at each text; here it is loaded once, with the archive.
-    """
-
-    def __init__(self, model: Model, dataset_reader: DatasetReader) -> None:
-        super().__init__(model, dataset_reader)
-        self._words = SpacyTokenizer()
-
-    @overrides
-    def _json_to_instance(self, json_dict: dict[str, Any]) -> Instance:
-        words = self._words.tokenize(json_dict["sentence"])
-        return self._dataset_reader.text_to_instance(words)
+    return None if stated is None else str(stated)
 
 
 def predictor_of(
-    archive: Archive, name: str | None = None, *, allow_downloads: bool = False
+    archive: Archive,
+    name: str | None = None,
+    *,
+    allow_downloads: bool = False,
+    reads_text: bool = True,
 ) -> Predictor:
     """
-    The archive's default predictor, or the one of this registered name. Where spaCy's
-    model is not installed and must not be downloaded, spaCy's rules split texts.
+    The archive's default predictor, or the one of this registered name. Raises
+    `InputError` if it has to read raw text and lacks what it needs for that.
     """
     name = name or default_predictor(archive)
-    with spacy_for(archive.config, name, allow_downloads=allow_downloads):
-        predictor = Predictor.from_archive(archive, name)
-        reader = predictor._dataset_reader
-        if type(predictor) is TextClassifierPredictor and not _has_tokenizer(reader):
-            return SplittingClassifier(predictor._model, reader)
-        return predictor
-
-
-def _has_tokenizer(reader: DatasetReader) -> bool:
-    """As `TextClassifierPredictor` asks."""
-    for name in ("tokenizer", "_tokenizer"):
-        if getattr(reader, name, None) is not None:
-            return True
-    return False
+    opener = opener_of(archive.config)
+    with spacy_downloads(allowed=allow_downloads):
+        if opener is None:
+            return Predictor.from_archive(archive, name)
+        return opener.predictor(
+            archive, name, allow_downloads=allow_downloads, reads_text=reads_text
+        )
 
 
 def predicted(predictor: Predictor, data: Any) -> dict[str, Any]:

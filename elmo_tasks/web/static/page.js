@@ -1,5 +1,5 @@
 // The page of `elmo-tasks serve`. Texts of users and models enter the document as text nodes only.
-import { asOurs } from "./allennlp.js";
+import { asOurs } from "./answers.js";
 
 const LISTED = 12;  // differences that are listed at most
 const HUES = { PER: 255, LOC: 150, ORG: 65, MISC: 310, V: 28, ARG0: 255, ARG1: 150, ARG2: 65, ARG3: 190, neutral: 255,

@@ -1,12 +1,21 @@
 """What the page draws of answers of AllenNLP's predictors."""
 
 import json
+from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+
+from allennlp_archives import opener
+from helpers import Trained
+from tests.archives.make import STORED
 from tests.web.conftest import Show, texts
+from tests.web.serving import Server, serving
 
 pytestmark = pytest.mark.slow
 
@@ -17,10 +26,22 @@ ASKED = {"question": "Who sold it?", "passage": PASSAGE}
 SENTENCE = {"sentence": "Ada Wells sold it"}
 
 
+@pytest.fixture(scope="module")
+def server(trained: Callable[[str], Trained]) -> Iterator[Server]:
+    """With an old model, whose package has the drawings."""
+    old = trained("tagging").archive
+    with serving(STORED / "1" / "ner.tar.gz", f"old={old}") as running:
+        yield running
+
+
 def of_predictor(task: str, labels: list[str], route: Any) -> None:
     """The list of models, as if the first one were of a predictor of AllenNLP."""
     about = route.fetch().json()
     about["models"][0] |= {"task": task, "mix": None, "judged": False, "labels": labels}
+    tab = opener.page(task)
+    assert tab is not None
+    old = about["tasks"]["sentence_tagger"]
+    about["tasks"][task] = old | {"boxes": tab["boxes"]}
     route.fulfill(json=about)
 
 
@@ -31,6 +52,21 @@ def drawing(
     models = partial(of_predictor, task, list(labels))
     link = {"view": task, "input": json.dumps(given)}
     return show(link, {"ner": answer}, models=models)
+
+
+def test_the_server_has_the_tab_and_the_drawings_of_this_package(
+    server: Server,
+) -> None:
+    script = (files("allennlp_archives") / "answers.js").read_bytes()
+    assert server.send("/answers.js").body == script
+    about = json.loads(server.send("/api/models").body)
+    assert [model["task"] for model in about["models"]] == ["ner", "sentence_tagger"]
+    tab = about["tasks"]["sentence_tagger"]
+    assert tab["title"] == "Tags (AllenNLP)"
+    assert tab["boxes"] == [["sentence", "Sentence", 2, "text"]]
+    answer = server.send("/api/predict/old", SENTENCE)
+    assert answer.status == 200
+    assert len(json.loads(answer.body)["tags"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from allennlp.models import Model
 from allennlp.modules.elmo import Elmo, _ElmoBiLm
 from torch import Tensor
 
-from elmo_tasks.bilm.allennlp_module import AllenNlpBiLM
-from elmo_tasks.bilm.allennlp_state import bilm_of
+from allennlp_archives.elmo_module import AllenNlpBiLM
+from allennlp_archives.elmo_state import bilm_of
+from allennlp_archives.options import FAST_ELMO
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 
@@ -26,7 +27,7 @@ def use_fast_elmo(model: Model) -> int:
     elmos = [module for module in model.modules() if isinstance(module, Elmo)]
     if not elmos:
         raise InputError(
-            "--fast-elmo: expected a model with AllenNLP's ELMo, got one without"
+            f"{FAST_ELMO}: expected a model with AllenNLP's ELMo, got one without"
         )
     replaced = 0
     for elmo in elmos:
@@ -35,7 +36,7 @@ def use_fast_elmo(model: Model) -> int:
             continue
         problem = _problem(elmo, bilm)
         if problem is not None:
-            logger.warning("--fast-elmo has no effect: %s", problem)
+            logger.warning("%s has no effect: %s", FAST_ELMO, problem)
             continue
         elmo.add_module("_elmo_lstm", _converted(bilm))
         replaced += 1

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.loading import load_archive
+from helpers import Trained, changed
 from tests.fuzz.subjects import with_member
 from tests.hiding import python
-from tests.old_archives.conftest import Trained
-from tests.old_archives.helpers import changed
-
-pytest.importorskip("allennlp_models", reason="tested by make test-models")
 
 Train = Callable[[str], Trained]
 

@@ -4,15 +4,18 @@ import logging
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
 import torch
 from allennlp.modules.elmo import Elmo, batch_to_ids
 from torch import nn
 
+from allennlp_archives.elmo_state import bilm_of, bilms_in, options_of, part_of
+from allennlp_archives.fast_elmo import use_fast_elmo
 from elmo_tasks.bilm import BiLM
-from elmo_tasks.bilm.allennlp_state import bilm_of, bilms_in, options_of, part_of
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.archives.old.fast_elmo import use_fast_elmo
 from tests.tiny import bilm_files
 
 BATCHES = [
@@ -71,7 +74,7 @@ def test_what_stays_with_allennlp(
 ) -> None:
     expected = vectors(elmo(tmp_path, **options))
     model = elmo(tmp_path, **options)
-    with caplog.at_level(logging.WARNING, "elmo_tasks.training.archives.old.fast_elmo"):
+    with caplog.at_level(logging.WARNING, "allennlp_archives.fast_elmo"):
         assert use_fast_elmo(nn.ModuleList([model])) == 0
     assert reason in caplog.text
     for one, other in zip(vectors(model), expected, strict=True):

@@ -12,20 +12,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from allennlp.common.util import sanitize
-
-from elmo_tasks.cli.info import lines_of_archive
-from elmo_tasks.errors import InputError
-from elmo_tasks.training.archives.info import describe
-from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.web.loaded import LoadedModel
-from tests.old_archives.conftest import Trained
-from tests.old_archives.families import FAMILIES, WITHOUT_PREDICTOR
-from tests.old_archives.helpers import assert_alike, given, options, write_lines
-from tests.test_flow import elmo_tasks
-from tests.tiny import ROOT
 
 pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+from allennlp.common.util import sanitize
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.training.archives.loading import score
+from elmo_tasks.web.loaded import LoadedModel
+from families import FAMILIES, WITHOUT_PREDICTOR
+from helpers import Trained, assert_alike, described, given, local, opened, write_lines
+from tests.test_flow import elmo_tasks
+from tests.tiny import ROOT
 
 Train = Callable[[str], Trained]
 NINE = {
@@ -52,9 +50,8 @@ def test_predict(name: str, trained: Train, place: Path, tmp_path: Path) -> None
     run = trained(name)
     lines = write_lines(name, tmp_path / "in.jsonl")
     out = tmp_path / "out.jsonl"
-    elmo_tasks(
-        "predict", run.archive, lines, "--output-file", out, *options(name, place)
-    )
+    with local(given(name, place)):
+        elmo_tasks("predict", run.archive, lines, "--output-file", out)
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert_alike(found, json.loads(json.dumps(run.predictions)))
 
@@ -69,7 +66,7 @@ def test_a_model_without_predictor_reads_files_of_its_dataset_reader(
     with pytest.raises(InputError, match="no default predictor") as got:
         elmo_tasks("predict", run.archive, run.corpus, *output)
     assert "--use-dataset-reader reads FILE as training data" in str(got.value)
-    shown = lines_of_archive(describe(run.archive, {}))
+    shown = described(run.archive, {})
     assert "predictor: none, so predict needs --use-dataset-reader" in shown
     elmo_tasks("predict", run.archive, run.corpus, *output, "--use-dataset-reader")
     found = [json.loads(line) for line in out.read_text().splitlines()]
@@ -79,7 +76,7 @@ def test_a_model_without_predictor_reads_files_of_its_dataset_reader(
 @pytest.mark.parametrize("name", [*FAMILIES, *WITHOUT_PREDICTOR])
 def test_evaluate(name: str, trained: Train, place: Path) -> None:
     run = trained(name)
-    archive = load_archive(run.archive, local=given(name, place))
+    archive = opened(run.archive, given(name, place))
     found = score(archive, run.corpus)
     found.pop("loss", None)  # ours is the mean over instances, AllenNLP's over batches
     expected = dict(run.scores)
@@ -91,6 +88,7 @@ def test_evaluate_from_the_command_line(
     trained: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = trained("tagging")
+    capsys.readouterr()  # AllenNLP's training writes there
     elmo_tasks("evaluate", run.archive, run.corpus)
     found = json.loads(capsys.readouterr().out)
     assert found["f1-measure-overall"] == pytest.approx(
@@ -104,7 +102,9 @@ WITHOUT_PAGE = ("rc, dialog", *WITHOUT_PREDICTOR)
 @pytest.mark.parametrize("name", WITHOUT_PAGE)
 def test_serve_has_no_page_for_others(name: str, trained: Train) -> None:
     kind = {**FAMILIES, **WITHOUT_PREDICTOR}[name].config["model"]["type"]
-    with pytest.raises(InputError, match=f"got '{kind}' .*elmo-tasks predict has all"):
+    with pytest.raises(
+        InputError, match=f"got '{kind}' .*elmo-tasks predict has others"
+    ):
         LoadedModel(trained(name).archive)
 
 
@@ -113,7 +113,8 @@ def test_serve_has_no_page_for_others(name: str, trained: Train) -> None:
 )
 def test_serve(name: str, trained: Train, place: Path) -> None:
     run = trained(name)
-    model = LoadedModel(run.archive, local=given(name, place))
+    with local(given(name, place)):
+        model = LoadedModel(run.archive)
     about = model.describe()
     assert about["mix"] is None
     answer = json.loads(model.answer(FAMILIES[name].lines[0]))
@@ -128,7 +129,7 @@ def test_serve(name: str, trained: Train, place: Path) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_info(name: str, trained: Train, place: Path) -> None:
     run = trained(name)
-    shown = lines_of_archive(describe(run.archive, given(name, place)))
+    shown = described(run.archive, given(name, place))
     kind = FAMILIES[name].config["model"]["type"]
     assert shown[0].startswith(f"model: {kind}, ")
     assert "trained with: AllenNLP 2.10.1" in shown

@@ -16,7 +16,6 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import blank_pipeline
-from elmo_tasks.training.archives.old.external_files import PARTS
 from elmo_tasks.training.nested import items
 
 if TYPE_CHECKING:  # imported where it is used, since it takes long
@@ -60,34 +59,16 @@ _MODEL = "model"
 
 
 @contextmanager
-def spacy_for(
-    config: Params, predictor: str | None = None, *, allow_downloads: bool
-) -> Iterator[None]:
+def spacy_for(config: Params, *, allow_downloads: bool) -> Iterator[None]:
     """
     Inside, `rules_for_missing` for the models that a config names; with downloads
-    allowed, AllenNLP downloads them. Nothing is done for our own classes and the
-    predictor of this name, if it is ours, since they never ask for spaCy's models.
+    allowed, AllenNLP downloads them.
     """
-    languages = list(_languages(config.as_dict(quiet=True)))
-    if allow_downloads or (not languages and _are_ours(config, predictor)):
+    if allow_downloads:
         yield
         return
-    with rules_for_missing(languages):
+    with rules_for_missing(_languages(config.as_dict(quiet=True))):
         yield
-
-
-def _are_ours(config: Params, predictor: str | None) -> bool:
-    """Whether a config and the predictor construct classes of this package alone."""
-    classes = []
-    for key, kind in PARTS.items():
-        if key in config:
-            classes.append(kind.by_name(config[key].get("type")))
-    if predictor is not None:
-        classes.append(Predictor.by_name(predictor))
-    for one in classes:
-        if not getattr(one, "__module__", "").startswith("elmo_tasks."):
-            return False
-    return True
 
 
 def _languages(value: Any) -> Iterator[str]:

@@ -17,7 +17,6 @@ was trained with; it gets the key `offline`.
 import atexit
 import inspect
 import os
-import re
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,35 +27,26 @@ from typing import Any
 
 from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader
-from allennlp.models import Model
 from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from torch import Tensor
 
-from elmo_tasks.bilm.allennlp_state import bilm_of, bilms_in, options_of, part_of
+from allennlp_archives.elmo_state import bilm_of, bilms_in, options_of, part_of
+from allennlp_archives.options import LOCAL
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.sources.transformer_files import require_text_model
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import NotAllowed, hub_model, local_path
-from elmo_tasks.formats.fetching.published import published_as
+from elmo_tasks.formats.fetching.published import MODELS
 from elmo_tasks.system.run_names import OPTIONS_FILE, WEIGHT_FILE
-
-PARTS = {
-    "dataset_reader": DatasetReader,
-    "validation_dataset_reader": DatasetReader,
-    "model": Model,
-}
-"""The parts of a config that are constructed when an archive is loaded."""
-
-TRANSFORMER_KEYS = (
-    "model_name",
-    "transformer_model_name",
-    "transformer_model",
-    "bert_model_name",
-    "bert_model",
+from elmo_tasks.training.archives.outside import (
+    ELMO,
+    OTHER_WEIGHTS,
+    PARTS,
+    TRANSFORMER_KEYS,
+    URL,
+    is_ours,
 )
-"""The keys under which AllenNLP's classes take the name of a transformer."""
 
 EMBEDDERS = ("pretrained_transformer", "pretrained_transformer_mismatched")
 
@@ -65,23 +55,10 @@ READ_OLD_WEIGHTS = ("t5", "transformer_classification_tt", "transformer_mc_tt")
 
 OLD_WEIGHTS = "pytorch_model.bin"
 
-OTHER_WEIGHTS = (
-    "override_weights_file",
-    "override_weights_strip_prefix",
-    "reinit_modules",
-    "pretrained_file",
-    "initializer",
-)
-"""
-Keys that say from where a training took weights. A trained model has its own.
-"""
-
 _HUB_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 """What transformers may read of a model."""
 
-_URL = re.compile(r"\w+://")
-_ELMO = "elmo_token_embedder"
-_ELMO_FILES = ("options_file", "weight_file")
+ELMO_FILES = ("options_file", "weight_file")
 
 _numbers = count()
 
@@ -121,24 +98,16 @@ class ExternalFiles:
         """
         The config with paths of this machine instead of names; `found` and
         `missing` are complete then. Raises `InputError` if a path that the user gave
-        does not exist, or is for a name that is not in the config.
+        does not exist.
         """
         for path in self._local.values():
             if not os.path.exists(path):
-                raise InputError("--local: no such file or folder", file=path)
+                raise InputError(f"{LOCAL}: no such file or folder", file=path)
         changed = dict(config)
         for key, kind in PARTS.items():
             if isinstance(changed.get(key), dict):
                 completed = _with_defaults(changed[key], kind)
                 changed[key] = self._part("", completed, in_model=key == "model")
-        for name in self._local:
-            if name not in self.found:
-                named = sorted(self.found.keys() | self.missing.keys())
-                problem = (
-                    f"--local: expected a name in the archive's config, got {name}"
-                )
-                hint = f"it names {', '.join(named)}" if named else "it names nothing"
-                raise InputError(problem, hint=hint)
         return changed
 
     def require_all(self, file: str | Path) -> None:
@@ -152,20 +121,23 @@ class ExternalFiles:
         raise InputError(
             f"the archive needs what is not on this machine: {', '.join(listed)}",
             file=file,
-            hint=f"--local {first}=PATH says where it is, --allow-downloads fetches it",
+            hint=f"""{LOCAL}='{{"{first}": PATH}}' says where it is, """
+            "--allow-downloads fetches it",
         )
 
     def _part(self, key: str, value: Any, *, in_model: bool) -> Any:
         """A part of the config that has this key, or is in a list that has it."""
         if isinstance(value, list):
             return [self._part(key, part, in_model=in_model) for part in value]
+        if value == ELMO and key != "type":
+            return self._elmo({"type": ELMO})
         if isinstance(value, str):
             return self._text(key, value)
         if not isinstance(value, dict):
             return value
         if _is_elmo(value):
             return self._elmo(value)
-        if _is_ours(key, value):
+        if is_ours(key, value):
             return {**value, "offline": self._offline}
         changed = {}
         for name, part in value.items():
@@ -184,7 +156,7 @@ class ExternalFiles:
         if value in self._local:
             self.found[value] = Path(self._local[value])
             return self._local[value]
-        if self._offline and _URL.match(value):
+        if self._offline and URL.match(value):
             self.missing[value] = "file"
         return value
 
@@ -225,7 +197,7 @@ class ExternalFiles:
         """The config of AllenNLP's ELMo, with files of this machine."""
         defaults = inspect.signature(ElmoTokenEmbedder.__init__).parameters
         names = {}
-        for key in _ELMO_FILES:
+        for key in ELMO_FILES:
             names[key] = config.get(key, defaults[key].default)
         paths = {}
         for key, name in names.items():
@@ -262,7 +234,7 @@ class ExternalFiles:
             state = part_of(self._state, prefix)
             if options_file is not None:
                 options = BiLMOptions.from_file(options_file)
-            elif published_as(name) is not None:
+            elif is_published(name):
                 options = options_of(state)
             else:
                 break
@@ -270,6 +242,16 @@ class ExternalFiles:
                 return bilm_of(state, options)
         self.missing[name] = "file of ELMo's options"
         return None
+
+
+def is_published(url: str) -> bool:
+    """Whether a published biLM has a file of this name: hosts and folders changed."""
+    wanted = url.rpartition("/")[2]
+    for model in MODELS.values():
+        for file in model.files:
+            if model.is_bilm and file.rpartition("/")[2] == wanted != OPTIONS_FILE:
+                return True
+    return False
 
 
 def _with_defaults(config: dict[str, Any], kind: type[Registrable]) -> dict[str, Any]:
@@ -293,17 +275,10 @@ def _with_defaults(config: dict[str, Any], kind: type[Registrable]) -> dict[str,
 
 def _is_elmo(config: Mapping[str, Any]) -> bool:
     """Whether this is a config of AllenNLP's `ElmoTokenEmbedder` or `Elmo`."""
-    if config.get("type") == _ELMO:
+    if config.get("type") == ELMO:
         return True
     is_untyped = "type" not in config and "num_output_representations" in config
     return is_untyped and "options_file" in config
-
-
-def _is_ours(key: str, config: Mapping[str, Any]) -> bool:
-    """Whether this is a config of our ELMo, which has a type only as a token embedder."""
-    if "type" in config:
-        return bool(config["type"] == "elmo_tasks")
-    return key == "elmo" and "num_output_representations" not in config
 
 
 def _linked(name: str, folder: Path) -> Path:

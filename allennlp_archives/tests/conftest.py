@@ -1,12 +1,17 @@
 """Trains an archive of each family once, and installs a spaCy model for the others."""
 
+# isort: off
+import elmo_tasks.plugin  # noqa: F401 (makes AllenNLP importable)
+
+# isort: on
+
 import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from allennlp.common import Params
@@ -17,24 +22,15 @@ from allennlp.evaluation import SimpleEvaluator
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
+import families
 from elmo_tasks.host import register_classes
-from elmo_tasks.training.archives.loading import readable_by_nltk
-from elmo_tasks.training.archives.predictors import OF_MODELS
-from tests.old_archives import families
-from tests.old_archives.spacy_model import write_spacy_model
-
-
-class Trained(NamedTuple):
-    """A run of AllenNLP, and what AllenNLP's own code predicts and scores with it."""
-
-    folder: Path
-    corpus: Path
-    predictions: list[dict[str, Any]]
-    scores: dict[str, Any]
-
-    @property
-    def archive(self) -> Path:
-        return self.folder / "model.tar.gz"
+from helpers import Trained
+from spacy_model import write_spacy_model
+from tests.conftest import browser as browser
+from tests.conftest import fixed_seeds as fixed_seeds
+from tests.conftest import own_cache as own_cache
+from tests.conftest import own_verbosity as own_verbosity
+from tests.web.conftest import show as show
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -77,10 +73,7 @@ def with_spacy_model(spacy_package: Path) -> Iterator[None]:
 def _predictions(
     name: str, model: Model, reader: DatasetReader
 ) -> list[dict[str, Any]]:
-    kind = families.FAMILIES[name].config["model"]["type"]
-    predictor = Predictor.by_name(model.default_predictor or OF_MODELS[kind])(
-        model, reader
-    )
+    predictor = Predictor.by_name(model.default_predictor)(model, reader)
     predictions = []
     for line in families.FAMILIES[name].lines:
         predictions.append(predictor.predict_json(line))
@@ -99,6 +92,8 @@ def _scores(params: Params, run: Path, corpus: Path) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def trained(place: Path, spacy_package: Path) -> Callable[[str], Trained]:
     """The archive of a family, trained when it is first asked for."""
+
+    from allennlp_archives.trees import readable_by_nltk
 
     @cache
     def train(name: str) -> Trained:

@@ -5,26 +5,30 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
+
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.archives.predictors import predictor_of
-from tests.old_archives.conftest import Trained
-from tests.old_archives.families import FAMILIES, OF_ELMO
-from tests.old_archives.helpers import assert_alike, write_lines
+from families import FAMILIES, OF_ELMO
+from helpers import Trained, assert_alike, write_lines
 from tests.test_flow import elmo_tasks
 
-pytest.importorskip("allennlp_models", reason="tested by make test-models")
-
+FAST = "ALLENNLP_ARCHIVES_FAST_ELMO"
 Train = Callable[[str], Trained]
 
 
 @pytest.mark.parametrize("name", OF_ELMO)
-def test_predictions(name: str, trained: Train) -> None:
+def test_predictions(
+    name: str, trained: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each is made from the states that the previous ones left."""
     run = trained(name)
     outputs = []
-    for fast in (False, True):
-        loaded = load_archive(run.archive, fast_elmo=fast)
+    for fast in ("0", "1"):
+        monkeypatch.setenv(FAST, fast)
+        loaded = load_archive(run.archive)
         predictor = predictor_of(loaded)
         lines = FAMILIES[name].lines
         found = [predictor.predict_json(line) for line in lines]
@@ -37,16 +41,18 @@ def test_predictions(name: str, trained: Train) -> None:
 
 
 @pytest.mark.parametrize("name", OF_ELMO)
-def test_scores(name: str, trained: Train) -> None:
+def test_scores(name: str, trained: Train, monkeypatch: pytest.MonkeyPatch) -> None:
     run = trained(name)
-    found = score(load_archive(run.archive, fast_elmo=True), run.corpus)
-    assert_alike(found, score(load_archive(run.archive), run.corpus))
+    expected = score(load_archive(run.archive), run.corpus)
+    monkeypatch.setenv(FAST, "1")
+    assert_alike(score(load_archive(run.archive), run.corpus), expected)
 
 
-def test_without_elmo(trained: Train, tmp_path: Path) -> None:
+def test_without_elmo(
+    trained: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = trained("coref")
     lines = write_lines("coref", tmp_path / "in.jsonl")
-    with pytest.raises(
-        InputError, match="--fast-elmo: expected a model with AllenNLP's"
-    ):
-        elmo_tasks("predict", run.archive, lines, "--fast-elmo")
+    monkeypatch.setenv(FAST, "1")
+    with pytest.raises(InputError, match=f"{FAST}: expected a model with AllenNLP's"):
+        elmo_tasks("predict", run.archive, lines)

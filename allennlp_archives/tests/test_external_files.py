@@ -4,27 +4,35 @@ import contextlib
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
 import pytest
+
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
 import torch
 from allennlp.common.util import LOADED_SPACY_MODELS
 
-from elmo_tasks.cli.info import lines_of_archive
+from allennlp_archives import blank_spacy
+from allennlp_archives.external_files import is_published
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.archives.info import describe
 from elmo_tasks.training.archives.loading import load_archive
-from elmo_tasks.training.archives.old import blank_spacy
 from elmo_tasks.training.archives.predictors import predictor_of
+from families import BERT, FAMILIES, ROBERTA, T5
+from helpers import (
+    Trained,
+    assert_alike,
+    changed,
+    described,
+    given,
+    local,
+    opened,
+    write_lines,
+)
 from tests.fuzz.subjects import with_member
-from tests.old_archives.conftest import Trained
-from tests.old_archives.families import BERT, FAMILIES, ROBERTA, T5
-from tests.old_archives.helpers import assert_alike, changed, given, write_lines
 from tests.test_flow import elmo_tasks
-
-pytest.importorskip("allennlp_models", reason="tested by make test-models")
 
 Train = Callable[[str], Trained]
 ELMO = "https://allennlp.s3.amazonaws.com/models/elmo/2x4096_512_2048cnn_2xhighway/"
@@ -48,8 +56,8 @@ def heard(name: str) -> Iterator[list[str]]:
         logging.getLogger(name).removeHandler(handler)
 
 
-def text_of(found: dict[str, Any]) -> str:
-    return "\n".join(lines_of_archive(found))
+def shown(archive: Path, paths: Mapping[str, object] = MappingProxyType({})) -> str:
+    return "\n".join(described(archive, paths))
 
 
 def test_a_transformer_is_named(trained: Train, tmp_path: Path) -> None:
@@ -59,12 +67,10 @@ def test_a_transformer_is_named(trained: Train, tmp_path: Path) -> None:
         elmo_tasks("predict", archive, lines)
     assert str(got.value) == (
         f"{archive}: the archive needs what is not on this machine: the transformer "
-        f"{ROBERTA} (--local {ROBERTA}=PATH says where it is, --allow-downloads "
-        "fetches it)"
+        f"{ROBERTA} (ALLENNLP_ARCHIVES_LOCAL='{{\"{ROBERTA}\": PATH}}' says where it is, "
+        "--allow-downloads fetches it)"
     )
-    assert f"needs: the transformer {ROBERTA}, NOT FOUND" in text_of(
-        describe(archive, {})
-    )
+    assert f"needs: the transformer {ROBERTA}, NOT FOUND" in shown(archive)
 
 
 def test_a_transformer_that_the_config_leaves_out_is_named(
@@ -82,14 +88,19 @@ def test_a_transformer_that_the_config_leaves_out_is_named(
 
 def test_a_path_that_is_not_there(trained: Train) -> None:
     archive = trained("mc").archive
-    with pytest.raises(InputError, match="^/nowhere: --local: no such file or folder"):
-        load_archive(archive, local={ROBERTA: "/nowhere"})
+    with pytest.raises(
+        InputError, match="^/nowhere: ALLENNLP_ARCHIVES_LOCAL: no such file or folder"
+    ):
+        opened(archive, {ROBERTA: "/nowhere"})
 
 
-def test_a_name_that_the_config_does_not_have(trained: Train, tmp_path: Path) -> None:
-    message = rf"got bert-base-cased \(it names {ROBERTA}\)"
-    with pytest.raises(InputError, match=message):
-        load_archive(trained("mc").archive, local={"bert-base-cased": str(tmp_path)})
+@pytest.mark.parametrize("text", ["[]", '{"a": 3}', "a=b"])
+def test_paths_that_are_no_object_of_texts(
+    text: str, trained: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLENNLP_ARCHIVES_LOCAL", text)
+    with pytest.raises(InputError, match="ARCHIVES_LOCAL: expected a JSON object of"):
+        load_archive(trained("mc").archive)
 
 
 def test_the_folder_of_a_transformer_lacks_files(
@@ -98,7 +109,7 @@ def test_the_folder_of_a_transformer_lacks_files(
     folder = tmp_path / "some"
     folder.mkdir()
     with pytest.raises(InputError, match="cannot load the transformer") as got:
-        load_archive(trained("mc").archive, local={ROBERTA: str(folder)})
+        opened(trained("mc").archive, {ROBERTA: str(folder)})
     assert "\n" not in str(got.value)
 
 
@@ -109,7 +120,7 @@ def test_the_transformer_of_an_archive_is_of_text(
     config = {"model_type": "conditional_detr", "backbone": "owner/code"}
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(InputError, match="a model of text, got conditional_detr"):
-        load_archive(trained("mc").archive, local={ROBERTA: str(tmp_path)})
+        opened(trained("mc").archive, {ROBERTA: str(tmp_path)})
 
 
 def test_the_name_of_a_transformer_matters_not_that_of_its_folder(
@@ -119,7 +130,7 @@ def test_the_name_of_a_transformer_matters_not_that_of_its_folder(
     run = trained("structured_prediction, transformer")
     folder = tmp_path / "my-uncased-copy"
     shutil.copytree(place / BERT, folder)
-    loaded = load_archive(run.archive, local={BERT: str(folder)})
+    loaded = opened(run.archive, {BERT: str(folder)})
     assert loaded.dataset_reader.lowercase_input is False
     to_uncased = changed(
         run.archive,
@@ -128,7 +139,7 @@ def test_the_name_of_a_transformer_matters_not_that_of_its_folder(
     )
     shutil.copytree(place / BERT, tmp_path / "plain")
     local = {"bert-tiny-uncased": str(tmp_path / "plain")}
-    assert load_archive(to_uncased, local=local).dataset_reader.lowercase_input is True
+    assert opened(to_uncased, local).dataset_reader.lowercase_input is True
 
 
 def test_a_transformer_needs_no_weights_where_the_archive_has_them(
@@ -140,7 +151,7 @@ def test_a_transformer_needs_no_weights_where_the_archive_has_them(
     shutil.copytree(
         place / ROBERTA, folder, ignore=shutil.ignore_patterns("*.safetensors")
     )
-    loaded = load_archive(run.archive, local={ROBERTA: str(folder)})
+    loaded = opened(run.archive, {ROBERTA: str(folder)})
     found = predictor_of(loaded).predict_json(FAMILIES[name].lines[0])
     assert_alike(found, run.predictions[0])
 
@@ -161,7 +172,7 @@ def test_a_name_that_begins_as_another_does(
     folder = tmp_path / "roberta"
     shutil.copytree(place / ROBERTA, folder)
     before = sorted(folder.iterdir())
-    loaded = load_archive(archive, local={ROBERTA: str(folder), longer: str(folder)})
+    loaded = opened(archive, {ROBERTA: str(folder), longer: str(folder)})
     found = predictor_of(loaded).predict_json(
         FAMILIES["classification, transformer"].lines[0]
     )
@@ -177,11 +188,11 @@ def test_t5_needs_the_older_file_of_weights(
     folder = tmp_path / T5
     shutil.copytree(place / T5, folder, ignore=shutil.ignore_patterns("*.bin"))
     with pytest.raises(InputError) as got:
-        load_archive(run.archive, local={T5: str(folder)})
+        opened(run.archive, {T5: str(folder)})
     message = f"not on this machine: the pytorch_model.bin of the transformer {T5} "
     assert message in str(got.value)
-    shown = text_of(describe(run.archive, {T5: str(folder)}))
-    assert f"needs: the pytorch_model.bin of the transformer {T5}, NOT FOUND" in shown
+    text = shown(run.archive, {T5: str(folder)})
+    assert f"needs: the pytorch_model.bin of the transformer {T5}, NOT FOUND" in text
 
 
 CACHED = "owner/roberta-cached"
@@ -231,7 +242,7 @@ def test_the_weights_of_elmo_are_the_archive_s(
     ):
         load_archive(archive)
     local = {"/gone/options.json": str(place / "bilm" / "options.json")}
-    predictor = predictor_of(load_archive(archive, local=local))
+    predictor = predictor_of(opened(archive, local))
     found = predictor.predict_json(FAMILIES["pair_classification"].lines[0])
     assert_alike(found, run.predictions[0])
 
@@ -250,7 +261,30 @@ def test_a_published_elmo_needs_no_files(trained: Train, tmp_path: Path) -> None
     predictor = predictor_of(load_archive(archive))
     found = predictor.predict_json(FAMILIES["pair_classification"].lines[0])
     assert_alike(found, run.predictions[0])
-    assert "NOT" not in text_of(describe(archive, {}))
+    assert "NOT" not in shown(archive)
+
+
+def test_a_published_file_is_known_by_its_name() -> None:
+    for name in (f"{PUBLISHED}_weights.hdf5", f"{PUBLISHED}_options.json"):
+        assert is_published(f"https://example.org/mirror/{name}")
+    for name in ("https://example.org/options.json", "weights.bin", ""):
+        assert not is_published(name)
+
+
+def test_elmo_by_its_name_alone_is_the_published_one(
+    trained: Train, tmp_path: Path
+) -> None:
+    def by_name(text: str) -> str:
+        config = json.loads(text)
+        embedders = config["model"]["text_field_embedder"]["token_embedders"]
+        embedders["elmo"] = "elmo_token_embedder"
+        return json.dumps(config)
+
+    run = trained("pair_classification")
+    archive = changed(run.archive, by_name, tmp_path / "model.tar.gz")
+    predictor = predictor_of(load_archive(archive))
+    found = predictor.predict_json(FAMILIES["pair_classification"].lines[0])
+    assert_alike(found, run.predictions[0])
 
 
 @pytest.fixture
@@ -269,7 +303,7 @@ def test_one_warning_without_spacys_model(
     run = trained(name)
     lines = write_lines(name, tmp_path / "in.jsonl")
     out = tmp_path / "out.jsonl"
-    with heard("elmo_tasks.training.archives.old.blank_spacy") as said:
+    with heard("allennlp_archives.blank_spacy") as said:
         elmo_tasks("predict", run.archive, lines, "--output-file", out)
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert_alike(found, json.loads(json.dumps(run.predictions)))
@@ -292,9 +326,9 @@ def test_one_warning_without_spacys_model(
 def test_info_says_that_spacys_rules_split_texts(
     name: str, is_needed: bool, trained: Train, place: Path
 ) -> None:
-    shown = text_of(describe(trained(name).archive, given(name, place)))
+    text = shown(trained(name).archive, given(name, place))
     line = "needs: spaCy's en_core_web_sm, not installed: its rules split texts"
-    assert (line in shown) is is_needed
+    assert (line in text) is is_needed
 
 
 def default_tokenizer(text: str) -> str:
@@ -311,7 +345,7 @@ def test_info_knows_the_default_of_tokenizers(trained: Train, tmp_path: Path) ->
         default_tokenizer,
         tmp_path / "model.tar.gz",
     )
-    assert "spaCy's en_core_web_sm, not installed" in text_of(describe(archive, {}))
+    assert "spaCy's en_core_web_sm, not installed" in shown(archive)
 
 
 TAGGED = [name for name, family in FAMILIES.items() if family.needs_tags]
@@ -325,14 +359,14 @@ def test_parts_of_speech_need_the_model(
     """A parser would take every word for an unknown part of speech."""
     run = trained(name)
     lines = write_lines(name, tmp_path / "in.jsonl")
-    options: list[Any] = []
-    for key, value in given(name, place).items():
-        options += ["--local", f"{key}={value}"]
-    with pytest.raises(InputError, match="needs parts of speech, .* en_core_web_sm"):
-        elmo_tasks("predict", run.archive, lines, *options)
     out = tmp_path / "corpus.jsonl"
-    options += ["--use-dataset-reader", "--output-file", out, "--silent"]
-    elmo_tasks("predict", run.archive, run.corpus, *options)
+    with local(given(name, place)):
+        with pytest.raises(
+            InputError, match="needs parts of speech, .* en_core_web_sm"
+        ):
+            elmo_tasks("predict", run.archive, lines)
+        options = ["--use-dataset-reader", "--output-file", out, "--silent"]
+        elmo_tasks("predict", run.archive, run.corpus, *options)
     assert out.read_text().count("\n") > 1
 
 
@@ -377,13 +411,13 @@ def test_constants_of_older_transformers(
     prefix = first.partition(".transformer_model.")[0] + ".transformer_model."
     added = {f"{prefix}{key}": value for key, value in constants.items()}
     archive = with_state(run, state | added, tmp_path / "model.tar.gz")
-    loaded = load_archive(archive, local=given(name, place))
+    loaded = opened(archive, given(name, place))
     found = predictor_of(loaded).predict_json(FAMILIES[name].lines[0])
     assert_alike(found, json.loads(json.dumps(run.predictions[0])))
     others = {key: value + 1 for key, value in added.items()}
     archive = with_state(run, state | others, tmp_path / "other.tar.gz")
     with pytest.raises(InputError, match="the weights do not fit .* keys: "):
-        load_archive(archive, local=given(name, place))
+        opened(archive, given(name, place))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -395,4 +429,4 @@ def test_all_weights_must_be_there(
     state.pop(list(state)[-1])
     archive = with_state(run, state, tmp_path / "model.tar.gz")
     with pytest.raises(InputError, match="the weights do not fit the configuration: "):
-        load_archive(archive, local=given(name, place))
+        opened(archive, given(name, place))

@@ -1,9 +1,12 @@
 """Constants that older versions of transformers have saved with the weights."""
 
 import pytest
+
+pytest.importorskip("allennlp_models", reason="tested by make test-models")
+
 import torch
 
-from elmo_tasks.training.archives.old.weights import without_constants
+from allennlp_archives.weights import without_constants
 
 POSITIONS = torch.arange(8)[None]
 MASK = torch.ones(1, 1, 4, 4).tril()

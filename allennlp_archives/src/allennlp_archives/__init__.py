@@ -1,0 +1,1 @@
+"""Opens archives of AllenNLP and allennlp-models for `elmo-tasks`."""

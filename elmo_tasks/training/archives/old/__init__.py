@@ -1,1 +1,0 @@
-"""What archives of allennlp-models and of older libraries need in addition."""
