@@ -6,9 +6,10 @@ Each of three small runs is trained once uninterrupted. Then it is trained repea
 and killed up to four times, once while a file of a checkpoint is written and otherwise
 at a random moment, until there were twenty kills. Everything in the final folders is
 compared bit for bit: weights, archive, the trainer's state with its random state,
-metrics, the curve; only times, memory and paths may differ. `ray` takes nodes from a cluster that executes a table and one that writes
-vectors, and compares with local calls. `serve` sends a server requests of all kinds: is
-each answered, in time, and does memory stay?
+metrics, the curve; only times, memory and paths may differ. `ray` takes nodes from a
+cluster that executes a table and one that writes vectors, and compares with local calls.
+`serve` sends a server requests of all kinds: is each answered, in time, and does memory
+stay?
 """
 
 import argparse
