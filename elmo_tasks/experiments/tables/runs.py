@@ -23,10 +23,7 @@ from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.system.files import exclusive
 from elmo_tasks.system.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
-from elmo_tasks.training.checks.construct import (
-    construction_problems,
-    missing_problems,
-)
+from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, kept_and_aside
 from elmo_tasks.training.nested import write_out_types
@@ -193,11 +190,9 @@ class Planner:
             if config in checked:
                 continue
             checked.append(config)
-            missing = missing_problems(config, with_files=True)
-            problems = construction_problems(config, is_complete=not missing)
+            problems = check(config, elsewhere=True).problems
             if problems:
-                listed = "; ".join(map(str, problems))
-                problem = f"row {row.name}: {listed}"
+                problem = f"row {row.name}: {'; '.join(problems)}"
                 raise InputError(problem, hint=f"table {self.table.title}")
 
     def _with_others(self, row: Row, seed: int) -> Iterator[Run]:

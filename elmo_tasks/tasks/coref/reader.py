@@ -22,12 +22,12 @@ from elmo_tasks.formats.annotation.brackets import Cluster, reading_order
 from elmo_tasks.formats.annotation.ontonotes import (
     NONE,
     OntonotesDocument,
+    read_documents,
     report_skipped,
 )
 from elmo_tasks.formats.annotation.spans import Span
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.tasks.document_reader import DocumentReader
-from elmo_tasks.tasks.reader import UNKNOWN_LABEL
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
@@ -60,7 +60,7 @@ class GenreField(LabelField):
 
 
 @DatasetReader.register("elmo_tasks_coref")
-class CorefReader(DocumentReader):
+class CorefReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder,
     recursively, or one file. Each part of a document makes an instance. Mentions may be
@@ -81,7 +81,7 @@ class CorefReader(DocumentReader):
         documents = []
         clusters: list[list[Cluster] | None] = []
         skipped = []
-        for document in self.documents(file_path):
+        for document in read_documents(file_path):
             try:
                 clusters.append(document_clusters(document))
                 documents.append(document)

@@ -33,10 +33,10 @@ from elmo_tasks.training.archives.old.external_files import PARTS, ExternalFiles
 from elmo_tasks.training.archives.old.fast_elmo import use_fast_elmo
 from elmo_tasks.training.archives.old.weights import without_constants, write_state
 from elmo_tasks.training.archives.registered_names import named_in, registered_alone
-from elmo_tasks.training.checks.blame import blamed
-from elmo_tasks.training.checks.top_level import require_valid_evaluation
+from elmo_tasks.training.checks.part import constructing
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.pass_loss import loss_of_pass
+from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.vocabulary import require_namespaces
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -213,8 +213,10 @@ def data_loader(
     for batches in (params, params.get("batch_sampler")):
         if isinstance(batches, Params):
             batches.params.pop("drop_last", None)
-    config = archive.config.as_dict(quiet=True)
-    with blamed(config, key), registered_alone():
+    with (
+        constructing(f"the model's config, with its overrides: {key}"),
+        registered_alone(),
+    ):
         loader = DataLoader.from_params(
             params, reader=archive.validation_dataset_reader, data_path=str(file)
         )
@@ -251,15 +253,15 @@ def score(
     overrides, has invalid values, or if nothing or everything is in the part.
     """
     config = archive.config.duplicate()
-    with registered_alone():
-        require_valid_evaluation(config.as_dict(quiet=True))
+    spread_seed(config)
     prepare_environment(config)
     device = next(archive.model.parameters()).device
     options = config.pop("evaluation", None) or Params({})
     if isinstance(options, str):
         options = Params({"type": options})
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
-    with registered_alone():
+    where = "the model's config, with its overrides: evaluation"
+    with constructing(where), registered_alone():
         evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
         loader = data_loader(archive, file, batch_size=batch_size, part=part)
