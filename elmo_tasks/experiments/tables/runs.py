@@ -6,7 +6,7 @@ everything it depends on.
 import copy
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from allennlp.data import DataLoader
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
-from elmo_tasks.experiments.tables.table import Row, Table
+from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Row, Table
 from elmo_tasks.system.files import exclusive
 from elmo_tasks.system.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
@@ -30,6 +30,9 @@ from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
 
 HASH_DIGITS = 12
+
+BEST_EPOCH = "best_epoch"
+"""A score of each training, beside the metrics of its evaluation."""
 
 
 @dataclass(frozen=True)
@@ -179,18 +182,22 @@ class Planner:
     def check(self, rows: Iterable[Row]) -> None:
         """
         Construct the configs of these rows, as `elmo-tasks check` does. Raises
-        `InputError` for an invalid one. A config whose files or GPUs this machine lacks
-        may have them where its runs are executed.
+        `InputError` for an invalid one, and for a metric that its evaluation does not
+        have. A config whose files or GPUs this machine lacks may have them where its
+        runs are executed.
         """
-        checked: list[dict[str, Any]] = []
+        metrics: dict[str, Collection[str]] = {}
         for row in rows:
             if row.missing:
                 continue
             config = _seeded(self.resolved[row.name], row, 1)
-            if config in checked:
-                continue
-            checked.append(config)
-            problems = check(config, elsewhere=True).problems
+            digest = digest_of(config)
+            problems: list[str] = []
+            if digest not in metrics:
+                found = check(config, elsewhere=True)
+                problems = found.problems
+                metrics[digest] = found.metrics
+            problems += _unknown_metrics(row, metrics[digest])
             if problems:
                 problem = f"row {row.name}: {'; '.join(problems)}"
                 raise InputError(problem, hint=f"table {self.table.title}")
@@ -256,6 +263,20 @@ class Planner:
     def _digest(self, name: str, seed: int) -> str:
         """The hash of a run of the row with this name."""
         return digest_of(self._plan(self.table.row(name), seed))
+
+
+def _unknown_metrics(row: Row, known: Collection[str]) -> Iterator[str]:
+    """
+    The metrics of a row's cells that are none of an evaluation's, if these are known. A
+    label, as in `f1-PER`, may be one that the first instances lack.
+    """
+    if not known or row.finetune:
+        return
+    for cell in row.cells:
+        name = cell.metric.removeprefix(ASIDE)
+        if name not in (*known, BEST_EPOCH, PASSES) and "-" not in name:
+            names = ", ".join(sorted(name for name in known if "-" not in name))
+            yield f"metric: expected one of {names}, {BEST_EPOCH}, got {cell.metric}"
 
 
 def _changes_of_aside(row: Row, config: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Nothing is fetched, logged or left, and random numbers go on as if nothing had h
 """
 
 import copy
+import inspect
 import io
 import logging
 import tempfile
@@ -22,6 +23,7 @@ from allennlp.data.dataset_readers import MultiTaskDatasetReader
 from allennlp.evaluation import Evaluator
 from allennlp.models import Model
 from allennlp.training import GradientDescentTrainer, Trainer
+from torch.optim import Optimizer
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.settings import Limits, expected
@@ -93,7 +95,7 @@ def _construct(
     problem: Any = None
     for size in SIZES:
         folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_check_")
-        with _quiet(), folder as name:
+        with _quiet(), _light_optimizers(), folder as name:
             trial = _Trial(config, incomplete, name, size, elsewhere=elsewhere)
             try:
                 trial.construct()
@@ -157,7 +159,8 @@ class _Trial:
         if batch is not None:
             with constructing("model", "in a step of training"):
                 trainer.batch_outputs(batch, for_training=True)["loss"].backward()
-                trainer.optimizer.step()
+                with torch.no_grad():
+                    inspect.unwrap(type(trainer.optimizer).step)(trainer.optimizer)
         model.get_metrics(reset=True)
         batch = self._batch("validation")
         if batch is None:
@@ -276,6 +279,21 @@ def _first(reader: DatasetReader, path: Any, size: int) -> list[Instance]:
     if reader.max_instances is None or reader.max_instances > size:
         reader.max_instances = size
     return list(reader.read(path))
+
+
+@contextmanager
+def _light_optimizers() -> Iterator[None]:
+    """
+    Inside, the construction of an optimizer does not import `torch._dynamo`, which takes
+    as long as importing PyTorch: the method for which PyTorch does so is called as it is
+    below its decorator.
+    """
+    decorated = Optimizer.add_param_group
+    Optimizer.add_param_group = inspect.unwrap(decorated)
+    try:
+        yield
+    finally:
+        Optimizer.add_param_group = decorated
 
 
 @contextmanager

@@ -29,7 +29,7 @@ PARTS = (
 )
 """The parts of a config whose construction reads what they name."""
 
-_VECTORS = re.compile(r".*\.(pretrained|lookup)_files?(\.\d+)?")
+_VECTORS = re.compile(r"model\..*\.(pretrained|lookup)_file")
 
 _MOST_BYTES = 2**29
 """Of vectors, which a training then reads twice."""
@@ -47,7 +47,7 @@ def left_out(config: Mapping[str, Any]) -> dict[str, str]:
                 found[path] = "would be fetched"
             elif part in DATA_PATHS and os.path.exists(name) and _is_stream(name):
                 found[path] = "can be read only once"
-            elif _VECTORS.fullmatch(path) and _size(name) > _MOST_BYTES:
+            elif path.endswith(".pretrained_file") and _size(name) > _MOST_BYTES:
                 found[path] = "is read by the training alone"
     return found
 
@@ -61,10 +61,8 @@ def without(config: dict[str, Any], paths: Mapping[str, str]) -> set[str]:
     for path in paths:
         owner, _, key = path.rpartition(".")
         part, *_ = path.split(".")
-        if part == "model" and _VECTORS.fullmatch(path):
-            while key.isdigit():
-                owner, _, key = owner.rpartition(".")
-            get(config, owner).pop(key, None)
+        if _VECTORS.fullmatch(path):
+            del get(config, owner)[key]
         elif path.startswith("model.elmo.") and get(config, "model.word_vectors"):
             config["model"]["elmo"] = None
         else:

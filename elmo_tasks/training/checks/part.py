@@ -41,6 +41,8 @@ def constructing(key: str, doing: str = "") -> Iterator[None]:
         if line is None:
             line = f"{type(error).__name__}: {str(error).strip()}".removesuffix(": ")
             line = " ".join(line.split()) + _own_place(error)
+        if line.startswith(f"{key}."):  # it names a key itself
+            raise InputError(line) from error
         where = f"{key} ({doing})" if doing else key
         raise InputError(f"{where}: {line}") from error
 
