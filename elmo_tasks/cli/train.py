@@ -12,7 +12,7 @@ from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.resources import SCALES
 
 DESCRIPTION = (
-    "Train the model of a config, and write DIR/model.tar.gz. The config is tried on its first instances before anything"
+    "Train the model of a config, and write DIR/model.tar.gz. It is tried on the first instances before anything"
     " is written. If the run is interrupted, --recover resumes it exactly."
 )
 

@@ -13,6 +13,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -36,7 +37,7 @@ from elmo_tasks.training.checks.keys import (
     wrong_beside_training,
 )
 from elmo_tasks.training.checks.part import constructing, params_of
-from elmo_tasks.training.nested import get, write_out_types
+from elmo_tasks.training.nested import get, items, write_out_types
 from elmo_tasks.training.resume.resumable import random_state, set_random_state
 
 SIZES = (20, 1000)
@@ -203,7 +204,9 @@ class _Trial:
             with constructing(key):
                 instances = _first(reader, path, self._size)
             found += instances
-            self._loaders[split] = self._loader(split, reader, path)
+            again = copy.copy(reader)  # so that no file is read twice
+            vars(again)["_read"] = partial(_given, instances)
+            self._loaders[split] = self._loader(split, again, path)
         for split in self._config.get("datasets_for_vocab_creation") or ():
             if split not in self._loaders:
                 wanted = f"expected some of {', '.join(self._loaders)}"
@@ -250,9 +253,13 @@ class _Trial:
 
 def _change_for_sample(config: dict[str, Any], size: int) -> None:
     """
-    Has a data loader drop no instances, and the words of a language model counted in the
-    first sentences alone.
+    Has a data loader drop no instances, and only words of the first ones read: vectors,
+    and those that a language model counts.
     """
+    embedders = get(config, "model.text_field_embedder.token_embedders")
+    for _, embedder in items(embedders):
+        if get(embedder, "keep_all_pretrained") is True:
+            embedder["keep_all_pretrained"] = False
     for key in ("data_loader", "validation_data_loader"):
         for path in (key, f"{key}.batch_sampler"):
             options = get(config, path)
@@ -279,6 +286,10 @@ def _first(reader: DatasetReader, path: Any, size: int) -> list[Instance]:
     if reader.max_instances is None or reader.max_instances > size:
         reader.max_instances = size
     return list(reader.read(path))
+
+
+def _given(instances: list[Instance], path: Any) -> Iterator[Instance]:
+    yield from instances
 
 
 @contextmanager

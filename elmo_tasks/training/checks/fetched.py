@@ -9,15 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.formats.fetching.fetch import (
-    NotAllowed,
-    NotFetched,
-    hub_model,
-    is_hub_model,
-    local_path,
-)
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetching.fetch import hub_model, is_hub_model, local_path
 from elmo_tasks.formats.fetching.published import published
-from elmo_tasks.training.checks.files import DATA_PATHS, REMOTE
+from elmo_tasks.training.checks.files import DATA_PATHS, MODEL_KEYS, REMOTE
 from elmo_tasks.training.nested import get, strings
 
 PARTS = (
@@ -58,12 +53,13 @@ def without(config: dict[str, Any], paths: Mapping[str, str]) -> set[str]:
     constructed, from a config. Returns the other parts that these paths are in.
     """
     incomplete = set()
+    has_words = get(config, "model.word_vectors") is not False
     for path in paths:
         owner, _, key = path.rpartition(".")
         part, *_ = path.split(".")
         if _VECTORS.fullmatch(path):
             del get(config, owner)[key]
-        elif path.startswith("model.elmo.") and get(config, "model.word_vectors"):
+        elif path.startswith("model.elmo.") and has_words:
             config["model"]["elmo"] = None
         else:
             incomplete.add(part)
@@ -76,7 +72,7 @@ def _would_be_fetched(path: str, name: str, config: Mapping[str, Any]) -> bool:
     is_named = key == "model_name" or (
         key == "model" and get(config, f"{owner}.source")
     )
-    model = published(name)
+    model = published(name) if key in MODEL_KEYS else None
     try:
         if model is not None:
             local_path(model.files[-1], offline=True)
@@ -86,7 +82,7 @@ def _would_be_fetched(path: str, name: str, config: Mapping[str, Any]) -> bool:
             local_path(name, offline=True)
         elif is_named and _HUB_NAME.fullmatch(name) and not os.path.exists(name):
             hub_model(name, ["*"], offline=True)
-    except (NotAllowed, NotFetched):
+    except InputError:
         return True
     return False
 
