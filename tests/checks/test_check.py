@@ -223,9 +223,12 @@ def test_first_documents_without_clusters(tmp_path: Path) -> None:
         if line.strip() and not line.startswith("#"):
             line = f"{line.rstrip().rsplit(None, 1)[0]}\t-\n"
         bare += line
-    documents = [bare.replace("bc/pier/00", f"bc/pier/{n}") for n in range(10, 35)]
+    documents = ""
+    for number in range(10, 35):
+        named = bare.replace("bc/pier/00", f"bc/pier/{number}")
+        documents += named.replace("GUM_fiction_gull", f"gull_{number}")
     file = tmp_path / SAMPLES["coref"].name
-    file.write_text("".join([*documents, sound]))
+    file.write_text(documents + sound)
     data = {"train_data_path": str(file), "validation_data_path": str(file)}
     assert check_config(FOLDER / "mini/coref.jsonnet", json.dumps(data)).problems == []
     file.write_text(bare)

@@ -123,7 +123,7 @@ class _Trial:
         elsewhere: bool,
     ) -> None:
         self._config = copy.deepcopy(dict(config))
-        _change_for_sample(self._config, size)
+        _change_for_sample(self._config, size, folder)
         self._incomplete = incomplete
         self._given = {"serialization_dir": folder, "local_rank": 0}
         self._size = size
@@ -204,9 +204,7 @@ class _Trial:
             with constructing(key):
                 instances = _first(reader, path, self._size)
             found += instances
-            again = copy.copy(reader)  # so that no file is read twice
-            vars(again)["_read"] = partial(_given, instances)
-            self._loaders[split] = self._loader(split, again, path)
+            self._loaders[split] = self._loader(split, reader, path, instances)
         for split in self._config.get("datasets_for_vocab_creation") or ():
             if split not in self._loaders:
                 wanted = f"expected some of {', '.join(self._loaders)}"
@@ -214,8 +212,14 @@ class _Trial:
                 raise InputError(problem)
         return found
 
-    def _loader(self, split: str, reader: DatasetReader, path: Any) -> DataLoader:
+    def _loader(
+        self, split: str, reader: DatasetReader, path: Any, instances: list[Instance]
+    ) -> DataLoader:
+        """A data loader. Without processes of its own, it does not read a file again."""
         key = self._key_of_loader(split)
+        if not get(self._config, f"{key}.num_workers"):
+            reader = copy.copy(reader)
+            vars(reader)["_read"] = partial(_given, instances)
         loader = self._part(key, DataLoader, reader=reader, data_path=path)
         if hasattr(loader, "use_few_rows"):
             loader.use_few_rows()
@@ -251,15 +255,17 @@ class _Trial:
         trainer["cuda_device"] = -1
 
 
-def _change_for_sample(config: dict[str, Any], size: int) -> None:
+def _change_for_sample(config: dict[str, Any], size: int, folder: str) -> None:
     """
-    Has a data loader drop no instances, and only words of the first ones read: vectors,
-    and those that a language model counts.
+    Has a data loader drop no instances, ELMo write to no cache, and only words of the
+    first instances read: vectors, and those that a language model counts.
     """
     embedders = get(config, "model.text_field_embedder.token_embedders")
-    for _, embedder in items(embedders):
+    for embedder in [get(config, "model.elmo"), *dict(items(embedders)).values()]:
         if get(embedder, "keep_all_pretrained") is True:
             embedder["keep_all_pretrained"] = False
+        if isinstance(get(embedder, "cache_dir"), str):
+            embedder["cache_dir"] = f"{folder}/layers"
     for key in ("data_loader", "validation_data_loader"):
         for path in (key, f"{key}.batch_sampler"):
             options = get(config, path)
