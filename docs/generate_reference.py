@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from allennlp.commands.train import TrainModel
 from allennlp.common import Lazy, Registrable
@@ -54,7 +54,6 @@ from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import (
     NAMES,
     Range,
-    Seed,
     annotations,
     as_json,
     has_range,
@@ -63,11 +62,15 @@ from elmo_tasks.settings import (
 from elmo_tasks.tasks.reader import TaskReader
 from elmo_tasks.tasks.sst.layers import Head
 from elmo_tasks.tasks.task_model import TaskModel
-from elmo_tasks.training.checks.blame import VARIABLE, parameters_of
 from elmo_tasks.training.checks.files import DATA_PATHS
-from elmo_tasks.training.checks.top_level import BESIDE_TRAINING, Distributed
+from elmo_tasks.training.checks.keys import (
+    BESIDE_TRAINING,
+    GIVEN_TO_TRAINING,
+    VARIABLE,
+    Distributed,
+    parameters_of,
+)
 from elmo_tasks.training.checks.training import CheckedTrainModel
-from elmo_tasks.training.seeds import SEED, SEEDS
 
 DOCS = Path(__file__).resolve().parent
 
@@ -140,22 +143,13 @@ PARTS: dict[type, tuple[str, str]] = {
 FROM_OTHERS = {(Table, "title"): "the file's name", (Row, "row_label"): "`name`"}
 """The defaults of keys that the code derives."""
 
-WITH_TRAINING: dict[str, Any] = {
-    "distributed": Optional[Distributed],
-    "evaluation": Optional[Evaluator],
-    "include_in_archive": Optional[list[str]],
-    SEED: Optional[Seed],
-    **dict.fromkeys(SEEDS, Optional[Seed]),
-}
-"""The keys that `elmo-tasks train` and `evaluate` read themselves."""
-
 
 class DataPath:
     """What the keys of data take."""
 
 
 SUPPLIED: dict[type, tuple[str, ...]] = {
-    TrainModel: ("serialization_dir", "local_rank", "ddp_accelerator"),
+    TrainModel: GIVEN_TO_TRAINING,
     Model: ("vocab", "serialization_dir", "ddp_accelerator"),
     DatasetReader: (
         "serialization_dir",
@@ -258,9 +252,9 @@ def top_level() -> Iterator[str]:
     parameters = parameters_of(TrainModel, constructor)
     for key in DATA_PATHS:
         parameters[key] = parameters[key].replace(annotation=DataPath)
-    for key in BESIDE_TRAINING:
+    for key, annotation in BESIDE_TRAINING.items():
         parameters[key] = Parameter(
-            key, Parameter.KEYWORD_ONLY, default=None, annotation=WITH_TRAINING[key]
+            key, Parameter.KEYWORD_ONLY, default=None, annotation=annotation
         )
     supplied = SUPPLIED[TrainModel]
     texts = meanings(CheckedTrainModel)

@@ -11,7 +11,7 @@ from allennlp.common import Registrable
 
 import elmo_tasks
 from elmo_tasks.settings import Settings
-from elmo_tasks.training.checks.blame import parameters_of
+from elmo_tasks.training.checks.keys import parameters_of
 
 
 class Constructor(NamedTuple):

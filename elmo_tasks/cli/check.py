@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +11,11 @@ from elmo_tasks.errors import one_line, without_secrets
 from elmo_tasks.resources import SCALES
 
 if TYPE_CHECKING:
-    from elmo_tasks.training.checks.problem import Problem
-
+    from elmo_tasks.training.checks.construct import Checked
 
 DESCRIPTION = (
-    "Construct configs, train each for one step on its first instances, and list what is wrong: keys, types, values,"
-    " names, sizes, missing files and GPUs. The exit status is 0 if all is well."
+    "Construct configs, train each for one step on its first instances, and say what is wrong. What would have to be"
+    " fetched is not constructed, and named. The exit status is 1 if there are problems."
 )
 
 
@@ -56,7 +54,7 @@ def check(args: argparse.Namespace) -> None:
     found = False
     for file in files:
         try:
-            problems = check_config(file, args.overrides)
+            checked = check_config(file, args.overrides)
         except Exception as error:
             line = one_line(error)
             if line is None and isinstance(error, ValueError):
@@ -66,33 +64,29 @@ def check(args: argparse.Namespace) -> None:
             print(f"{without_secrets(file)}: unreadable\n  {line}")
             found = True
             continue
-        if problems:
-            found = True
-        _print_problems(file, problems)
+        found = found or bool(checked.problems)
+        _print_outcome(file, checked)
         if args.show:
             config = read_config(file, args.overrides).as_dict(quiet=True)
             print(json.dumps(config, indent=2))
     sys.exit(int(found))
 
 
-def _print_problems(file: str, problems: Sequence["Problem"]) -> None:
-    if not problems:
-        count = "no problems"
-    elif len(problems) == 1:
-        count = "1 problem"
-    else:
-        count = f"{len(problems)} problems"
-    print(f"{without_secrets(file)}: {count}")
-    for problem in problems:
-        print(f"  {without_secrets(str(problem))}", flush=True)
+def _print_outcome(file: str, checked: "Checked") -> None:
+    """What is wrong, what was not constructed, or that all is well."""
+    lines = list(checked.problems)
+    for path, reason in checked.left_out.items():
+        lines.append(f"not constructed: {path} {reason}")
+    if len(checked.problems) == 1:
+        lines.insert(0, "1 problem")
+    elif checked.problems or not lines:
+        lines.insert(0, f"{len(checked.problems) or 'no'} problems")
+    print(without_secrets(f"{file}: " + "\n  ".join(lines)), flush=True)
 
 
-def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
-    """
-    Reads a config as `elmo-tasks train` does, and returns its problems, sorted by path.
-    """
-    from elmo_tasks.training.checks.construct import config_problems
+def check_config(file: str | Path, overrides: str = "") -> "Checked":
+    """Reads a config as `elmo-tasks train` does, and checks it."""
+    from elmo_tasks.training.checks.construct import check
     from elmo_tasks.training.config import read_config
 
-    config = read_config(file, overrides).as_dict(quiet=True)
-    return config_problems(config)
+    return check(read_config(file, overrides).as_dict(quiet=True))

@@ -42,7 +42,7 @@ COMMANDS = {
     "evaluate": "score a trained model on a file",
     "predict": "predict with a trained model",
     "configs": "list the configs, or copy them to edit them",
-    "check": "list all problems of configs, without training",
+    "check": "say what is wrong with configs, without training",
     "ablate": "run the rows of a table: the paper's, or your own",
     "ablate-run": "run one row of a table once (called by ablate)",
     "probe": "score the layers on word senses, parts of speech and neighbours",

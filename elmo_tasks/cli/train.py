@@ -12,8 +12,8 @@ from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.resources import SCALES
 
 DESCRIPTION = (
-    "Train the model of a config, and write DIR/model.tar.gz. The config is checked before any data are read. If the"
-    " run is interrupted, --recover resumes it exactly."
+    "Train the model of a config, and write DIR/model.tar.gz. It is tried on the first instances before anything"
+    " is written. If the run is interrupted, --recover resumes it exactly."
 )
 
 

@@ -5,7 +5,7 @@ them for each place: `input` and `output`, where a task model adds ELMo vectors.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import torch
 from allennlp.common import Params
@@ -71,6 +71,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
     model's state. `model.json` in the folder of a run and in its archive records the
     sha256 of the source's files, and a trained model does not open with others.
     """
+
+    config_keys: ClassVar[Mapping[str, Any]] = {
+        key: annotation
+        for settings in SETTINGS
+        for key, annotation in annotations(settings).items()
+    }
+    """The keys of a config and their types: `from_params` is not AllenNLP's."""
 
     def __init__(
         self,
@@ -259,7 +266,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
 def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
     """All unknown keys and invalid values among the keys of `model.elmo`."""
-    known = [key for cls in SETTINGS for key in annotations(cls)]
+    known = ElmoTokenEmbedder.config_keys
     problems = []
     for key in settings:
         if key in known:

@@ -31,7 +31,7 @@ from elmo_tasks.system.run_names import (
 )
 from elmo_tasks.training.archives.contents import archived_config
 from elmo_tasks.training.archives.tuned_model import write_own_config
-from elmo_tasks.training.checks.training import check_config, describe
+from elmo_tasks.training.checks.training import describe, require_sound
 from elmo_tasks.training.folder import (
     has_checkpoint,
     make_vocabulary,
@@ -87,8 +87,9 @@ def train(
     write_out_types(params.params)
     write_own_config(params)
     config = copy.deepcopy(params.as_dict(quiet=True))
-    check_config(config, resumed=recover)
     require_plain_name(folder)
+    if not recover:
+        require_sound(config)
     training = Training(_of_training(config), folder, packages)
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:

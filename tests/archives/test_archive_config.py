@@ -56,7 +56,7 @@ def test_every_key_that_evaluate_reads(archive: Archive) -> None:
 @pytest.mark.parametrize("key", ["evaluation", "random_seed", "data_loader"])
 def test_overrides_of_evaluate(key: str) -> None:
     options = ["-o", json.dumps({key: "x", "validation_data_loader": None})]
-    with pytest.raises(InputError, match=rf"{key}(\.type)?: expected .*, got \"x\""):
+    with pytest.raises(InputError, match=rf"{key}: .*\bx\b"):
         elmo_tasks("evaluate", STORED / "1" / "ner.tar.gz", SAMPLES["ner"], *options)
 
 

@@ -18,7 +18,7 @@ from huggingface_hub.utils import reset_sessions
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.contents import archived_config, unpacked
 from elmo_tasks.training.archives.loading import load_archive
-from elmo_tasks.training.checks.construct import construction_problems
+from elmo_tasks.training.checks.construct import check
 from tests.fuzz.subjects import ARCHIVE as SOUND
 from tests.fuzz.subjects import with_member
 from tests.system import require_path
@@ -126,7 +126,7 @@ def test_archive_that_names_code(name: str, tmp_path: Path) -> None:
     file.write_bytes(with_member("config.json", json.dumps(HOSTILE[name]).encode()))
     with pytest.raises(InputError, match=r"config.json names code to run, "):
         load_archive(file)
-    found = [str(problem) for problem in construction_problems(HOSTILE[name])]
+    found = check(HOSTILE[name]).problems
     assert [one for one in found if "_pretrained:" in one or "_code: exp" in one]
 
 

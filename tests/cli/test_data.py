@@ -119,7 +119,8 @@ def test_a_config_reads_the_release(
     ):
         shutil.copy(SAMPLES["snli"], tmp_path / file)
     monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
-    assert check_config(resources.configs_root() / "paper/snli.jsonnet") == []
+    config = resources.configs_root() / "paper/snli.jsonnet"
+    assert check_config(config).problems == []
     (tmp_path / "snli/snli_1.0/snli_1.0_train.jsonl").write_text("{}")
     read = list(open_text(tmp_path / "snli/snli_1.0_train.jsonl"))
     assert read == [(1, "{}")]

@@ -175,18 +175,15 @@ def test_vocabularies_of_a_config(file: str, tmp_path: Path) -> None:
     assert words(again) == words(counted)
     restored = Vocabulary.from_files(str(saved))
     assert restored.get_token_index("<UNK>", "words") == 2
-    assert words(LmVocabulary.of_sample(files=file)) == []
 
 
-def test_the_config_of_a_sample() -> None:
-    config = {"type": "elmo_tasks_lm", "batch_size": 128, "unroll": 40}
-    small = {**config, "batch_size": 2, "unroll": 20, "steps_per_epoch": 1}
-    assert LmDataLoader.config_of_sample(config) == small
-    assert config["batch_size"] == 128
-    single = {"batch_size": 1, "unroll": 5, "shuffle": False, "max_tokens": 9}
-    assert LmDataLoader.config_of_sample(single) == single
-    wrong = {"batch_size": "8", "shuffle": False}
-    assert LmDataLoader.config_of_sample(wrong) == wrong
+def test_few_rows_are_the_first_ones(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("a b c\nc x\n")
+    vocabulary = LmVocabulary.from_corpus(files=str(tmp_path / "x"))
+    loader = LmDataLoader(LmReader(), str(tmp_path / "x"), batch_size=128, unroll=3)
+    loader.index_with(vocabulary)
+    loader.use_few_rows()
+    assert next(iter(loader))["batch"].targets.shape == (2, 3, 2)
 
 
 def text(*names: str) -> TextField:
@@ -239,18 +236,22 @@ def test_texts_are_written_once_for_a_path() -> None:
     assert LmDataLoader(reader, "x", batch_size=1).files == first
     del reader
     assert not folder.exists()
-    limited = TaskTextReader(Pages({"text": text("a")}), ["text"], max_instances=3)
-    assert limited.max_instances == 3
 
 
-def test_a_sample_of_a_tasks_text() -> None:
+def test_the_first_sentences_of_a_text(tmp_path: Path) -> None:
+    """In its place, also for a vocabulary; of a task's text, too."""
+    for name, lines in (("x", "a b\n c  d\n"), ("y", "e\nf\n")):
+        (tmp_path / name).write_text(lines)
+    pattern = str(tmp_path / "*")
+    (file,) = LmReader(max_instances=3).text_files(pattern)
+    assert not file.exists()  # as its reader
+    reader = LmReader(max_instances=3)
+    assert reader.text_files(pattern)[0].read_text() == "a b\nc d\ne\n"
+    counted = LmVocabulary.from_corpus(files=pattern, reader=reader)
+    assert sorted(words(counted)) == list("abcde")
     instances = [{"text": text(name)} for name in "abcde"]
-    reader = TaskTextReader(Pages(*instances), ["text"])
-    assert lines_of(reader) == list("abcde")
-    reader.limit_to_sample(3)
-    assert lines_of(reader, "y") == list("abc")
-    reader.limit_to_sample(4)
-    assert lines_of(reader, "z") == list("abc")
+    few = TaskTextReader(Pages(*instances), ["text"], max_instances=3)
+    assert lines_of(few) == list("abc")
 
 
 def test_fields_that_are_no_text() -> None:

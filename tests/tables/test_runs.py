@@ -169,8 +169,17 @@ def test_the_configs_of_rows_are_constructed(tmp_path: Path) -> None:
     rows = [row("right"), row("a", changes={"model.elmo.mx": "last"})]
     planned = planner(tmp_path, rows)
     planned.check(planned.table.rows[:1])
-    message = r"row a: model\.elmo\.mx: expected a key of ELMo .nearest: mix."
+    message = r"row a: model\.elmo\.mx: expected a key of ElmoTokenEmbedder, got mx "
     with pytest.raises(InputError, match=message):
+        planned.check(planned.table.rows)
+
+
+def test_the_metrics_of_rows_are_known_before_their_runs(tmp_path: Path) -> None:
+    metrics = ("accuracy", "loss", "best_epoch", "accuracy-X", "nosuch")
+    planned = planner(tmp_path, [row(name, metric=name) for name in metrics])
+    planned.check(planned.table.rows[:-1])
+    problem = "row nosuch: metric: expected one of accuracy, .*, got nosuch"
+    with pytest.raises(InputError, match=problem):
         planned.check(planned.table.rows)
 
 

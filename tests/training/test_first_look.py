@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.tagging.reader import ColumnReader, NerReader
-from elmo_tasks.training.checks.construct import config_problems
+from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.data.first_look import instead_of_words, looked_at, text_fields
 from elmo_tasks.training.data.subsampling import ShareDataLoader
 from tests.checks.test_training import run
@@ -228,12 +228,12 @@ def test_check_and_train_name_the_key(tmp_path: Path) -> None:
     file.write_text(WITHOUT["GermEval"][2])
     data = {"train_data_path": str(file), "validation_data_path": str(file)}
     config = read_config(FOLDER / "ner.jsonnet", json.dumps(data)).as_dict(quiet=True)
-    (problem,) = config_problems(config)
-    assert "dataset_reader.word, here 0," in str(problem)
+    (problem,) = check(config).problems
+    assert "dataset_reader.word, here 0," in problem
     with pytest.raises(InputError, match="dataset_reader.word, here 0,"):
         run(FOLDER / "ner.jsonnet", tmp_path / "run", **data)
     config["dataset_reader"] |= {"word": 1, "tag": 2}
-    found = map(str, config_problems(config))
+    found = check(config).problems
     assert all("again and again" in problem for problem in found)  # of one word
 
 

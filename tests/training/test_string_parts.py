@@ -18,7 +18,7 @@ from allennlp.modules.token_embedders import Embedding
 
 from elmo_tasks.system.run_names import ARCHIVE
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.checks.construct import config_problems
+from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.tiny import SAMPLES
@@ -78,7 +78,7 @@ def test_the_table_has_all_parts() -> None:
 def test_a_training_of_a_config_of_strings(tmp_path: Path) -> None:
     """It ends with an archive, can be resumed, and its model evaluates."""
     config = DATA | STRINGS
-    assert config_problems(config) == []
+    assert check(config).problems == []
     folder = tmp_path / "run"
     train(Params(dict(config)), folder)
     (folder / ARCHIVE).unlink()
@@ -91,8 +91,8 @@ def test_a_training_of_a_config_of_strings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", OBJECTS)
 def test_what_is_neither_an_object_nor_a_name(key: str, value: Any) -> None:
     config = DATA | OBJECTS | {key: value}
-    (problem,) = config_problems(config)
-    assert problem.path in (key, f"{key}.type")
+    (problem,) = check(config).problems
+    assert problem.startswith((f"{key}: ", f"{key}.type: "))
 
 
 def test_overrides_of_a_key_below_a_string(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ everything it depends on.
 import copy
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +23,8 @@ from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.system.files import exclusive
 from elmo_tasks.system.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
-from elmo_tasks.training.checks.construct import (
-    construction_problems,
-    missing_problems,
-)
+from elmo_tasks.training.checks.construct import check
+from elmo_tasks.training.checks.training import is_ours
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, kept_and_aside
 from elmo_tasks.training.nested import write_out_types
@@ -182,26 +180,24 @@ class Planner:
     def check(self, rows: Iterable[Row]) -> None:
         """
         Construct the configs of these rows, as `elmo-tasks check` does. Raises
-        `InputError` for an invalid one, and for a metric that its model does not have. A
-        config whose files or GPUs this machine lacks may have them where its runs are
-        executed.
+        `InputError` for an invalid one, and for a metric that its evaluation does not
+        have. A config whose files or GPUs this machine lacks may have them where its
+        runs are executed.
         """
-        checked: list[Any] = []
+        metrics: dict[str, Collection[str]] = {}
         for row in rows:
             if row.missing:
                 continue
             config = _seeded(self.resolved[row.name], row, 1)
-            scores = row.scores_of_model
-            if (config, scores) in checked:
-                continue
-            checked.append((config, scores))
-            missing = missing_problems(config, with_files=True)
-            problems = construction_problems(
-                config, is_complete=not missing, scores=scores
-            )
+            digest = digest_of(config)
+            problems: list[str] = []
+            if digest not in metrics:
+                found = check(config, elsewhere=True)
+                problems = found.problems
+                metrics[digest] = found.metrics
+            problems += _unknown_metrics(row, config, metrics[digest])
             if problems:
-                listed = "; ".join(map(str, problems))
-                problem = f"row {row.name}: {listed}"
+                problem = f"row {row.name}: {'; '.join(problems)}"
                 raise InputError(problem, hint=f"table {self.table.title}")
 
     def _with_others(self, row: Row, seed: int) -> Iterator[Run]:
@@ -265,6 +261,25 @@ class Planner:
     def _digest(self, name: str, seed: int) -> str:
         """The hash of a run of the row with this name."""
         return digest_of(self._plan(self.table.row(name), seed))
+
+
+def _unknown_metrics(
+    row: Row, config: dict[str, Any], known: Collection[str]
+) -> Iterator[str]:
+    """
+    The metrics of a row's cells that are none of the evaluation of one of our models, if
+    that is known; other models may have some only at times. A label, as in `f1-PER`, may
+    be one that the first instances lack.
+    """
+    if not known or row.finetune or not is_ours(config):
+        return
+    parts = {part for name in known for part in name.split("-")}
+    names = ", ".join(sorted([name for name in known if "-" not in name]))
+    for name in row.scores_of_model:
+        first, *labels = name.split("-")
+        is_of_label = bool(labels) and bool(parts.intersection((first, labels[-1])))
+        if name not in known and not is_of_label:
+            yield f"metric: expected one of {names}, got {name}"
 
 
 def _changes_of_aside(row: Row, config: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from overrides import overrides
 
 from elmo_tasks.pretraining.components.reader import text_files
-from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
+from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import (
     PathLike,
     Size,
@@ -79,20 +79,6 @@ class LmVocabulary(Vocabulary):
             return cls.of(WordVocabulary.from_file(file))
         paths = text_files(reader, files or [])
         return cls.of(WordVocabulary.count(paths, size=size, min_count=min_count))
-
-    @classmethod
-    @checked
-    def of_sample(
-        cls,
-        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
-        size: Optional[Size] = None,
-        min_count: Optional[Size] = None,
-        file: Optional[PathLike] = None,
-        reader: Optional[DatasetReader] = None,
-    ) -> "LmVocabulary":
-        """As `from_corpus`, but without words, for `check`: it reads nothing."""
-        require_file_or_files(file, files, size, min_count)
-        return cls.of(WordVocabulary(list(SPECIALS)))
 
     @classmethod
     def of(cls, words: WordVocabulary) -> "LmVocabulary":

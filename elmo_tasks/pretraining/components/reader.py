@@ -4,6 +4,7 @@ The readers of a language model's config: of plain text, and of the text of a ta
 
 import tempfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Optional
 
@@ -12,7 +13,7 @@ from allennlp.data.fields import ListField, TextField
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.text.sentences import expand_files
+from elmo_tasks.pretraining.text.sentences import expand_files, read_sentences
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.training.data.subsampling import every_instance
 
@@ -25,19 +26,41 @@ class LmReader(DatasetReader):
 
     # Parameters
 
-    - `max_instances`: has no effect.
+    - `max_instances`: use this many sentences at most.
     """
 
     @checked
     def __init__(self, *, max_instances: Optional[Size] = None, **kwargs: Any) -> None:
         super().__init__(max_instances=max_instances, **kwargs)
+        self._written: dict[str, Path] = {}
 
     def text_files(self, data_path: Any) -> list[Path]:
         """
         The text files, one tokenized sentence per line, of a config's data path. Raises
         `InputError`.
         """
-        return expand_files(data_path)
+        if self.max_instances is None:
+            return expand_files(data_path)
+        return [self.written(data_path)]
+
+    def written(self, data_path: Any) -> Path:
+        """A temporary file with the sentences, which is deleted with this object."""
+        name = str(data_path)
+        if name not in self._written:
+            if not self._written:
+                prefix = "elmo_tasks_text_"
+                self._folder = tempfile.TemporaryDirectory(prefix=prefix)
+            file = Path(self._folder.name) / f"text.{len(self._written)}.txt"
+            with file.open("w", encoding="utf-8") as out:
+                for line in islice(self.lines(data_path), self.max_instances):
+                    out.write(f"{line}\n")
+            self._written[name] = file
+        return self._written[name]
+
+    def lines(self, data_path: Any) -> Iterator[str]:
+        """The sentences of a data path, their words joined by blanks."""
+        for sentence in read_sentences(expand_files(data_path)):
+            yield " ".join(sentence)
 
     @overrides
     def _read(self, file_path: Any) -> Iterator[Instance]:
@@ -72,16 +95,6 @@ class TaskTextReader(LmReader):
         super().__init__(**kwargs)
         self._task_reader = reader
         self._names = fields
-        self._folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_text_")
-        self._files: dict[str, Path] = {}
-
-    def limit_to_sample(self, count: int) -> None:
-        """
-        Take so many instances of a corpus at most, for the check before a training.
-        """
-        most = self._task_reader.max_instances
-        if most is None or most > count:
-            self._task_reader.max_instances = count
 
     @overrides
     def text_files(self, data_path: Any) -> list[Path]:
@@ -89,16 +102,10 @@ class TaskTextReader(LmReader):
         One file with the texts of a corpus. Raises `InputError` if an instance lacks a
         field, or it has no text.
         """
-        name = str(data_path)
-        if name not in self._files:
-            file = Path(self._folder.name) / f"text.{len(self._files)}.txt"
-            with file.open("w", encoding="utf-8") as out:
-                for line in self._lines(data_path):
-                    out.write(f"{line}\n")
-            self._files[name] = file
-        return [self._files[name]]
+        return [self.written(data_path)]
 
-    def _lines(self, data_path: Any) -> Iterator[str]:
+    @overrides
+    def lines(self, data_path: Any) -> Iterator[str]:
         last: dict[str, list[str]] = {}
         for instance in every_instance(self._task_reader, data_path):
             for name in self._names:

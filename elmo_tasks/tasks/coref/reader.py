@@ -22,13 +22,14 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.brackets import Cluster, reading_order
 from elmo_tasks.formats.annotation.ontonotes import (
     NONE,
+    SKELETON_HINT,
     OntonotesDocument,
+    read_documents,
     report_skipped,
 )
 from elmo_tasks.formats.annotation.spans import Span
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.tasks.document_reader import DocumentReader
-from elmo_tasks.tasks.reader import UNKNOWN_LABEL
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
@@ -69,7 +70,7 @@ class GenreField(LabelField):
 
 
 @DatasetReader.register("elmo_tasks_coref")
-class CorefReader(DocumentReader):
+class CorefReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder,
     recursively, or one file. Each part of a document makes an instance. Mentions may be
@@ -87,13 +88,18 @@ class CorefReader(DocumentReader):
     characters = FirstCharacters()
     widest_filter = 5
 
+    @property
+    @overrides
+    def words_hint(self) -> str:
+        return SKELETON_HINT
+
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
         documents = []
         clusters: list[list[Cluster] | None] = []
         skipped = []
-        for document in self.documents(file_path):
+        for document in read_documents(file_path):
             try:
                 clusters.append(document_clusters(document))
                 documents.append(document)

@@ -13,15 +13,16 @@ from overrides import overrides
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.ontonotes import (
     PREDICATE_LABELS,
+    SKELETON_HINT,
     Frame,
     OntonotesSentence,
+    read_documents,
     report_skipped,
 )
 from elmo_tasks.formats.annotation.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Padding, checked
-from elmo_tasks.tasks.document_reader import DocumentReader
-from elmo_tasks.tasks.reader import tagged_fields
+from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 
 PREDICATES = "predicates"
@@ -70,7 +71,7 @@ class PredicateIndexer(TokenIndexer):
 
 
 @DatasetReader.register("elmo_tasks_srl")
-class SrlReader(DocumentReader):
+class SrlReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder,
     recursively, or one file. Each predicate of a sentence makes an instance, whose text
@@ -83,6 +84,11 @@ class SrlReader(DocumentReader):
       kept. He et al. and AllenNLP keep all.
     - `kwargs`: see `TaskReader`.
     """
+
+    @property
+    @overrides
+    def words_hint(self) -> str:
+        return SKELETON_HINT
 
     @checked
     def __init__(self, *, verbs_only: bool = True, **kwargs: Any) -> None:
@@ -119,7 +125,7 @@ class SrlReader(DocumentReader):
         """
         kept = []
         skipped = []
-        for document in self.documents(path):
+        for document in read_documents(path):
             for sentence in document.sentences:
                 try:
                     frames = sentence.frames()

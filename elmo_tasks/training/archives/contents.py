@@ -52,7 +52,7 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         config = folder / CONFIG
         text = archived_config(config.read_bytes(), file)
         for problem in unsafe_keys(json.loads(text)):
-            found = f"{problem.path}: {problem.got}"
+            found = f"{problem.key}: {json.dumps(problem.value)}"
             raise InputError(
                 f"the archive's {CONFIG} names code to run, {found}", file=file
             )

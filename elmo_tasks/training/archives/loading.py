@@ -28,10 +28,10 @@ from elmo_tasks.training.archives.contents import HINT, unpacked
 from elmo_tasks.training.archives.opener import opener_of, registered_opener
 from elmo_tasks.training.archives.outside import PARTS, constructed
 from elmo_tasks.training.archives.registered_names import named_in, registered_alone
-from elmo_tasks.training.checks.blame import blamed
-from elmo_tasks.training.checks.top_level import require_valid_evaluation
+from elmo_tasks.training.checks.part import constructing
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.pass_loss import loss_of_pass
+from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.vocabulary import require_namespaces
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -229,8 +229,10 @@ def data_loader(
     for batches in (params, params.get("batch_sampler")):
         if isinstance(batches, Params):
             batches.params.pop("drop_last", None)
-    config = archive.config.as_dict(quiet=True)
-    with blamed(config, key), registered_alone():
+    with (
+        constructing(f"the model's config, with its overrides: {key}"),
+        registered_alone(),
+    ):
         loader = DataLoader.from_params(
             params, reader=archive.validation_dataset_reader, data_path=str(file)
         )
@@ -267,8 +269,7 @@ def score(
     overrides, has invalid values, or if nothing or everything is in the part.
     """
     config = archive.config.duplicate()
-    with registered_alone():
-        require_valid_evaluation(config.as_dict(quiet=True))
+    spread_seed(config)
     prepare_environment(config)
     device = next(archive.model.parameters()).device
     default = getattr(archive.model, "default_evaluator", None)
@@ -276,7 +277,8 @@ def score(
     if isinstance(options, str):
         options = Params({"type": options})
     options["cuda_device"] = -1 if device.type == "cpu" else device.index
-    with registered_alone():
+    where = "the model's config, with its overrides: evaluation"
+    with constructing(where), registered_alone():
         evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses:
         loader = data_loader(archive, file, batch_size=batch_size, part=part)

@@ -18,8 +18,8 @@ from allennlp.common import Registrable
 from allennlp.common.params import parse_overrides
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Wrong
 from elmo_tasks.system.run_names import CONFIG
-from elmo_tasks.training.checks.problem import Problem, shown
 from elmo_tasks.training.nested import below, items
 
 UNSAFE_KEYS = {
@@ -76,7 +76,7 @@ def registered_alone(
         _OPENED.reset(token)
 
 
-def unsafe_keys(config: Any, path: str = "") -> Iterator[Problem]:
+def unsafe_keys(config: Any, path: str = "") -> Iterator[Wrong]:
     """
     The keys of a config with which AllenNLP itself would open another archive, or
     transformers run the code of a model: no archive that has one is opened.
@@ -84,7 +84,7 @@ def unsafe_keys(config: Any, path: str = "") -> Iterator[Problem]:
     for key, value in items(config):
         here = below(path, key)
         if key in UNSAFE_KEYS and value:
-            yield Problem(here, UNSAFE_KEYS[key], shown(value))
+            yield Wrong(here, UNSAFE_KEYS[key], value)
         else:
             yield from unsafe_keys(value, here)
 

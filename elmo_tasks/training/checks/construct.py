@@ -1,209 +1,316 @@
 """
-`check` constructs a config: as AllenNLP's training does, but with the first instances
-of its data, on the CPU, and with the folder of the run in a temporary one. Then it
-makes a step, and evaluates.
+`check` constructs a config as a training does, with the first instances of its data, on
+the CPU, in a temporary folder. Then it makes a step and an evaluation.
 
 Nothing is fetched, logged or left, and random numbers go on as if nothing had happened.
 """
 
+import copy
+import inspect
 import io
 import logging
-import sys
 import tempfile
-import traceback
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from allennlp.common.checks import ConfigurationError
-from allennlp.training import Trainer
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import check_for_gpu
+from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
+from allennlp.data.dataset_readers import MultiTaskDatasetReader
+from allennlp.evaluation import Evaluator
+from allennlp.models import Model
+from allennlp.training import GradientDescentTrainer, Trainer
+from torch.optim import Optimizer
 
-from elmo_tasks.elmo.allocation import TooLarge
-from elmo_tasks.errors import is_out_of_memory
-from elmo_tasks.formats.fetching.fetch import NotAllowed
+from elmo_tasks.errors import InputError, one_line, shown
+from elmo_tasks.settings import Limits, expected
 from elmo_tasks.training.archives.registered_names import unsafe_keys
-from elmo_tasks.training.checks.blame import (
-    Location,
-    first_line,
-    key_problems,
-    keys_of,
-    path_of_module,
-    said_by,
-    unknown_key,
+from elmo_tasks.training.checks.fetched import left_out, without
+from elmo_tasks.training.checks.files import file_problems
+from elmo_tasks.training.checks.keys import (
+    Distributed,
+    unknown_keys,
+    wrong_beside_training,
 )
-from elmo_tasks.training.checks.files import device_problems, file_problems
-from elmo_tasks.training.checks.libraries import library_problems
-from elmo_tasks.training.checks.problem import Problem, one_for_each_key
-from elmo_tasks.training.checks.regexes import invalid_regexes, regex_problems
-from elmo_tasks.training.checks.sample import NotJudged, Sample
-from elmo_tasks.training.checks.top_level import of_training, top_level_problems
-from elmo_tasks.training.nested import get
+from elmo_tasks.training.checks.part import constructing, params_of
+from elmo_tasks.training.nested import get, items, write_out_types
 from elmo_tasks.training.resume.resumable import random_state, set_random_state
 
-SAMPLES = (20, 1000)
+SIZES = (20, 1000)
 """
 Numbers of instances: if the first ones fail, they may lack labels that later ones have.
 """
 
-JUDGED = {"elmo_tasks", "allennlp", "torch", "numpy", "tqdm"} | sys.stdlib_module_names
-"""Packages whose errors on a sample are those of a training."""
 
-
-def config_problems(
-    config: dict[str, Any], *, with_files: bool = True
-) -> list[Problem]:
+class Checked(NamedTuple):
     """
-    The problems of a resolved config, sorted by path: those of its construction, and
-    missing GPUs, packages and (unless not `with_files`) files.
+    The problems of a config, a line for each; the keys of what was not constructed, and
+    why; and the metrics of the evaluation, if there was one.
     """
-    missing = missing_problems(config, with_files=with_files)
-    found = construction_problems(config, is_complete=not missing)
-    return sorted(one_for_each_key(found, missing))
+
+    problems: list[str]
+    left_out: dict[str, str]
+    metrics: dict[str, float]
 
 
-def construction_problems(
-    config: Mapping[str, Any],
-    *,
-    is_complete: bool = True,
-    scores: Collection[str] = (),
-) -> list[Problem]:
+def check(given: Mapping[str, Any], *, elsewhere: bool = False) -> Checked:
     """
-    What keeps a resolved config from being constructed, or from a step on its first
-    instances: the problems of the first part that fails. If there is none,
-    `regex_problems` of the model, and those of its `validation_metric` and of the
-    `scores` of a table that one of our models does not have. Unknown keys of a trainer,
-    which AllenNLP ignores, are found in addition. If files are missing (not
-    `is_complete`), nothing is constructed.
-
-    There is no problem where the sample cannot be judged, and the training finds it:
-    data or a model that would be fetched; a model that is too large, or memory that
-    does not suffice; an error that passes through code of neither this package nor
-    AllenNLP, which may need more data. A model whose biLM would be fetched is
-    constructed with the bundled one, whose width may differ: no step of it is judged.
+    The problems of a resolved config: wrong keys and missing files, or else the error of
+    the first part that cannot be constructed. `elsewhere`: for a training on another
+    machine, which may have the files and GPUs that this one lacks.
     """
-    plain = of_training(config)
-    found = top_level_problems(config) + invalid_regexes(config)
-    found += unsafe_keys(config)
-    if is_complete and not found:
-        found = _problems_of_construction(plain, scores)
-    return [*found, *_unknown_keys_of_trainer(plain.get("trainer"))]
-
-
-def missing_problems(config: dict[str, Any], *, with_files: bool) -> list[Problem]:
-    """What this machine lacks: files, GPUs, and packages of callbacks."""
-    of_files: Iterable[Problem] = ()
-    if with_files:
-        of_files = file_problems(config)
-    return one_for_each_key(of_files, device_problems(config), library_problems(config))
-
-
-def _unknown_keys_of_trainer(given: Any) -> Iterator[Problem]:
-    """AllenNLP's trainer takes any keys, and ignores those that it does not know."""
-    if not isinstance(given, Mapping):
-        return
-    name = given.get("type", Trainer.default_implementation)
-    try:
-        cls, constructor = Trainer.resolve_class_name(name)
-    except (ConfigurationError, TypeError):
-        return  # which the construction finds
-    known = keys_of(cls, getattr(cls, constructor or "__init__"))
-    for key in given:
-        if key not in known and key != "type":
-            yield unknown_key("trainer", key, cls, known)
-
-
-def _problems_of_construction(
-    config: Mapping[str, Any], scores: Collection[str]
-) -> list[Problem]:
-    """
-    Those of the smallest sample on which there are none. Problems of keys are the same
-    on all.
-    """
-    problems: list[Problem] = []
-    for size in SAMPLES:
-        sample = Sample(config, size)
-        problems = []
+    config = Params(copy.deepcopy(dict(given))).as_dict(quiet=True)
+    write_out_types(config)
+    problems = list(unknown_keys(config))
+    for wrong in (*wrong_beside_training(config), *unsafe_keys(config)):
+        problems.append(str(wrong))
+    missing = list(file_problems(config))
+    if not elsewhere:
+        problems += missing
+    found = left_out(config)
+    metrics: dict[str, float] = {}
+    if not problems and not missing:
+        incomplete = without(config, found)
         try:
-            _try(sample)
-        except (NotJudged, NotAllowed, TooLarge):
-            break
-        except Exception as error:
-            problems = key_problems(error, Location(config, sample.path))
-            if problems:
-                break
-            if _is_judged(error) and not sample.has_other_bilm:
-                problems = [_problem(error, sample, config)]
-        if not problems:
-            break
-    if problems or sample.model is None:
-        return problems
-    problems = regex_problems(config, sample.model)
-    given = get(config, "trainer.validation_metric") or []
-    if isinstance(given, str):
-        given = [given]
-    path = "trainer.validation_metric"
-    problems += _unknown_metrics(path, given, sample, signs="+-")
-    return problems + _unknown_metrics("metric", scores, sample)
+            metrics = _construct(config, incomplete, elsewhere=elsewhere)
+        except InputError as error:
+            problems.append(str(error))
+    return Checked(problems, found, metrics)
 
 
-def _try(sample: Sample) -> None:
-    """Construct the training of a sample, and make a step."""
-    with (
-        _quiet(),
-        tempfile.TemporaryDirectory(prefix="elmo_tasks_check_") as folder,
-    ):
-        sample.construct(folder)
-        sample.step()
+class _NotConstructed(Exception):
+    """A part of the config is left out, and with it what needs it."""
 
 
-def _problem(
-    error: BaseException, sample: Sample, config: Mapping[str, Any]
-) -> Problem:
-    """What an error of a sample says."""
-    if sample.expected and sample.path == "model":
-        said = first_line(error)
-        path = sample.path
-        module = sample.module_of(error)
-        if module is not None:
-            said += f" (in {module})"
-            path = path_of_module(module, path, config["model"])
-        return Problem(path, sample.expected, said)
-    return said_by(error, Location(config, sample.path), sample.expected)
-
-
-def _is_judged(error: BaseException) -> bool:
-    """Whether an error on a sample is one of the training, too."""
-    if isinstance(error, NotImplementedError) or is_out_of_memory(error):
-        return False
-    packages = set()
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        packages.add(str(frame.f_globals.get("__name__")).partition(".")[0])
-    return packages <= JUDGED
-
-
-def _unknown_metrics(
-    path: str, given: Iterable[str], sample: Sample, *, signs: str = ""
-) -> list[Problem]:
+def _construct(
+    config: dict[str, Any], incomplete: set[str], *, elsewhere: bool
+) -> dict[str, float]:
     """
-    The scores, after one of the `signs`, that no validation has; other models may have
-    some of theirs only at times.
+    The metrics of the evaluation. If there is an error on the smaller sample and none
+    on the larger, there is none.
     """
-    is_ours = type(sample.model).__module__.startswith("elmo_tasks.")
-    if not sample.metrics or not is_ours:
-        return []
-    known = sorted({"loss", *sample.metrics})
-    problems = []
-    for name in given:
-        plain = name.lstrip(signs)
-        parts = {part for one in known for part in one.split("-")}
-        of_label = plain.split("-")  # such as f1-PER
-        if len(of_label) > 1 and parts.intersection((of_label[0], of_label[-1])):
-            continue
-        if plain not in known:
-            shown_names = ", ".join(one for one in known if "-" not in one)
-            problems.append(Problem(path, f"one of {shown_names}", name))
-    return problems
+    problem: Any = None
+    for size in SIZES:
+        folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_check_")
+        with _quiet(), _light_optimizers(), folder as name:
+            trial = _Trial(config, incomplete, name, size, elsewhere=elsewhere)
+            try:
+                trial.construct()
+                return trial.evaluate()
+            except _NotConstructed:
+                return {}
+            except InputError as error:
+                problem = problem or error
+                if one_line(error.__cause__) is not None:  # it is not of the sample
+                    break
+    raise problem
+
+
+class _Trial:
+    """A training on the first `size` instances of its data."""
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        incomplete: set[str],
+        folder: str,
+        size: int,
+        *,
+        elsewhere: bool,
+    ) -> None:
+        self._config = copy.deepcopy(dict(config))
+        _change_for_sample(self._config, size, folder)
+        self._incomplete = incomplete
+        self._given = {"serialization_dir": folder, "local_rank": 0}
+        self._size = size
+        self._elsewhere = elsewhere
+        self._loaders: dict[str, DataLoader] = {}
+        self._trainer: Trainer | None = None
+
+    def construct(self) -> None:
+        """As AllenNLP's training does."""
+        for key, cls in (("distributed", Distributed), ("evaluation", Evaluator)):
+            if self._config.get(key) is not None:
+                self._part(key, cls)
+        instances = self._read()
+        vocabulary = self._part("vocabulary", Vocabulary, instances=instances)
+        model = self._part("model", Model, vocab=vocabulary, offline=True)
+        for loader in self._loaders.values():
+            loader.index_with(model.vocab)
+        self._use_cpu()
+        self._trainer = self._part(
+            "trainer",
+            Trainer,
+            model=model,
+            data_loader=self._loaders["train"],
+            validation_data_loader=self._loaders.get("validation"),
+        )
+
+    def evaluate(self) -> dict[str, float]:
+        """The metrics of an evaluation after a step, if AllenNLP's trainer trains."""
+        trainer = self._trainer
+        if not isinstance(trainer, GradientDescentTrainer):
+            return {}
+        model = trainer.model.train()
+        batch = self._batch("train")
+        if batch is not None:
+            with constructing("model", "in a step of training"):
+                trainer.batch_outputs(batch, for_training=True)["loss"].backward()
+                with torch.no_grad():
+                    inspect.unwrap(type(trainer.optimizer).step)(trainer.optimizer)
+        model.get_metrics(reset=True)
+        batch = self._batch("validation")
+        if batch is None:
+            return {}
+        with constructing("model", "in an evaluation"), torch.no_grad():
+            model.eval()
+            loss = trainer.batch_outputs(batch, for_training=False).get("loss", 0.0)
+            metrics = {"loss": float(loss), **model.get_metrics(reset=True)}
+        with constructing("trainer.validation_metric"):
+            tracker = trainer._metric_tracker
+            names = [name for _, name in tracker.tracked_metrics]
+            if not any("-" in name for name in names):  # of labels, some of which lack
+                tracker.add_metrics(metrics)
+        return metrics
+
+    def _part(self, key: str, cls: Any, **extras: Any) -> Any:
+        """The object that the config has under a key."""
+        if key in self._incomplete:
+            raise _NotConstructed
+        with constructing(key):
+            return cls.from_params(
+                params_of(self._config, key), **self._given, **extras
+            )
+
+    def _read(self) -> list[Instance]:
+        """The first instances of all data. Constructs readers and data loaders."""
+        reader = self._part("dataset_reader", DatasetReader)
+        readers = {"train": reader}
+        if self._config.get("validation_dataset_reader") is not None:
+            reader = self._part("validation_dataset_reader", DatasetReader)
+        readers.update(validation=reader, test=reader)
+        found: list[Instance] = []
+        for split, reader in readers.items():
+            key = f"{split}_data_path"
+            path = self._config.get(key)
+            if key in self._incomplete:
+                raise _NotConstructed
+            if split != "train" and path is None:
+                continue
+            with constructing(key):
+                instances = _first(reader, path, self._size)
+            found += instances
+            self._loaders[split] = self._loader(split, reader, path, instances)
+        for split in self._config.get("datasets_for_vocab_creation") or ():
+            if split not in self._loaders:
+                wanted = f"expected some of {', '.join(self._loaders)}"
+                problem = f"datasets_for_vocab_creation: {wanted}, got {shown(split)}"
+                raise InputError(problem)
+        return found
+
+    def _loader(
+        self, split: str, reader: DatasetReader, path: Any, instances: list[Instance]
+    ) -> DataLoader:
+        """A data loader. Without processes of its own, it does not read a file again."""
+        key = self._key_of_loader(split)
+        if not get(self._config, f"{key}.num_workers"):
+            reader = copy.copy(reader)
+            vars(reader)["_read"] = partial(_given, instances)
+        loader = self._part(key, DataLoader, reader=reader, data_path=path)
+        if hasattr(loader, "use_few_rows"):
+            loader.use_few_rows()
+        return loader
+
+    def _batch(self, split: str) -> Any:
+        """The first batch of a split; `None` without data or without a whole batch."""
+        loader = self._loaders.get(split)
+        if loader is None:
+            return None
+        with constructing(self._key_of_loader(split)):
+            return next(iter(loader), None)
+
+    def _key_of_loader(self, split: str) -> str:
+        if split != "train" and self._config.get("validation_data_loader") is not None:
+            return "validation_data_loader"
+        return "data_loader"
+
+    def _use_cpu(self) -> None:
+        """Train on the CPU, where this machine has the devices of the config."""
+        trainer = self._config.get("trainer")
+        if not isinstance(trainer, dict):
+            return
+        path = "trainer.cuda_device"
+        if self._config.get("distributed") is not None:
+            path = "distributed.cuda_devices"
+        if not self._elsewhere:
+            with constructing(path):
+                check_for_gpu(get(self._config, path))
+        is_for_gpu = self._elsewhere or torch.cuda.is_available()
+        if trainer.get("cuda_device") != -1 and is_for_gpu:
+            trainer.pop("use_amp", None)
+        trainer["cuda_device"] = -1
+
+
+def _change_for_sample(config: dict[str, Any], size: int, folder: str) -> None:
+    """
+    Has a data loader drop no instances, ELMo write to no cache, and only words of the
+    first instances read: vectors, and those that a language model counts.
+    """
+    embedders = get(config, "model.text_field_embedder.token_embedders")
+    for embedder in [get(config, "model.elmo"), *dict(items(embedders)).values()]:
+        if get(embedder, "keep_all_pretrained") is True:
+            embedder["keep_all_pretrained"] = False
+        if isinstance(get(embedder, "cache_dir"), str):
+            embedder["cache_dir"] = f"{folder}/layers"
+    for key in ("data_loader", "validation_data_loader"):
+        for path in (key, f"{key}.batch_sampler"):
+            options = get(config, path)
+            if isinstance(options, dict) and options.get("drop_last") is True:
+                options["drop_last"] = False
+        if expected(Limits, get(config, f"{key}.part")) is None:
+            del config[key]["part"]
+    vocabulary = config.setdefault("vocabulary", {})
+    if get(vocabulary, "files") is not None:
+        reader = vocabulary.setdefault("reader", {"type": "elmo_tasks_lm"})
+        if isinstance(reader, dict):
+            reader["max_instances"] = size
+
+
+def _first(reader: DatasetReader, path: Any, size: int) -> list[Instance]:
+    """The first instances of data; those of each task, if there are several."""
+    if not isinstance(path, str | list | dict) or not path:
+        raise InputError(f"expected a path, got {shown(path)}")
+    if isinstance(reader, MultiTaskDatasetReader):
+        found = []
+        for task, part in reader.readers.items():
+            found += _first(part, path[task], size)
+        return found
+    if reader.max_instances is None or reader.max_instances > size:
+        reader.max_instances = size
+    return list(reader.read(path))
+
+
+def _given(instances: list[Instance], path: Any) -> Iterator[Instance]:
+    yield from instances
+
+
+@contextmanager
+def _light_optimizers() -> Iterator[None]:
+    """
+    Inside, the construction of an optimizer does not import `torch._dynamo`, which takes
+    as long as importing PyTorch: the method for which PyTorch does so is called as it is
+    below its decorator.
+    """
+    decorated = Optimizer.add_param_group
+    Optimizer.add_param_group = inspect.unwrap(decorated)
+    try:
+        yield
+    finally:
+        Optimizer.add_param_group = decorated
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The files and devices of a config: whether this machine has them."""
+"""The files of a config: whether this machine has them."""
 
 import glob
 import json
@@ -8,30 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from elmo_tasks.elmo.models.files import local_files
 from elmo_tasks.elmo.sources.types import BILM, SOURCES
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.fetching.published import BUNDLED, published
 from elmo_tasks.formats.text.text_sets import INTERRUPTED, incomplete_folder
-from elmo_tasks.settings import Wrong
-from elmo_tasks.training.checks.problem import Problem, shown
 from elmo_tasks.training.nested import below, get, items, mapped, strings
-
-
-def expected_device(device: Any) -> str | None:
-    """
-    What is expected in place of a device that does not exist; `None` for one that does:
-    a GPU, or -1, the CPU.
-    """
-    gpus = torch.cuda.device_count()
-    if type(device) is int and device < gpus:
-        return None
-    if gpus == 0:
-        return "-1 (the CPU), since this machine has no GPU"
-    return f"-1 (the CPU) or a GPU from 0 to {gpus - 1}"
-
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 
@@ -54,28 +36,7 @@ REMOTE = re.compile(r"\w+://|\(|hf://")
 """URLs, and members of archives."""
 
 
-def data_path_problems(value: Any) -> str | list[Wrong] | None:
-    """
-    What is expected if a value is not a path, or a list or an object of paths. Numbers
-    in an object are valid, since a user's reader may take options along with its paths.
-    """
-    if isinstance(value, str) and value:
-        return None
-    if not isinstance(value, dict | list) or not value:
-        return "a path"
-    found = []
-    for key, part in items(value):
-        if isinstance(value, dict) and isinstance(part, bool | int | float):
-            continue
-        below = data_path_problems(part)
-        if isinstance(below, str):
-            found.append(Wrong(str(key), below, part))
-        elif below is not None:
-            found += [one._replace(key=f"{key}.{one.key}") for one in below]
-    return found
-
-
-def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
+def file_problems(config: dict[str, Any]) -> Iterator[str]:
     """
     Missing files. A data path is one if the reader is ours, or if it looks like a path:
     readers of others may accept names of other things.
@@ -175,27 +136,6 @@ def _looks_like_a_path(name: str) -> bool:
     return path.is_absolute() or ("/" in name and path.suffix != "")
 
 
-def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
-    """
-    Missing devices in `distributed.cuda_devices`, or in `trainer.cuda_device`, which
-    `distributed` replaces.
-    """
-    path = "trainer.cuda_device"
-    devices = {path: get(config, path)}
-    if isinstance(config.get("distributed"), dict):
-        path = "distributed.cuda_devices"
-        given = get(config, path)
-        devices = {path: given}
-        if isinstance(given, list):
-            devices = {below(path, index): one for index, one in enumerate(given)}
-    for key, device in devices.items():
-        if device is None:
-            continue
-        wanted = expected_device(device)
-        if wanted is not None:
-            yield Problem(key, wanted, shown(device))
-
-
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
     """The files that a part of the config names, with their paths there."""
     for key, part in items(value):
@@ -218,7 +158,7 @@ def _is_ignored(key: str, elmo: dict[str, Any]) -> bool:
     return known is not None and key not in known.files
 
 
-def _missing(path: str, name: str) -> Iterator[Problem]:
+def _missing(path: str, name: str) -> Iterator[str]:
     """
     The problems of a name whose files are not there, or are not complete; none of what
     is downloaded.
@@ -227,14 +167,14 @@ def _missing(path: str, name: str) -> Iterator[Problem]:
         return
     for part in _parts(name):
         if not part:
-            yield Problem(path, "an existing file", '""')
+            yield f'{path}: expected an existing file, got ""'
             continue
         found = _existing(part)
         if not found:
             hint = "check the path; `elmo-tasks data` says where the corpora come from"
-            yield Problem(path, "an existing file", f"nothing at {part} ({hint})")
+            yield f"{path}: expected an existing file, got nothing at {part} ({hint})"
         elif incomplete_folder(found):
-            yield Problem(path, "a complete text", f"{part}: {INTERRUPTED}")
+            yield f"{path}: expected a complete text, got {part}: {INTERRUPTED}"
 
 
 def _parts(name: str) -> list[str]:

@@ -1,9 +1,8 @@
 """The checks of a config before its training reads data."""
 
-import copy
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,7 @@ from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.system.run_names import INPUTS
-from elmo_tasks.training.checks.construct import config_problems, missing_problems
-from elmo_tasks.training.checks.problem import Problem
-from elmo_tasks.training.checks.regexes import regex_problems
-from elmo_tasks.training.checks.top_level import top_level_problems
+from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
 from elmo_tasks.training.inputs import (
@@ -39,9 +35,8 @@ VERIFIED = "elmo_tasks_verified"
 @TrainModel.register(VERIFIED, constructor="from_partial_objects")
 class VerifiedTrainModel(TrainModel):
     """
-    AllenNLP's training, which raises `InputError` after the model is constructed if
-    regexes of the config match none of its parameters. With any trainer, it records the
-    frozen models in the folder of the run.
+    AllenNLP's training, which records the frozen models in the folder of the run, with
+    any trainer.
     """
 
     @classmethod
@@ -49,9 +44,7 @@ class VerifiedTrainModel(TrainModel):
     def from_params(
         cls, params: Params, *arguments: Any, **extras: Any
     ) -> "VerifiedTrainModel":
-        config = copy.deepcopy(params.as_dict(quiet=True))  # which is consumed
         training = super().from_params(params, *arguments, **extras)
-        _require_none(regex_problems(config, training.model))
         if process_rank() == 0 and training.serialization_dir:
             folder = Path(training.serialization_dir)
             if not has_checkpoint(folder):
@@ -112,7 +105,7 @@ class CheckedTrainModel(VerifiedTrainModel):
             spread_seed(params)
         write_out_types(params.params)
         config = params.as_dict(quiet=True)
-        check_config(config)
+        require_sound(config)
         logger.info(describe(config))
         folder = Path(extras["serialization_dir"])
         if has_checkpoint(folder):
@@ -158,32 +151,11 @@ def is_ours(config: Mapping[str, Any]) -> bool:
     return not isinstance(name, str) or name.startswith(("elmo_tasks.", "elmo_tasks_"))
 
 
-def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
-    """
-    Raises `InputError`, which lists the problems: those of `config_problems`, missing
-    files only of our models. Of a run that is resumed, only those of the keys of the
-    whole config, and what is missing.
-    """
-    plain = copy.deepcopy(dict(config))
-    if resumed:
-        problems = top_level_problems(plain)
-        problems += missing_problems(plain, with_files=is_ours(plain))
-    else:
-        problems = config_problems(plain, with_files=is_ours(plain))
-    _require_none(problems, "nothing was read or written")
-
-
-def _require_none(problems: Sequence[Problem], done: str = "") -> None:
-    """
-    Raises `InputError` that lists the problems, if there are any, and says what was not
-    `done`.
-    """
+def require_sound(config: Mapping[str, Any]) -> None:
+    """Raises `InputError`, which lists the problems that `check` finds."""
+    problems = check(config).problems
     if not problems:
         return
-    first = f"the config has {len(problems)} problems"
-    if len(problems) == 1:
-        first = "the config has one problem"
-    if done:
-        first += f", {done}"
-    lines = [f"  {problem}" for problem in sorted(problems)]
-    raise InputError("\n".join([f"{first}:", *lines]))
+    count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
+    first = f"the config has {count}, nothing was written:"
+    raise InputError("\n  ".join([first, *problems]))

@@ -6,7 +6,7 @@ Training on some of the data: on seeded samples, each a subset of all larger one
 import copy
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, Optional, Protocol, runtime_checkable
 
@@ -22,7 +22,6 @@ from elmo_tasks.settings import (
     Seed,
     Size,
     checked,
-    expected,
 )
 from elmo_tasks.training.data.first_look import ReaderOfWords, looked_at
 
@@ -253,11 +252,3 @@ class ShareDataLoader(MultiProcessDataLoader):
             start_method=start_method,
             **kwargs,
         )
-
-    @classmethod
-    def config_of_sample(cls, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The config of one for few instances, of which a part may have none."""
-        small = dict(config)
-        if expected(Limits, small.get("part", WHOLE)) is None:
-            small.pop("part", None)
-        return small
