@@ -210,6 +210,8 @@ def write_transformer(folder: Path, name: str = "Bert", *, seed: int = 3) -> str
     model = getattr(transformers, f"{name}Model")(
         getattr(transformers, f"{name}Config")(**sizes)
     )
+    if name == "LED":  # as published, by its model alone
+        tokenizer.model_max_length = 10**30
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
