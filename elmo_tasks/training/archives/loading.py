@@ -33,7 +33,7 @@ from elmo_tasks.training.archives.old.external_files import PARTS, ExternalFiles
 from elmo_tasks.training.archives.old.fast_elmo import use_fast_elmo
 from elmo_tasks.training.archives.old.weights import without_constants, write_state
 from elmo_tasks.training.archives.registered_names import named_in, registered_alone
-from elmo_tasks.training.checks.part import constructing
+from elmo_tasks.training.checks.part import constructing, params_of
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.seeds import spread_seed
@@ -256,12 +256,11 @@ def score(
     spread_seed(config)
     prepare_environment(config)
     device = next(archive.model.parameters()).device
-    options = config.pop("evaluation", None) or Params({})
-    if isinstance(options, str):
-        options = Params({"type": options})
-    options["cuda_device"] = -1 if device.type == "cpu" else device.index
+    given = {"evaluation": config.params.get("evaluation") or {}}
     where = "the model's config, with its overrides: evaluation"
     with constructing(where), registered_alone():
+        options = params_of(given, "evaluation")
+        options["cuda_device"] = -1 if device.type == "cpu" else device.index
         evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses, readable_by_nltk(file):
         loader = data_loader(archive, file, batch_size=batch_size, part=part)
