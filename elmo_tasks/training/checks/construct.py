@@ -217,7 +217,7 @@ class _Trial:
     ) -> DataLoader:
         """A data loader. Without processes of its own, it does not read a file again."""
         key = self._key_of_loader(split)
-        if not get(self._config, f"{key}.num_workers"):
+        if instances and not get(self._config, f"{key}.num_workers"):
             reader = copy.copy(reader)
             vars(reader)["_read"] = partial(_given, instances)
         loader = self._part(key, DataLoader, reader=reader, data_path=path)
