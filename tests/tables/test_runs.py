@@ -175,10 +175,10 @@ def test_the_configs_of_rows_are_constructed(tmp_path: Path) -> None:
 
 
 def test_the_metrics_of_rows_are_known_before_their_runs(tmp_path: Path) -> None:
-    metrics = ("accuracy", "loss", "best_epoch", "accuracy-X", "nosuch")
+    metrics = ("f1", "loss", "best_epoch", "f1-X", "nosuch")
     planned = planner(tmp_path, [row(name, metric=name) for name in metrics])
     planned.check(planned.table.rows[:-1])
-    problem = "row nosuch: metric: expected one of accuracy, .*, got nosuch"
+    problem = "row nosuch: metric: expected one of .*f1, loss, .*, got nosuch"
     with pytest.raises(InputError, match=problem):
         planned.check(planned.table.rows)
 

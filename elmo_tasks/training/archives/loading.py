@@ -28,7 +28,7 @@ from elmo_tasks.training.archives.contents import HINT, unpacked
 from elmo_tasks.training.archives.opener import opener_of, registered_opener
 from elmo_tasks.training.archives.outside import PARTS, constructed
 from elmo_tasks.training.archives.registered_names import named_in, registered_alone
-from elmo_tasks.training.checks.part import constructing
+from elmo_tasks.training.checks.part import constructing, params_of
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.seeds import spread_seed
@@ -265,20 +265,20 @@ def score(
     """
     The metrics of an archive on a file, or on a part of its units as `ShareDataLoader`
     has it. They do not depend on the batches. The evaluator of its config, or else that
-    of its model, writes the predictions, if a file is given. Raises `InputError` if the config, with its
-    overrides, has invalid values, or if nothing or everything is in the part.
+    of its model, writes the predictions, if a file is given. Raises `InputError` if the
+    config, with its overrides, has invalid values, or if nothing or everything is in
+    the part.
     """
     config = archive.config.duplicate()
     spread_seed(config)
     prepare_environment(config)
     device = next(archive.model.parameters()).device
-    default = getattr(archive.model, "default_evaluator", None)
-    options = config.pop("evaluation", None) or default or Params({})
-    if isinstance(options, str):
-        options = Params({"type": options})
-    options["cuda_device"] = -1 if device.type == "cpu" else device.index
+    default = getattr(archive.model, "default_evaluator", None) or {}
+    given = {"evaluation": config.params.get("evaluation") or default}
     where = "the model's config, with its overrides: evaluation"
     with constructing(where), registered_alone():
+        options = params_of(given, "evaluation")
+        options["cuda_device"] = -1 if device.type == "cpu" else device.index
         evaluator = Evaluator.from_params(options)
     with loss_of_pass(archive.model) as losses:
         loader = data_loader(archive, file, batch_size=batch_size, part=part)

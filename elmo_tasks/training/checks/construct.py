@@ -105,7 +105,8 @@ def _construct(
                 return {}
             except InputError as error:
                 problem = problem or error
-                if one_line(error.__cause__) is not None:  # it is not of the sample
+                cause = error.__cause__
+                if cause is None or one_line(cause) is not None:  # not of the sample
                     break
     raise problem
 
@@ -217,7 +218,7 @@ class _Trial:
     ) -> DataLoader:
         """A data loader. Without processes of its own, it does not read a file again."""
         key = self._key_of_loader(split)
-        if not get(self._config, f"{key}.num_workers"):
+        if instances and not get(self._config, f"{key}.num_workers"):
             reader = copy.copy(reader)
             vars(reader)["_read"] = partial(_given, instances)
         loader = self._part(key, DataLoader, reader=reader, data_path=path)
@@ -306,11 +307,11 @@ def _light_optimizers() -> Iterator[None]:
     below its decorator.
     """
     decorated = Optimizer.add_param_group
-    Optimizer.add_param_group = inspect.unwrap(decorated)
+    Optimizer.add_param_group = inspect.unwrap(decorated)  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Optimizer.add_param_group = decorated
+        Optimizer.add_param_group = decorated  # type: ignore[method-assign]
 
 
 @contextmanager
