@@ -15,12 +15,9 @@ Port = Annotated[int, Range(at_least=0, at_most=65_535)]
 Seconds = Annotated[float, Range(above=0, at_most=86_400)]
 Workers = Annotated[int, Range(at_least=1, at_most=256)]
 
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-"""Names that a request may always have."""
-
 DESCRIPTION = (
     "Serve a page, and JSON, with the predictions of trained models. SIGTERM and Ctrl-C"
-    " end the server after it has answered its requests, within 30 seconds."
+    " end the server after it has answered its requests, for at most 20 seconds."
 )
 
 
@@ -60,8 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="answer requests for this name of the server, too, such as elmo or"
-        " *.example.com; '*' for any; can be repeated",
+        help="answer requests for this name of the server, such as elmo or"
+        " *.example.com, besides localhost, IP addresses and --host; '*' for any; can be"
+        " repeated",
     )
     add_loading(parser)
     add(
@@ -98,7 +96,7 @@ def serve(args: argparse.Namespace) -> None:
 
     serving = server.Serving(
         archives=server.archive_files(args.archives),
-        hosts=[*LOCAL_HOSTS, args.host, *args.allow_host],
+        hosts=["localhost", args.host, *args.allow_host],
         seconds=args.timeout,
         examples=args.examples,
         packages=args.include_package,

@@ -17,13 +17,12 @@ from fastapi_offline import FastAPIOffline
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from elmo_tasks.errors import one_line, shown
 from elmo_tasks.system.version import __version__
 from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
-from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, problem_response
+from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, Hosts, problem_response
 from elmo_tasks.web.loaded import LoadedModel
 from elmo_tasks.web.other_models import OtherModels, record_of
 from elmo_tasks.web.own_examples import read_examples
@@ -38,7 +37,7 @@ PAGES = {
     "/page.css": ("page.css", "text/css"),
 }
 ERRORS = {
-    400: "The request names another host, or cannot be read.",
+    400: "The body cannot be read.",
     408: "The body did not arrive in time.",
     413: "The body is too large.",
     422: "The input is not valid, or exceeds a limit.",
@@ -91,9 +90,8 @@ def make_app(
         """Whether the server answers."""
         return {"status": "ok"}
 
-    methods = ["GET", "HEAD"]
-    app.add_api_route("/api/models", list_models, methods=methods)
-    app.add_api_route("/health", health, methods=methods)
+    app.get("/api/models")(list_models)
+    app.get("/health")(health)
     kinds: dict[str, type[BaseModel]] = {}
     for name, model in models.items():
         record = record_of(described[name])
@@ -108,10 +106,8 @@ def make_app(
             responses=_responses(record),
         )
     _add_errors(app, kinds)
-    app.add_middleware(Guard, seconds=seconds)
-    app.add_middleware(
-        TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False
-    )
+    app.add_middleware(Hosts, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_middleware(Guard, seconds=seconds)  # the first that a request meets
     return app
 
 
@@ -121,7 +117,7 @@ def _add_page(app: FastAPI, path: str, content: str, kind: str) -> None:
     def page() -> Response:
         return Response(content, media_type=kind)
 
-    app.add_api_route(path, page, methods=["GET", "HEAD"], include_in_schema=False)
+    app.get(path, include_in_schema=False)(page)
 
 
 def _about(
@@ -136,9 +132,8 @@ def _about(
     for name, one in described.items():
         if one["task"] not in tasks:
             tasks[one["task"]] = _tab(record_of(one))
-        if models[name].is_of_synthetic_data:
-            built_in = record_of(one).examples
-            tasks[one["task"]]["examples"] = [each._asdict() for each in built_in]
+        if not models[name].is_of_synthetic_data:  # of which the examples say nothing
+            tasks[one["task"]]["examples"] = []
         shown = {key: value for key, value in one.items() if key != "page"}
         listed.append({"name": name} | shown)
     if examples is not None:
@@ -163,7 +158,7 @@ def _tab(record: Task | OtherModels) -> dict[str, Any]:
     return record.page._asdict() | {
         "metric": metric,
         "boxes": [(key, *box) for key, box in boxes],
-        "examples": [],
+        "examples": [example._asdict() for example in record.examples],
         "source": None,  # a file of the user's
     }
 

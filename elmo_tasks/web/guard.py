@@ -1,12 +1,15 @@
 """
-What every request passes first: the limits of its body, and the headers of its answer.
-FastAPI has neither: it reads a body of any size.
+What every request passes first: the limits of its body, the headers of its answer, and
+the check of its host. FastAPI has none of these: it reads a body of any size.
 """
 
 import asyncio
+import re
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse
 
 MAX_BYTES = 20_000
@@ -28,6 +31,8 @@ DOCS_POLICY = (
 """Of `DOCS`, which is Swagger's page, with a script in its HTML."""
 
 DOCS = "/docs"
+
+_ADDRESS = re.compile(r"([\d.]+|\[[\da-f:.]+\])(:\d*)?", re.ASCII | re.IGNORECASE)
 
 
 class Rejected(HTTPException):
@@ -55,6 +60,8 @@ class Guard:
                 message["headers"] = [*message["headers"], *_headers(scope["path"])]
             await send(message)
 
+        if scope["method"] == "HEAD":  # uvicorn leaves out the body
+            scope = scope | {"method": "GET"}
         await self._app(scope, self._bounded(receive), answer)
 
     def _bounded(self, receive: Any) -> Any:
@@ -81,6 +88,21 @@ class Guard:
             return message
 
         return bounded
+
+
+class Hosts(TrustedHostMiddleware):
+    """
+    Starlette's check of the name that a request has for the server: a page elsewhere,
+    whose name leads here (DNS rebinding), has another. It has no IP address, so that
+    these are always right, and needs not be told them.
+    """
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answers a request."""
+        if _ADDRESS.fullmatch(Headers(scope=scope).get("host", "")):
+            await self.app(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 def _headers(path: str) -> list[tuple[bytes, bytes]]:

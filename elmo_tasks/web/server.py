@@ -3,14 +3,15 @@ Loads the archives that the command line names, and answers requests until a sig
 it.
 """
 
-import json
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from socket import AF_INET, AF_INET6
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -19,18 +20,22 @@ from uvicorn.supervisors import Multiprocess
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import set_download_limit
 from elmo_tasks.host import register_classes
+from elmo_tasks.system.processes import exit_with_starter, return_freed_memory
 from elmo_tasks.system.run_names import ARCHIVE, MODEL
 
 SECONDS_TO_END = 20
 """After a signal, for what is being answered."""
 
-VARIABLE = "ELMO_TASKS_SERVING"
-"""Tells the processes of `--workers` what they serve: a `Serving` in JSON."""
+FEW_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "8", "LRU_CACHE_CAPACITY": "8"}
+"""
+Variables of oneDNN and PyTorch, which by default keep the code for a thousand shapes.
+Each length of a text is another one for an LSTM, and takes 2 MB.
+"""
 
 
 @dataclass(frozen=True)
 class Serving:
-    """What a process of the server serves: plain data, for other processes."""
+    """What a process of the server serves."""
 
     archives: Mapping[str, str]
     """Files by the name of the model."""
@@ -54,6 +59,9 @@ def make(serving: Serving) -> FastAPI:
     The application, with all models loaded. Raises `InputError` if a file cannot be
     used.
     """
+    os.environ.update(FEW_KERNELS)
+    return_freed_memory()
+    exit_with_starter()
     register_classes(serving.packages)
     set_download_limit(serving.download_limit)
     from elmo_tasks.web.app import make_app
@@ -69,11 +77,6 @@ def make(serving: Serving) -> FastAPI:
         seconds=serving.seconds,
         examples=serving.examples,
     )
-
-
-def of_environment() -> FastAPI:
-    """The application of a process that uvicorn starts."""
-    return make(Serving(**json.loads(os.environ[VARIABLE])))
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -105,10 +108,9 @@ def serve(
     uvicorn. `ready` is called with the URL when all archives are loaded. Raises
     `InputError` if a file cannot be used.
     """
-    app: FastAPI | str = make(serving)
+    app: Any = make(serving)
     if workers > 1:  # this process has only checked the files
-        app = f"{__name__}:{of_environment.__name__}"
-        os.environ[VARIABLE] = json.dumps(asdict(serving))
+        app = partial(make, serving)
     config = uvicorn.Config(
         app,
         factory=workers > 1,
