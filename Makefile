@@ -184,7 +184,7 @@ docs: tutorials ## the documentation as a site, in build/site; a warning is an e
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
 	@PYTHONPATH=. $(BIN)/python benchmarks/bilm.py
 
-soak: install ## trainings killed and resumed, damaged files read, requests of all kinds, as tests/README.md has it: an hour
+soak: install ## trainings killed and resumed, damaged files read, as tests/README.md has it: an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
 	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz tests/checks/test_sample.py
 

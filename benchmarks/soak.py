@@ -8,8 +8,6 @@ at a random moment, until there were twenty kills. Everything in the final folde
 compared bit for bit: weights, archive, the trainer's state with its random state,
 metrics, the curve; only times, memory and paths may differ. `ray` takes nodes from a
 cluster that executes a table and one that writes vectors, and compares with local calls.
-`serve` sends a server requests of all kinds: is each answered, in time, and does memory
-stay?
 """
 
 import argparse
@@ -22,19 +20,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
 from scale import NODE
 from scale import cluster as ray_cluster
 
-from tests.archives.make import INPUTS, STORED
 from tests.killing import Place, Training, differences, warm_up
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
-from tests.web import traffic
-from tests.web.serving import serving
 
 CHAIN = 4
 """Maximum number of kills per run."""
@@ -74,12 +68,6 @@ OVERRIDES: dict[str, dict[str, Any]] = {
 NER with ELMo, a schedule and dropout; SQuAD with a moving average; the biLM with its
 carried states.
 """
-
-SECONDS = 30
-"""The time limit of the server."""
-
-GROWN = 300_000_000
-"""Bytes: more than what six models may keep between answers."""
 
 TEXT = str(FIXTURES / "miniworld/lm/train.miniworld.txt")
 RAY_JOBS = {
@@ -247,64 +235,11 @@ def results_differ(folder: Path, expected: Path) -> bool:
     return False
 
 
-def soak_serve(*, count: int, drawn: random.Random) -> bool:
-    """
-    Requests of all kinds to a server of the stored archives, from six clients at a
-    time. Prints a table of the kinds, and the memory of the server's processes after
-    each tenth; returns whether each answer was valid and memory stayed.
-    """
-    archives = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
-    answers: list[traffic.Answer] = []
-    sizes: list[int] = []
-    wrong: list[str] = []
-    began = time.perf_counter()
-
-    with serving(*archives, "--timeout", SECONDS) as server, ThreadPool(6) as clients:
-
-        def answered(request: traffic.Request) -> list[traffic.Answer]:
-            limit = 2 * SECONDS + traffic.SLACK
-            try:
-                return traffic.exchange(server.port, request, limit=limit)
-            except (AssertionError, ValueError, OSError) as error:
-                wrong.append(f"{request.kind}: {error!r}")
-                return []
-
-        for _ in range(10):
-            requests = [traffic.draw(drawn) for _ in range(count // 10)]
-            for found in clients.imap_unordered(answered, requests):
-                answers += found
-            sizes.append(traffic.memory(server.process.pid))
-            print(f"{len(answers)} answers, {sizes[-1] / 1e6:.0f} MB", flush=True)
-        server.process.terminate()
-        status = server.process.wait(60)
-        server.errors.seek(0)
-        has_traceback = "Traceback" in server.errors.read()
-
-    print("\n| kind of request | answers | by status | slowest | largest |")
-    print("|---|---|---|---|---|")
-    for kind in dict.fromkeys(answer.kind for answer in answers):
-        own = [answer for answer in answers if answer.kind == kind]
-        by_status = Counter(answer.status for answer in own)
-        shown = [f"{status} {number}" for status, number in by_status.most_common()]
-        slowest = max(answer.seconds for answer in own)
-        largest = max(answer.size for answer in own)
-        cells = [kind, str(len(own)), ", ".join(shown)]
-        cells += [f"{slowest:.1f} s", f"{largest:,}"]
-        print(f"| {' | '.join(cells)} |")
-    unavailable = Counter(answer.error for answer in answers if answer.status == 503)
-    print(f"\n503: {dict(unavailable)}; wrong: {wrong[:5]}; exit status {status}")
-    print(
-        f"{(time.perf_counter() - began) / 60:.1f} minutes, of which some start the server"
-    )
-    grown = max(sizes) - sizes[0]
-    return not wrong and not has_traceback and status == 0 and grown < GROWN
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = list(OVERRIDES) + ["ray", "serve"]
+    names = list(OVERRIDES) + ["ray"]
     parser.add_argument(
         "configs", nargs="*", help=f"of {', '.join(names)} (default: all)"
     )
@@ -313,9 +248,6 @@ def main() -> int:
         type=int,
         default=20,
         help="of each kind of run, at least (default: 20)",
-    )
-    parser.add_argument(
-        "--requests", type=int, default=10_000, help="to the server (default: 10,000)"
     )
     parser.add_argument(
         "--seed", type=int, default=1, help="of the moments (default: 1)"
@@ -341,8 +273,6 @@ def main() -> int:
             os.environ["OMP_NUM_THREADS"] = "1"
             for name in RAY_JOBS:
                 alike.append(soak_ray(name, out, kills=half, drawn=drawn))
-    if "serve" in of:
-        alike.append(soak_serve(count=options.requests, drawn=drawn))
     print(f"{(time.perf_counter() - began) / 60:.1f} minutes")
     return 0 if all(alike) else 1
 

@@ -61,8 +61,8 @@ The help of each command, which is the module of the same name in `elmo_tasks.cl
 LIGHT = ("elmo", "static", "bilm", "probe", "configs", "models", "info", "data")
 """Commands without AllenNLP."""
 
-IN_OTHER_PROCESSES = ("serve",)
-"""Commands that load AllenNLP in processes of their own."""
+LATER = ("serve",)
+"""Commands that load AllenNLP themselves, in each of their processes."""
 
 TO_FILES = (
     *("train", "ablate", "ablate-run", "elmo", "static"),
@@ -189,7 +189,7 @@ def run(arguments: list[str]) -> None:
         commands[name].print_help()
         return
     _set_verbosity(args)
-    if name not in LIGHT and name not in IN_OTHER_PROCESSES:
+    if name not in (*LIGHT, *LATER):
         from elmo_tasks.host import register_classes
 
         register_classes(args.include_package)

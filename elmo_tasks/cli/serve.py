@@ -8,7 +8,7 @@ import sys
 from typing import Annotated
 
 from elmo_tasks.cli.arguments import add_loading, location
-from elmo_tasks.errors import needs
+from elmo_tasks.errors import needs, shown
 from elmo_tasks.settings import Range, number
 
 Port = Annotated[int, Range(at_least=0, at_most=65_535)]
@@ -17,7 +17,7 @@ Workers = Annotated[int, Range(at_least=1, at_most=256)]
 
 DESCRIPTION = (
     "Serve a page, and JSON, with the predictions of trained models. SIGTERM and Ctrl-C"
-    " end the server after it has answered its requests, within 30 seconds."
+    " end the server after it has answered its requests, for at most 20 seconds."
 )
 
 
@@ -51,32 +51,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show the inputs of this file as examples: JSON lines as for predict, at"
         " most 30, for models of one task",
     )
+    add(
+        "--allow-host",
+        type=host_name,
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="answer requests for this name of the server, such as elmo or"
+        " *.example.com, besides localhost, IP addresses and --host; '*' for any; can be"
+        " repeated",
+    )
     add_loading(parser)
     add(
         "--timeout",
         type=number(Seconds),
         default=30,
         metavar="SECONDS",
-        help="restart a process that takes longer than this to answer (default: %(default)s)",
+        help="how long a request may wait for its turn, or its body for its end"
+        " (default: %(default)s)",
     )
     add(
         "--workers",
         type=number(Workers),
         default=1,
         metavar="N",
-        help="processes per model, each of which answers one request at a time"
-        " (default: %(default)s)",
+        help="processes, each with all models; a model in a process answers one request"
+        " at a time (default: %(default)s)",
     )
+
+
+def host_name(text: str) -> str:
+    """The `type` of `--allow-host`."""
+    name = text.removeprefix("*.")
+    if text != "*" and (not name or set(name) & set("*:/ ")):
+        wanted = "expected a name without port, such as elmo or *.example.com"
+        raise argparse.ArgumentTypeError(f"{wanted}, got {shown(text)}")
+    return text
 
 
 def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file is invalid."""
-    with needs("fastapi fastapi-offline prometheus-client uvicorn"):
+    with needs("fastapi fastapi-offline uvicorn"):
         from elmo_tasks.web import server
-    from elmo_tasks.web.worker import Opening
 
-    archives = server.archive_files(args.archives)
-    opening = Opening(
+    serving = server.Serving(
+        archives=server.archive_files(args.archives),
+        hosts=["localhost", args.host, *args.allow_host],
+        seconds=args.timeout,
+        examples=args.examples,
         packages=args.include_package,
         allow_downloads=args.allow_downloads,
         download_limit=args.download_limit,
@@ -84,18 +106,9 @@ def serve(args: argparse.Namespace) -> None:
 
     def ready(url: str) -> None:
         """Prints a line that a program can wait for and read."""
-        line = {"ready": True, "url": url, "models": list(archives)}
+        line = {"ready": True, "url": url, "models": list(serving.archives)}
         print(json.dumps(line), flush=True)
 
     with server.listen(args.host, args.port) as listening:
-        print(f"loading {', '.join(archives)}", file=sys.stderr)
-        server.serve(
-            archives,
-            listening,
-            host=args.host,
-            timeout=args.timeout,
-            workers=args.workers,
-            opening=opening,
-            examples=args.examples,
-            ready=ready,
-        )
+        print(f"loading {', '.join(serving.archives)}", file=sys.stderr)
+        server.serve(serving, listening, workers=args.workers, ready=ready)

@@ -9,7 +9,6 @@ import platform
 import signal
 import threading
 import time
-from pathlib import Path
 
 POLL_SECONDS = 1.0
 
@@ -70,18 +69,3 @@ def _set_malloc(*, mmap_threshold: int, trim_threshold: int) -> None:
     mallopt = ctypes.CDLL(None).mallopt
     mallopt(-3, mmap_threshold)  # M_MMAP_THRESHOLD
     mallopt(-1, trim_threshold)  # M_TRIM_THRESHOLD
-
-
-def data_bytes() -> int:
-    """
-    The memory that this process has allocated, as `RLIMIT_DATA` counts it; 0 if the
-    system does not tell.
-    """
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return 0
-    for line in status.splitlines():
-        if line.startswith("VmData:"):
-            return 1024 * int(line.split()[1])
-    return 0

@@ -3,28 +3,29 @@ The HTTP interface, a FastAPI application: the page, predictions as JSON, and on
 line for each error.
 """
 
+import asyncio
+import json
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import PlainTextResponse
 from fastapi_offline import FastAPIOffline
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from elmo_tasks.errors import shown
+from elmo_tasks.errors import one_line, shown
 from elmo_tasks.system.version import __version__
-from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
-from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, problem_response
-from elmo_tasks.web.metrics import CONTENT_TYPE, Metrics
-from elmo_tasks.web.models import ServedModel
+from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, Hosts, problem_response
+from elmo_tasks.web.loaded import LoadedModel
 from elmo_tasks.web.other_models import OtherModels, record_of
+from elmo_tasks.web.own_examples import read_examples
 
 logger = logging.getLogger(__name__)
 
@@ -36,13 +37,12 @@ PAGES = {
     "/page.css": ("page.css", "text/css"),
 }
 ERRORS = {
-    400: "The request names another host, or cannot be read.",
+    400: "The body cannot be read.",
     408: "The body did not arrive in time.",
     413: "The body is too large.",
-    415: "The Content-Type is not JSON.",
     422: "The input is not valid, or exceeds a limit.",
     500: "The server failed.",
-    503: "The model is busy, too slow, or being started again.",
+    503: "The model is busy, or there are too many requests.",
 }
 """Of predictions, by status."""
 
@@ -54,18 +54,17 @@ class ErrorBody(BaseModel):
 
 
 def make_app(
-    models: Mapping[str, ServedModel],
-    described: Mapping[str, Mapping[str, Any]],
+    models: Mapping[str, LoadedModel],
     *,
-    host: str,
-    timeout: float,
-    own: Mapping[str, Mapping[str, Any]],
+    hosts: Sequence[str],
+    seconds: float,
+    examples: str | None = None,
 ) -> FastAPI:
     """
-    The application for models, by name, which `described` shows on the page. `host` is
-    a name of the server besides localhost and IP addresses. A body has to arrive, and
-    its answer to be there, within `timeout` seconds each. `own` replaces what the page
-    knows of a task.
+    The application for models, by name. `hosts` are the names of the server that a
+    request may have. A body has to arrive, and the model to be free, within `seconds`
+    each. `examples` is a file of inputs that the page shows. Raises `InputError` if it
+    has others.
     """
     app = FastAPIOffline(
         docs_url=DOCS,
@@ -74,14 +73,14 @@ def make_app(
         description="Predictions of trained models.",
         version=__version__,
     )
+    described = {name: model.describe() for name, model in models.items()}
     for one in described.values():
         if one["page"] is not None:  # of two routes, the first is taken
             _add_page(app, ANSWERS, one["page"]["script"], "text/javascript")
     static = resources.files("elmo_tasks.web") / "static"
     for path, (name, kind) in PAGES.items():
         _add_page(app, path, (static / name).read_text("utf-8"), kind)
-    about = _about(described, timeout, own)
-    metrics = Metrics(models)
+    about = _about(models, described, seconds, examples)
 
     def list_models() -> dict[str, Any]:
         """The tasks, with their examples and limits, and the models."""
@@ -91,30 +90,24 @@ def make_app(
         """Whether the server answers."""
         return {"status": "ok"}
 
-    def counters() -> Response:
-        """Counters in the text format of Prometheus."""
-        return Response(metrics.text(), media_type=CONTENT_TYPE)
-
     app.get("/api/models")(list_models)
     app.get("/health")(health)
-    app.get("/metrics", response_class=PlainTextResponse)(counters)
     kinds: dict[str, type[BaseModel]] = {}
     for name, model in models.items():
         record = record_of(described[name])
-        answer = _answerer(name, model, record, timeout=timeout, metrics=metrics)
         path = f"/api/predict/{name}"
         kinds[path] = record.input
         app.add_api_route(
             path,
-            answer,
+            _answerer(model, record.input, seconds),
             methods=["POST"],
             summary=f"Predict with {name}",
             description=_limits_of(record),
             responses=_responses(record),
         )
     _add_errors(app, kinds)
-    metrics.paths = {getattr(route, "path", "") for route in app.routes}
-    app.add_middleware(Guard, host=host.lower(), timeout=timeout, metrics=metrics)
+    app.add_middleware(Hosts, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_middleware(Guard, seconds=seconds)  # the first that a request meets
     return app
 
 
@@ -128,24 +121,29 @@ def _add_page(app: FastAPI, path: str, content: str, kind: str) -> None:
 
 
 def _about(
+    models: Mapping[str, LoadedModel],
     described: Mapping[str, Mapping[str, Any]],
-    timeout: float,
-    own: Mapping[str, Mapping[str, Any]],
+    seconds: float,
+    examples: str | None,
 ) -> dict[str, Any]:
     """What the page knows."""
-    records: dict[str, Task | OtherModels] = dict(TASKS)
-    models = []
+    tasks: dict[str, dict[str, Any]] = {}
+    listed = []
     for name, one in described.items():
-        records[one["task"]] = record_of(one)
+        if one["task"] not in tasks:
+            tasks[one["task"]] = _tab(record_of(one))
+        if not models[name].is_of_synthetic_data:  # of which the examples say nothing
+            tasks[one["task"]]["examples"] = []
         shown = {key: value for key, value in one.items() if key != "page"}
-        models.append({"name": name} | shown)
-    tasks = {}
-    for name, record in records.items():
-        tasks[name] = _tab(record) | dict(own.get(name, {}))
+        listed.append({"name": name} | shown)
+    if examples is not None:
+        own = read_examples(examples, list(described.values()))
+        for tab in tasks.values():
+            tab |= {"examples": own, "source": Path(examples).name}
     return {
         "tasks": tasks,
-        "models": models,
-        "limits": {"bytes": MAX_BYTES, "seconds": timeout},
+        "models": listed,
+        "limits": {"bytes": MAX_BYTES, "seconds": seconds},
     }
 
 
@@ -181,28 +179,43 @@ def _responses(record: Task | OtherModels) -> dict[int | str, dict[str, Any]]:
 
 
 def _answerer(
-    name: str,
-    model: ServedModel,
-    record: Task | OtherModels,
-    *,
-    timeout: float,
-    metrics: Metrics,
+    model: LoadedModel, kind: type[BaseModel], seconds: float
 ) -> Callable[..., Any]:
-    """The function that answers requests to a model."""
-    kind = record.input
+    """The function that answers requests to a model, one at a time."""
+    lock = asyncio.Lock()
 
     async def answer(data: kind, request: Request) -> Response:  # type: ignore[valid-type]
-        began = time.monotonic()
-        given = await request.body()  # read before, to check `data`
+        given = json.loads(await request.body())  # read before, to check `data`
         try:
-            status, body = await model.answer(
-                given, timeout=timeout, is_gone=request.is_disconnected
-            )
+            async with asyncio.timeout(seconds):
+                await lock.acquire()
+        except TimeoutError:
+            problem = f"the model is busy: no turn within {seconds:g} seconds"
+            raise HTTPException(503, problem, {"Retry-After": "1"}) from None
+        try:
+            if await request.is_disconnected():
+                raise HTTPException(400, "the client has closed the connection")
+            body = await run_in_threadpool(model.answer, given)
+        except Exception as error:
+            raise _failure(error) from error
         finally:
-            metrics.predicted(name, time.monotonic() - began)
-        return Response(body, status, media_type="application/json")
+            lock.release()
+        return Response(body, media_type="application/json")
 
     return answer
+
+
+def _failure(error: Exception) -> HTTPException:
+    """What an error says of the input; status 500 if it is one of the program."""
+    if isinstance(error, HTTPException):
+        return error
+    problem = one_line(error)
+    if isinstance(error, RecursionError):
+        problem = "the input is nested too deeply"
+    if problem is None:
+        logger.error("internal error", exc_info=error)
+        return HTTPException(500, "internal error")
+    return HTTPException(422, problem)
 
 
 def _add_errors(app: FastAPI, kinds: Mapping[str, type[BaseModel]]) -> None:
@@ -227,8 +240,7 @@ def _add_errors(app: FastAPI, kinds: Mapping[str, type[BaseModel]]) -> None:
 
     @app.exception_handler(Exception)
     def failed(request: Request, error: Exception) -> Response:
-        logger.error("internal error", exc_info=error)
-        return problem_response(HTTPException(500, "internal error"))
+        return problem_response(_failure(error))
 
 
 def _problem_of(error: RequestValidationError, kind: type[BaseModel]) -> str:

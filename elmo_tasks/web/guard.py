@@ -1,17 +1,16 @@
 """
-What every request passes first: the check of its host, the limits of its body, and the
-headers of its answer. FastAPI has none of these: it reads a body of any size.
+What every request passes first: the limits of its body, the headers of its answer, and
+the check of its host. FastAPI has none of these: it reads a body of any size.
 """
 
 import asyncio
 import re
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse
-
-from elmo_tasks.errors import shown
-from elmo_tasks.web.metrics import Metrics
 
 MAX_BYTES = 20_000
 """Of a request's body; the limits of a task's page bound what it costs."""
@@ -33,11 +32,7 @@ DOCS_POLICY = (
 
 DOCS = "/docs"
 
-_LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")
-"""
-Hosts that are always allowed: a page elsewhere has none of them. Browsers always send
-one, probes need not.
-"""
+_ADDRESS = re.compile(r"([\d.]+|\[[\da-f:.]+\])(:\d*)?", re.ASCII | re.IGNORECASE)
 
 
 class Rejected(HTTPException):
@@ -51,58 +46,28 @@ class Rejected(HTTPException):
 
 
 class Guard:
-    """
-    ASGI middleware: rejects requests for another host (DNS rebinding: a page elsewhere
-    whose name leads here), bodies of another type than JSON, which another site's page
-    could send, and bodies that are too large or late. Counts the answers.
-    """
+    """ASGI middleware: rejects bodies that are too large or late, and adds headers."""
 
-    def __init__(
-        self, app: Any, *, host: str, timeout: float, metrics: Metrics
-    ) -> None:
+    def __init__(self, app: Any, *, seconds: float) -> None:
         self._app = app
-        self._host = host
-        self._timeout = timeout
-        self._metrics = metrics
+        self._seconds = seconds
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request."""
 
         async def answer(message: Any) -> None:
             if message["type"] == "http.response.start":
-                self._metrics.answered(scope["path"], message["status"])
                 message["headers"] = [*message["headers"], *_headers(scope["path"])]
             await send(message)
 
-        try:
-            self._require_valid(scope)
-        except Rejected as rejected:
-            await problem_response(rejected)(scope, receive, answer)
-            return
-        if scope["method"] == "HEAD":  # the server leaves out the body
+        if scope["method"] == "HEAD":  # uvicorn leaves out the body
             scope = scope | {"method": "GET"}
         await self._app(scope, self._bounded(receive), answer)
-
-    def _require_valid(self, scope: Any) -> None:
-        """
-        Raises `Rejected` for a request that is for another host, is too large by its
-        header, or is not JSON.
-        """
-        host = re.sub(r":\d*$", "", _header(scope, b"host"))
-        if not _LOCAL.fullmatch(host) and host != self._host:
-            raise Rejected(400, f"unknown host {shown(host)}")
-        length = _header(scope, b"content-length")
-        if length.isdecimal() and int(length) > MAX_BYTES:
-            raise Rejected(413, _TOO_LARGE)
-        if scope["method"] == "POST":
-            kind = _header(scope, b"content-type").partition(";")[0].strip()
-            if kind != "application/json":
-                raise Rejected(415, "expected Content-Type: application/json")
 
     def _bounded(self, receive: Any) -> Any:
         """What receives a body of at most so many bytes and seconds."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + self._timeout
+        end = loop.time() + self._seconds
         size = 0
         is_whole = False
 
@@ -114,7 +79,7 @@ class Guard:
                 async with asyncio.timeout_at(end):
                     message = await receive()
             except TimeoutError:
-                late = f"expected the whole body within {self._timeout:g} seconds"
+                late = f"expected the whole body within {self._seconds:g} seconds"
                 raise Rejected(408, late) from None
             size += len(message.get("body", b""))
             if size > MAX_BYTES:
@@ -125,16 +90,19 @@ class Guard:
         return bounded
 
 
-def _header(scope: Any, name: bytes) -> str:
+class Hosts(TrustedHostMiddleware):
     """
-    The value of a header in lower case, the last one if it is repeated; empty without
-    it.
+    Starlette's check of the name that a request has for the server: a page elsewhere,
+    whose name leads here (DNS rebinding), has another. It has no IP address, so that
+    these are always right, and needs not be told them.
     """
-    found = ""
-    for key, value in scope["headers"]:
-        if key == name:
-            found = value.decode("latin-1").lower()
-    return found
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answers a request."""
+        if _ADDRESS.fullmatch(Headers(scope=scope).get("host", "")):
+            await self.app(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 def _headers(path: str) -> list[tuple[bytes, bytes]]:

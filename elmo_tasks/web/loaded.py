@@ -1,7 +1,4 @@
-"""
-An archive and its predictions. The server's own process does not import this, nor
-AllenNLP.
-"""
+"""An archive and its predictions."""
 
 import contextlib
 import json
@@ -26,6 +23,9 @@ from elmo_tasks.training.archives.predictors import (
     predictor_of,
 )
 
+SYNTHETIC = "miniworld"
+"""The folder of the synthetic corpus, from which the built-in examples are."""
+
 MAX_ANSWER = 2_000_000
 """Bytes of an answer."""
 
@@ -47,6 +47,7 @@ class LoadedModel:
                 self.predictor = predictor_of(loaded, allow_downloads=allow_downloads)
         self.task = task_of(self.predictor)
         self.page: dict[str, Any] | None = None
+        self.is_of_synthetic_data = False
         self.name = str(name)
         if self.task is None:
             opener = opener_of(loaded.config)
@@ -61,6 +62,8 @@ class LoadedModel:
                 )
             return
         self.name = self.task.name
+        validated_on = str(loaded.config.params.get("validation_data_path"))
+        self.is_of_synthetic_data = SYNTHETIC in Path(validated_on).parts
         raw = {}
         for key, box in self.task.input.boxes():
             if box.kind == "text":

@@ -1,8 +1,7 @@
 """The examples of `elmo-tasks serve --examples FILE`, JSON lines as for `predict`."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_text import parse_json
@@ -15,63 +14,47 @@ MOST = 30
 """Lines of a file: the page asks each model for all of them when it opens."""
 
 
-class OwnExamples(NamedTuple):
-    """The lines of a file, by their numbers."""
-
-    file: str
-    lines: dict[int, Any]
-
-    def of(self, models: Sequence[Mapping[str, Any]]) -> Mapping[str, dict[str, Any]]:
-        """
-        The page's entries for the task of the models, as they are described, with the
-        examples of the file. Raises `InputError` if the models have several tasks, or a
-        line is no input of theirs.
-        """
-        names = sorted({model["task"] for model in models})
-        if len(names) > 1:
-            problem = f"--examples: expected models of one task, got {', '.join(names)}"
-            raise InputError(problem)
-        record = record_of(models[0])
-        examples = []
-        for number, data in self.lines.items():
-            try:
-                _require_input(record, data)
-            except InputError as error:
-                raise InputError(str(error), file=self.file, line=number) from None
-            if isinstance(record, Task):
-                data.pop("id", None)  # which no form has
-            examples.append(Example(data)._asdict())
-        return {names[0]: {"examples": examples, "source": Path(self.file).name}}
-
-
-def read_examples(file: str) -> OwnExamples:
+def read_examples(
+    file: str, models: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """
-    The lines of a file that are not blank. Raises `InputError` if one is no object of
-    JSON, or they are none or too many.
+    The lines of a file that are not blank, as examples for models, as they are
+    described. Raises `InputError` if the models have several tasks, a line is no input
+    of theirs, or the lines are none or too many.
     """
-    lines: dict[int, Any] = {}
+    tasks = sorted({model["task"] for model in models})
+    if len(tasks) > 1:
+        problem = f"--examples: expected models of one task, got {', '.join(tasks)}"
+        raise InputError(problem)
+    record = record_of(models[0])
+    examples: list[dict[str, Any]] = []
     with open_binary(file) as opened:
         for number, text in lines_of(opened, file):
             if isinstance(text, InputError):
                 raise text
             if not text.strip():
                 continue
-            if len(lines) == MOST:
+            if len(examples) == MOST:
                 problem = f"expected at most {MOST} lines, got more"
                 raise InputError(problem, file=file)
             what = "one JSON object per line, as for predict"
             data = parse_json(text.strip(), what, file=file, line=number)
-            if not isinstance(data, dict):
-                problem = f"expected an object, got {shown(data)}"
-                raise InputError(problem, file=file, line=number)
-            lines[number] = data
-    if not lines:
+            try:
+                _require_input(record, data)
+            except InputError as error:
+                raise InputError(str(error), file=file, line=number) from None
+            if isinstance(record, Task):
+                data.pop("id", None)  # which no form has
+            examples.append(Example(data)._asdict())
+    if not examples:
         raise InputError("expected at least one line, got none", file=file)
-    return OwnExamples(file, lines)
+    return examples
 
 
-def _require_input(record: Task | OtherModels, data: dict[str, Any]) -> None:
-    """Raises `InputError` if an object is no input of the predictor."""
+def _require_input(record: Task | OtherModels, data: Any) -> None:
+    """Raises `InputError` if a value is no input of the predictor."""
+    if not isinstance(data, dict):
+        raise InputError(f"expected an object, got {shown(data)}")
     if isinstance(record, Task):
         read_input(record.input, data)
         return

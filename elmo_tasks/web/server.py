@@ -3,25 +3,80 @@ Loads the archives that the command line names, and answers requests until a sig
 it.
 """
 
-import asyncio
+import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from socket import AF_INET, AF_INET6
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.fetching.fetch import set_download_limit
+from elmo_tasks.host import register_classes
+from elmo_tasks.system.processes import exit_with_starter, return_freed_memory
 from elmo_tasks.system.run_names import ARCHIVE, MODEL
-from elmo_tasks.web.app import make_app
-from elmo_tasks.web.models import ServedModel
-from elmo_tasks.web.own_examples import OwnExamples, read_examples
-from elmo_tasks.web.worker import Opening
 
 SECONDS_TO_END = 20
 """After a signal, for what is being answered."""
+
+FEW_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "8", "LRU_CACHE_CAPACITY": "8"}
+"""
+Variables of oneDNN and PyTorch, which by default keep the code for a thousand shapes.
+Each length of a text is another one for an LSTM, and takes 2 MB.
+"""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What a process of the server serves."""
+
+    archives: Mapping[str, str]
+    """Files by the name of the model."""
+
+    hosts: Sequence[str]
+    """The names of the server that a request may have."""
+
+    seconds: float
+    """For a body to arrive, and for a request to wait for its turn."""
+
+    examples: str | None = None
+    """A file of inputs that the page shows."""
+
+    packages: Sequence[str] = ()
+    allow_downloads: bool = False
+    download_limit: float | None = None  # in 10^9 bytes
+
+
+def make(serving: Serving) -> FastAPI:
+    """
+    The application, with all models loaded. Raises `InputError` if a file cannot be
+    used.
+    """
+    os.environ.update(FEW_KERNELS)
+    return_freed_memory()
+    exit_with_starter()
+    register_classes(serving.packages)
+    set_download_limit(serving.download_limit)
+    from elmo_tasks.web.app import make_app
+    from elmo_tasks.web.loaded import LoadedModel
+
+    models = {}
+    for name, file in serving.archives.items():
+        path = Path(file)
+        models[name] = LoadedModel(path, allow_downloads=serving.allow_downloads)
+    return make_app(
+        models,
+        hosts=serving.hosts,
+        seconds=serving.seconds,
+        examples=serving.examples,
+    )
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -42,65 +97,37 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    archives: Mapping[str, Path],
+    serving: Serving,
     listening: socket.socket,
     *,
-    host: str,
-    timeout: float,
     workers: int,
-    opening: Opening,
-    examples: str | None,
     ready: Callable[[str], None],
 ) -> None:
     """
-    Serve archives, by name, at a socket until SIGTERM or Ctrl-C. `host` is the name
-    that the socket was given. A request has `timeout` seconds; each archive is loaded
-    by so many `workers`, `opening` says how. `examples` is a file of inputs that the
-    page shows in place of the built-in ones. `ready` is called with the URL when all
-    archives are loaded. Raises `InputError` if a file cannot be used.
+    Serve at a socket until SIGTERM or Ctrl-C, in this process, or in `workers` of
+    uvicorn. `ready` is called with the URL when all archives are loaded. Raises
+    `InputError` if a file cannot be used.
     """
-    own = None
-    if examples is not None:
-        own = read_examples(examples)
-    models: dict[str, ServedModel] = {}
-    for name, file in archives.items():
-        models[name] = ServedModel(file, opening, workers=workers)
+    app: Any = make(serving)
+    if workers > 1:  # this process has only checked the files
+        app = partial(make, serving)
+    config = uvicorn.Config(
+        app,
+        factory=workers > 1,
+        workers=workers,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        log_level="critical",
+        limit_concurrency=1000,
+        timeout_graceful_shutdown=SECONDS_TO_END,
+    )
+    ready(_url(listening))
     with suppress(KeyboardInterrupt):
-        asyncio.run(
-            _serve(listening, models, host=host, timeout=timeout, own=own, ready=ready)
-        )
-
-
-async def _serve(
-    listening: socket.socket,
-    models: dict[str, ServedModel],
-    *,
-    host: str,
-    timeout: float,
-    own: OwnExamples | None,
-    ready: Callable[[str], None],
-) -> None:
-    try:
-        loaded = await asyncio.gather(*[model.load() for model in models.values()])
-        described = dict(zip(models, loaded, strict=True))
-        tabs: Mapping[str, Mapping[str, Any]] = {}
-        if own is not None:
-            tabs = own.of(loaded)
-        app = make_app(models, described, host=host, timeout=timeout, own=tabs)
-        config = uvicorn.Config(
-            app,
-            lifespan="off",
-            ws="none",
-            server_header=False,
-            log_level="critical",
-            limit_concurrency=1000,
-            timeout_graceful_shutdown=SECONDS_TO_END,
-        )
-        ready(_url(listening))
-        await uvicorn.Server(config).serve([listening])
-    finally:
-        for model in models.values():
-            model.close()
+        if workers > 1:
+            Multiprocess(config, [listening]).run()
+        else:
+            uvicorn.Server(config).run([listening])
 
 
 def _url(listening: socket.socket) -> str:
@@ -110,12 +137,12 @@ def _url(listening: socket.socket) -> str:
     return f"http://{address}:{port}/"
 
 
-def archive_files(archives: Sequence[str]) -> dict[str, Path]:
+def archive_files(archives: Sequence[str]) -> dict[str, str]:
     """
     The archives of `[NAME=]FILE`, by name. Raises `InputError` if two have the same
     name.
     """
-    files: dict[str, Path] = {}
+    files: dict[str, str] = {}
     for one in archives:
         name, _, file = one.partition("=")
         if not file or "/" in name:
@@ -131,7 +158,7 @@ def archive_files(archives: Sequence[str]) -> dict[str, Path]:
         path = Path(file)
         if (path / ARCHIVE).is_file():  # as a finished run has
             path = path / ARCHIVE
-        files[name] = path
+        files[name] = str(path)
     return files
 
 

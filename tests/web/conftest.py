@@ -8,16 +8,17 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.archives.make import INPUTS, STORED
-from tests.web.serving import Server, serving
+from tests.archives.make import INPUTS
+from tests.web.serving import Server, serving, synthetic
 
 Show = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    archives = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
-    with serving(*archives, f"other={STORED}/1/ner.tar.gz") as running:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("archives")
+    archives = [synthetic(task, folder) for task in INPUTS]
+    with serving(*archives, f"other={folder}/ner.tar.gz") as running:
         yield running
 
 

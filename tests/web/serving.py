@@ -4,15 +4,19 @@ import http.client
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import tarfile
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from io import BytesIO
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
+from tests.archives.make import STORED
 from tests.tiny import ROOT
 
 ODD_NAME = 'a ("b") %c\\'
-"""A name that has to be escaped in paths and in metrics."""
+"""A name that has to be escaped in paths."""
 
 
 class Reply(NamedTuple):
@@ -68,3 +72,29 @@ def serving(*arguments: object) -> Iterator[Server]:
             yield Server(process, port, errors)
         finally:
             process.kill()
+
+
+def changed(archive: Path, out: Path, part: str, change: Callable[[str], str]) -> Path:
+    """A copy of an archive with another content of the file of this name."""
+    with tarfile.open(archive) as old, tarfile.open(out, "w:gz") as new:
+        for member in old.getmembers():
+            content = old.extractfile(member)
+            if content is None:
+                continue
+            data = content.read()
+            if member.name.endswith(part):
+                data = change(data.decode()).encode()
+                member.size = len(data)
+            new.addfile(member, BytesIO(data))
+    return out
+
+
+def synthetic(task: str, folder: Path) -> Path:
+    """A stored archive, as if it had been validated on the synthetic corpus."""
+
+    def validated(config: str) -> str:
+        path = f"fixtures/miniworld/{task}/validation.txt"
+        return json.dumps({**json.loads(config), "validation_data_path": path})
+
+    name = f"{task}.tar.gz"
+    return changed(STORED / "1" / name, folder / name, "config.json", validated)

@@ -3,8 +3,6 @@
 import json
 import shutil
 import tarfile
-from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +12,9 @@ import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.web.loaded import LoadedModel
 from tests.archives.make import INPUTS, STORED
+from tests.web.serving import changed
 
 LABELS = "vocabulary/labels.txt"
-
-
-def relabelled(archive: Path, out: Path, rename: Callable[[str], str]) -> Path:
-    """A copy of an archive with other names of labels."""
-    with tarfile.open(archive) as old, tarfile.open(out, "w:gz") as new:
-        for member in old.getmembers():
-            content = old.extractfile(member)
-            if content is None:
-                continue
-            data = content.read()
-            if member.name.endswith(LABELS):
-                data = rename(data.decode()).encode()
-                member.size = len(data)
-            new.addfile(member, BytesIO(data))
-    return out
 
 
 @pytest.mark.parametrize("task", INPUTS)
@@ -46,9 +30,10 @@ def test_models_with_the_labels_of_the_examples_are_judged(task: str) -> None:
 def test_models_with_labels_of_their_own_are_not_judged(
     tmp_path: Path, old: str, new: str
 ) -> None:
-    archive = relabelled(
+    archive = changed(
         STORED / "1" / "ner.tar.gz",
         tmp_path / "model.tar.gz",
+        LABELS,
         lambda labels: labels.replace(f"-{old}", f"-{new}"),
     )
     assert not LoadedModel(archive).describe()["judged"]

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +11,6 @@ from jsonschema import Draft202012Validator
 
 from elmo_tasks.tasks import TASKS
 from tests.archives.make import INPUTS, STORED
-from tests.system import require_path
 from tests.web.serving import ODD_NAME, Reply, Server, serving
 
 pytestmark = pytest.mark.slow
@@ -144,8 +142,8 @@ def test_answers_have_no_key_that_is_missing_in_the_schemas(
 @pytest.mark.parametrize(
     ("headers", "body", "status"),
     [
-        ({"Host": "evil.example"}, {}, 400),
-        ({"Content-Type": "text/plain"}, {}, 415),
+        ({"Content-Type": "text/plain"}, {}, 422),
+        ({}, b"[" * 19_000, 400),
         ({}, b" " * 20_001, 413),
     ],
 )
@@ -159,12 +157,3 @@ def test_errors_of_requests(
     reply = server.send("/api/predict/ner", body, **headers)
     assert reply.status == status
     assert_documented(document, "/api/predict/ner", "post", reply)
-
-
-def test_the_server_itself_loads_neither_torch_nor_allennlp(server: Server) -> None:
-    require_path("/proc/self/maps")  # the files of a process are listed on Linux
-    maps = Path(f"/proc/{server.process.pid}/maps")
-    mapped = maps.read_text()
-    assert "libpython" in mapped or "python" in mapped
-    assert "torch" not in mapped
-    assert "numpy" not in mapped

@@ -41,12 +41,10 @@ def write(file: Path, *inputs: Any) -> Path:
 def test_examples_are_the_lines_without_gold_answers_and_ids(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text(f"{json.dumps(WORDS | {'id': 7})}\n\n{json.dumps(TEXT)}")
-    assert read_examples(str(file)).of([described("ner")] * 2) == {
-        "ner": {
-            "examples": [{"input": WORDS, "gold": None}, {"input": TEXT, "gold": None}],
-            "source": "mine.jsonl",
-        }
-    }
+    assert read_examples(str(file), [described("ner")] * 2) == [
+        {"input": WORDS, "gold": None},
+        {"input": TEXT, "gold": None},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,14 +54,17 @@ def test_examples_are_the_lines_without_gold_answers_and_ids(tmp_path: Path) -> 
         ("\n{\n", "mine.jsonl:2: .*one JSON object per line, as for predict"),
         ("Mira left .\n", "mine.jsonl:1: .*one JSON object per line, as for predict"),
         ("3\n", "mine.jsonl:1: expected an object, got 3"),
-        ("{}\n" * (MOST + 1), f"mine.jsonl: expected at most {MOST} lines, got more"),
+        (
+            (json.dumps(TEXT) + "\n") * (MOST + 1),
+            f"mine.jsonl: expected at most {MOST} lines, got more",
+        ),
     ],
 )
 def test_files_that_cannot_be_read(text: str, expected: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text(text)
     with pytest.raises(InputError, match=expected):
-        read_examples(str(file))
+        read_examples(str(file), [described("ner")])
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_lines_that_are_no_input_of_the_task(
 ) -> None:
     file = write(tmp_path / "mine.jsonl", TEXT, given)
     with pytest.raises(InputError, match=expected):
-        read_examples(str(file)).of([described(task) for task in tasks])
+        read_examples(str(file), [described(task) for task in tasks])
 
 
 @pytest.mark.slow
@@ -107,4 +108,26 @@ def test_the_page_shows_them(browser: Any, tmp_path: Path) -> None:
         for row, value in enumerate(["Mira left Tarn .", "Mira left Tarn."]):
             page.locator(".examples button").nth(row).click()
             assert page.locator("textarea").input_value() == value
+        page.close()
+
+
+@pytest.mark.slow
+def test_without_examples_the_form_is_empty(browser: Any) -> None:
+    """As for a model of somebody's own data: nothing is asked, nor judged."""
+    asked: list[str] = []
+    with serving(NER, f"other={NER}") as server:
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.method))
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        page.wait_for_selector("textarea")
+        page.wait_for_load_state("networkidle")
+        assert page.locator("textarea").input_value() == ""
+        assert not page.locator("#overview").is_visible()
+        page.locator("#other").select_option("other")
+        page.wait_for_load_state("networkidle")
+        assert set(asked) == {"GET"}
+        page.locator("textarea").fill("Mira left Tarn.")
+        page.locator("#run").click()
+        page.get_by_text("The answers are the same").first.wait_for()
+        assert page.locator(".gold, .badge").count() == 0
         page.close()

@@ -359,17 +359,17 @@ async function showExamples() {
   chosen = rows;
   const [one, two] = names.map(modelNamed);
   const title = two && !one.mix?.length !== !two.mix?.length ? "What ELMo changes" : "Examples";
-  $("examples-title").textContent = title;
+  $("examples-title").textContent = rows.length ? title : "Scores";
   const { source } = VIEWS[view];
-  $("examples-about").textContent = `${counted(rows.length, "text")}${
+  $("examples-about").textContent = rows.length ? `${counted(rows.length, "text")}${
     source ? ` of ${source}.` : ", taken at regular intervals from the synthetic test data."}${
-    two ? " The page opens with the first on which the answers differ." : ""}`;
-  $("examples").replaceChildren(h("table.examples", heads.length ? h("thead", h("tr", h("th", { scope: "col" }, "Text"),
+    two ? " The page opens with the first on which the answers differ." : ""}` : "";
+  $("examples").replaceChildren(rows.length ? h("table.examples", heads.length ? h("thead", h("tr", h("th", { scope: "col" }, "Text"),
     heads.map((name) => h("th", { scope: "col", dir: "auto" }, name)))) : null,
   h("tbody", rows.map((row) => h("tr", h("th", { scope: "row" }, row.button), row.cells))),
-  withGold ? h("tfoot", h("tr", h("th", { scope: "row" }, "All together"), totals)) : null));
+  withGold ? h("tfoot", h("tr", h("th", { scope: "row" }, "All together"), totals)) : null) : "");
   $("scores").replaceChildren(...scoresOf([one, two].filter(Boolean)).filter(Boolean));
-  $("overview").hidden = !rows.length;
+  $("overview").hidden = !rows.length && !$("scores").childElementCount;
   const scores = heads.map(() => []);
   for (const { input, gold: known, cells } of rows) {
     const body = JSON.stringify(input);
@@ -562,7 +562,7 @@ if (response.ok) {
   $("form").addEventListener("submit", submit);
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing
     && (event.ctrlKey || event.metaKey || event.target.rows === 1) && submit(event));
-  const compare = () => { showExamples(); if (!$("form").hidden) run(); };
+  const compare = () => { showExamples(); if (!$("form").hidden && writtenTexts().some(Boolean)) run(); };
   for (const id of ["model", "other"]) $(id).addEventListener("change", compare);
   $("skip").addEventListener("click", (event) => { event.preventDefault(); $("main").focus(); });
   addEventListener("hashchange", open);
