@@ -105,7 +105,9 @@ def _construct(
                 return {}
             except InputError as error:
                 problem = problem or error
-                if one_line(error.__cause__) is not None:  # it is not of the sample
+                if (
+                    one_line(error.__cause__ or error) is not None
+                ):  # it is not of the sample
                     break
     raise problem
 
@@ -305,12 +307,13 @@ def _light_optimizers() -> Iterator[None]:
     as long as importing PyTorch: the method for which PyTorch does so is called as it is
     below its decorator.
     """
-    decorated = Optimizer.add_param_group
-    Optimizer.add_param_group = inspect.unwrap(decorated)
+    name = "add_param_group"
+    decorated = getattr(Optimizer, name)
+    setattr(Optimizer, name, inspect.unwrap(decorated))
     try:
         yield
     finally:
-        Optimizer.add_param_group = decorated
+        setattr(Optimizer, name, decorated)
 
 
 @contextmanager
