@@ -186,7 +186,7 @@ bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has
 
 soak: install ## trainings killed and resumed, damaged files read, as tests/README.md has it: an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
-	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz tests/checks/test_sample.py
+	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz
 
 worlds: install ## write the synthetic corpus to fixtures/miniworld, and the page's examples
 	@$(BIN)/python -m fixtures.generator corpora

@@ -141,7 +141,7 @@ def test_a_key_puts_a_transformer_in_the_place_of_the_bilm(
     file = configs / "squad_elmo.jsonnet"
     keys = {"model.elmo.source": "transformer", "model.elmo.options_file": "absent"}
     (problem,) = check_config(file, json.dumps(keys)).problems
-    assert problem.startswith("model.elmo.model: ")
+    assert problem.startswith("model: elmo: model: ")
     keys["model.elmo.model"] = write_transformer(tmp_path / "bert")
     assert check_config(file, json.dumps(keys)).problems == []
     del keys["model.elmo.source"]

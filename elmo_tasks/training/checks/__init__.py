@@ -1,6 +1,5 @@
 """
-Checks of a config before training: `construct` tries it on a `sample` of its data, and
-`blame` says which key an error is about; `top_level` has the keys of the whole config,
-`files`, `libraries` and `regexes` what constructing does not find. `training` calls
-them.
+Checks of a config before training: `construct` tries it on the first instances of its
+data, in `part`s; `keys` finds unknown keys, `files` missing files, and `fetched` what is
+not constructed. `training` calls them.
 """

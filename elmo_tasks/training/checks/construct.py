@@ -79,7 +79,7 @@ def check(given: Mapping[str, Any], *, elsewhere: bool = False) -> Checked:
             metrics = _construct(config, incomplete, elsewhere=elsewhere)
         except InputError as error:
             problems.append(str(error))
-    return Checked(problems, found, metrics)
+    return Checked(sorted(problems), found, metrics)
 
 
 class _NotConstructed(Exception):

@@ -114,7 +114,7 @@ def _in_object(
         hint = f"nearest: {near}"
         if near is None:
             hint = f"it has {', '.join(sorted(taken)[:_SHOWN_KEYS])}"
-        yield f"{here}: expected a key of {name}, got {key} ({hint})"
+        yield f"{here}: expected a key of {name}, got the unknown key {key} ({hint})"
 
 
 def _in_value(annotation: Any, value: Any, path: str) -> Iterator[str]:
