@@ -9,12 +9,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from elmo_tasks.tasks import TASKS
 from tests.archives.make import INPUTS, STORED
+from tests.system import require_path
 from tests.web.serving import Server, serving
 
 pytestmark = pytest.mark.slow
@@ -186,3 +188,20 @@ WHOLE = post("ner", INPUTS["ner"], "Host: localhost\r\nConnection: close")
 def test_odd_requests(sent: bytes, expected: bytes, impatient: Server) -> None:
     with closing(connect(impatient, sent)) as client:
         assert received(client).startswith(expected)
+
+
+def test_texts_of_many_lengths_leave_no_memory_behind(server: Server) -> None:
+    """Else oneDNN keeps code for each: a megabyte."""
+    require_path("/proc/self/status")
+    status = Path(f"/proc/{server.process.pid}/status")
+
+    def resident() -> int:
+        return int(status.read_text().partition("VmRSS:")[2].split()[0])
+
+    sizes = []
+    for start in (1, 61):
+        for length in range(start, start + 60):
+            given = {"tokens": ["a"] * length}
+            assert server.send("/api/predict/sst", given).status == 200
+        sizes.append(resident())
+    assert sizes[-1] - sizes[0] < 25_000, sizes
