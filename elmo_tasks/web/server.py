@@ -29,7 +29,7 @@ SECONDS_TO_END = 20
 FEW_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "8", "LRU_CACHE_CAPACITY": "8"}
 """
 Variables of oneDNN and PyTorch, which by default keep the code for a thousand shapes.
-Each length of a text is another one for an LSTM, and takes 2 MB.
+Each length of a text is another one for an LSTM, and takes a megabyte.
 """
 
 

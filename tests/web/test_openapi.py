@@ -137,23 +137,3 @@ def test_answers_have_no_key_that_is_missing_in_the_schemas(
     for name, schema in document["components"]["schemas"].items():
         if name.endswith(("Input", "Output")):
             assert schema["additionalProperties"] is False, name
-
-
-@pytest.mark.parametrize(
-    ("headers", "body", "status"),
-    [
-        ({"Content-Type": "text/plain"}, {}, 422),
-        ({}, b"[" * 19_000, 400),
-        ({}, b" " * 20_001, 413),
-    ],
-)
-def test_errors_of_requests(
-    headers: dict[str, str],
-    body: Any,
-    status: int,
-    server: Server,
-    document: dict[str, Any],
-) -> None:
-    reply = server.send("/api/predict/ner", body, **headers)
-    assert reply.status == status
-    assert_documented(document, "/api/predict/ner", "post", reply)

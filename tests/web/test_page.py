@@ -1,7 +1,6 @@
 """The page of `elmo-tasks serve`, in Chromium."""
 
 import json
-import re
 import shlex
 import shutil
 import subprocess
@@ -126,34 +125,6 @@ def test_everything_is_reached_by_keyboard_with_a_visible_focus(
         )
         reached.append(place)
     assert reached == wanted
-
-
-def test_everything_is_operated_by_keyboard(show: Show) -> None:
-    page = show({"view": "ner"})
-    page.wait_for_load_state("networkidle")
-    page.locator("#other").focus()
-    page.keyboard.press("ArrowDown")
-    playwright.expect(page.locator("#other")).not_to_have_value("")
-    playwright.expect(page.locator("article")).to_have_count(3)
-    page.locator("input:checked").focus()
-    page.keyboard.press("ArrowRight")
-    playwright.expect(page.locator("input:checked")).to_have_value("JSON")
-    playwright.expect(page.locator("textarea")).to_have_value(re.compile('^{"tokens"'))
-    page.keyboard.press("ArrowLeft")
-    playwright.expect(page.locator("textarea")).not_to_have_value(re.compile("{"))
-    page.locator("summary").first.focus()
-    page.keyboard.press("Enter")
-    playwright.expect(page.locator("pre").first).to_contain_text('"tokens"')
-    page.locator("nav a").first.focus()
-    page.keyboard.press("Enter")
-    playwright.expect(page.locator("nav a").first).to_have_attribute(
-        "aria-current", "page"
-    )
-    page.locator(".answers button").nth(1).focus()
-    page.keyboard.press("Space")
-    playwright.expect(page.locator(".answers button").nth(1)).to_have_attribute(
-        "aria-pressed", "true"
-    )
 
 
 def entities(*found: tuple[int, int, str]) -> dict[str, Any]:

@@ -4,18 +4,19 @@ request: each is answered or refused in time, and the others go on.
 """
 
 import json
-import signal
 import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from elmo_tasks.tasks import TASKS
 from tests.archives.make import INPUTS, STORED
+from tests.system import require_path
 from tests.web.serving import Server, serving
 
 pytestmark = pytest.mark.slow
@@ -148,7 +149,8 @@ def test_attention_is_that_of_the_words_that_are_drawn(server: Server) -> None:
     found = json.loads(server.send("/api/predict/snli", given).body)
     assert len(found["premise"]) == 100
     for name in ("premise_attention", "hypothesis_attention"):
-        assert [len(weights) for weights in found[name]] == [drawn] * drawn
+        assert len(found[name]) == drawn
+        assert {len(weights) for weights in found[name]} == {drawn}
 
 
 def test_work_whose_client_is_gone_is_not_begun(server: Server) -> None:
@@ -188,18 +190,18 @@ def test_odd_requests(sent: bytes, expected: bytes, impatient: Server) -> None:
         assert received(client).startswith(expected)
 
 
-def test_sigterm_whatever_runs() -> None:
-    """
-    A model that computes, requests that wait, bodies that are incomplete, clients that
-    do not read.
-    """
-    with ExitStack() as stack:
-        running = stack.enter_context(serving(ARCHIVES[0], "--timeout", 600))
-        whole = post("ner", SLOWEST)
-        for sent in [whole, whole[:-5], b"GET /"] * 3:
-            stack.enter_context(connect(running, sent))
-        time.sleep(0.5)
-        running.process.send_signal(signal.SIGTERM)
-        assert running.process.wait(60) == 0
-        running.errors.seek(0)
-        assert "Traceback" not in running.errors.read()
+def test_texts_of_many_lengths_leave_no_memory_behind(server: Server) -> None:
+    """Else oneDNN keeps code for each: a megabyte."""
+    require_path("/proc/self/status")
+    status = Path(f"/proc/{server.process.pid}/status")
+
+    def resident() -> int:
+        return int(status.read_text().partition("VmRSS:")[2].split()[0])
+
+    sizes = []
+    for start in (1, 61):
+        for length in range(start, start + 60):
+            given = {"tokens": ["a"] * length}
+            assert server.send("/api/predict/sst", given).status == 200
+        sizes.append(resident())
+    assert sizes[-1] - sizes[0] < 25_000, sizes
