@@ -7,17 +7,13 @@ and killed up to four times, once while a file of a checkpoint is written and ot
 at a random moment, until there were twenty kills. Everything in the final folders is
 compared bit for bit: weights, archive, the trainer's state with its random state,
 metrics, the curve; only times, memory and paths may differ. `torchrun` does this on two
-nodes; `ray` takes nodes from a cluster that executes a table and one that writes
-vectors, and compares with local calls. `serve` sends a server requests of all kinds: is
-each answered, in time, and does memory stay?
+nodes. `serve` sends a server requests of all kinds: is each answered, in time, and does
+memory stay?
 """
 
 import argparse
-import json
-import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,9 +21,6 @@ from collections import Counter
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
-
-from scale import NODE
-from scale import cluster as ray_cluster
 
 from tests.archives.make import INPUTS, STORED
 from tests.killing import Place, Training, differences, warm_up
@@ -81,13 +74,6 @@ SECONDS = 30
 
 GROWN = 300_000_000
 """Bytes: more than what six models may keep between answers."""
-
-TEXT = str(FIXTURES / "miniworld/lm/train.miniworld.txt")
-RAY_JOBS = {
-    "ablate": ["ablate", "table.jsonnet", "-s", "OUT", "--seeds", "4", "--no-cache"],
-    "elmo": ["elmo", TEXT, "OUT", "--shards", "40", "--top"],
-}
-"""Commands, with OUT for the output folder."""
 
 PHASES = {
     "archiving": "ending",
@@ -221,69 +207,6 @@ def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) ->
     return failed == 0
 
 
-def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
-    """
-    The same for a Ray cluster of two nodes, either of which is lost and replaced. A
-    call that fails is repeated.
-    """
-    row = {"row_label": "NER", "metric": "f1", "changes": OVERRIDES["ner_elmo"]}
-    rows = []
-    for config in ("ner", "ner_elmo"):
-        rows.append(row | {"name": config, "column": config, "config": config})
-    (out / "table.jsonnet").write_text(json.dumps({"title": "Soak", "rows": rows}))
-
-    def start(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-        job = [str(folder) if part == "OUT" else part for part in RAY_JOBS[name]]
-        command = [sys.executable, "-m", "elmo_tasks", *job, *options]
-        with Path(f"{folder}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=out, stdout=log, stderr=log)
-
-    began = time.perf_counter()
-    assert start(out / name, "--workers", "2").wait() == 0
-    seconds = time.perf_counter() - began
-    lost = repeated = runs = failed = 0
-    while lost < kills:
-        runs += 1
-        folder = out / f"{name}-{runs}"
-        with ray_cluster(2) as (nodes, options):
-            job = start(folder, *options)
-            while job.poll() is None and lost < kills:
-                time.sleep(drawn.uniform(0.3, 0.7) * seconds)
-                if job.poll() is None:
-                    by_name = {node.node_id: node for node in nodes.worker_nodes}
-                    lost_node = drawn.choice(sorted(by_name))
-                    nodes.remove_node(by_name[lost_node], False)
-                    nodes.add_node(**NODE)
-                    lost += 1
-            while job.wait() and repeated < kills:
-                repeated += 1
-                job = start(folder, *options)
-        if results_differ(folder, out / name):
-            failed += 1
-            print(f"{folder.name} differs\n{Path(f'{folder}.log').read_text()[-1500:]}")
-    equal = f"{runs - failed} of {runs}"
-    print_row(f"{name}, Ray", seconds, lost, equal, f"calls repeated {repeated}")
-    return failed == 0
-
-
-def results_differ(folder: Path, expected: Path) -> bool:
-    """
-    Whether a folder lacks a trained run or a shard of another one, or has a different
-    one.
-    """
-    compared = 0
-    for run in expected.glob("runs/*/model"):
-        compared += 1
-        if differences(folder / run.relative_to(expected), run):
-            return True
-    for shard in expected.glob("part-*"):
-        compared += 1
-        if (folder / shard.name).read_bytes() != shard.read_bytes():
-            return True
-    assert compared > 0
-    return False
-
-
 def soak_serve(*, count: int, drawn: random.Random) -> bool:
     """
     Requests of all kinds to a server of the stored archives, from six clients at a
@@ -341,7 +264,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = list(OVERRIDES) + ["torchrun", "ray", "serve"]
+    names = list(OVERRIDES) + ["torchrun", "serve"]
     parser.add_argument(
         "configs", nargs="*", help=f"of {', '.join(names)} (default: all)"
     )
@@ -376,10 +299,6 @@ def main() -> int:
                 alike.append(soak(config, root, out, kills=kills, drawn=drawn))
         if "torchrun" in of:
             alike.append(soak_torchrun(root, out, kills=half, drawn=drawn))
-        if "ray" in of:
-            os.environ["OMP_NUM_THREADS"] = "1"
-            for name in RAY_JOBS:
-                alike.append(soak_ray(name, out, kills=half, drawn=drawn))
     if "serve" in of:
         alike.append(soak_serve(count=options.requests, drawn=drawn))
     print(f"{(time.perf_counter() - began) / 60:.1f} minutes")
