@@ -175,15 +175,19 @@ def _prepare_files(
     """In this process, or by several; results and errors come in the order of files."""
     prepare_one = partial(_prepare_file, job)
     workers = min(workers, len(files))
-    indices = range(len(files))
     done: list[Prepared] = []
     with ExitStack() as stack:
         if workers > 1:
             stack.callback(job.folder.remove_leftovers)
             pool = stack.enter_context(_processes(workers))
-            prepared = pool.map(prepare_one, files, indices)
+            # Not `map`, which cancels calls: Python 3.11 fails for those of killed
+            # processes.
+            calls = []
+            for index, file in enumerate(files):
+                calls.append(pool.submit(prepare_one, file, index))
+            prepared = (call.result() for call in calls)
         else:
-            prepared = map(prepare_one, files, indices)
+            prepared = map(prepare_one, files, range(len(files)))
         for one in prepared:
             done.append(one)
             if progress is not None:
