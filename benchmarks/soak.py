@@ -6,25 +6,18 @@ Each of three small runs is trained once uninterrupted. Then it is trained repea
 and killed up to four times, once while a file of a checkpoint is written and otherwise
 at a random moment, until there were twenty kills. Everything in the final folders is
 compared bit for bit: weights, archive, the trainer's state with its random state,
-metrics, the curve; only times, memory and paths may differ. `ray` takes nodes from a
-cluster that executes a table and one that writes vectors, and compares with local calls.
+metrics, the curve; only times, memory and paths may differ.
 """
 
 import argparse
-import json
-import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
-
-from scale import NODE
-from scale import cluster as ray_cluster
 
 from tests.killing import Place, Training, differences, warm_up
 from tests.pretraining import toy
@@ -68,13 +61,6 @@ OVERRIDES: dict[str, dict[str, Any]] = {
 NER with ELMo, a schedule and dropout; SQuAD with a moving average; the biLM with its
 carried states.
 """
-
-TEXT = str(FIXTURES / "miniworld/lm/train.miniworld.txt")
-RAY_JOBS = {
-    "ablate": ["ablate", "table.jsonnet", "-s", "OUT", "--seeds", "4", "--no-cache"],
-    "elmo": ["elmo", TEXT, "OUT", "--shards", "40", "--top"],
-}
-"""Commands, with OUT for the output folder."""
 
 PHASES = {
     "archiving": "ending",
@@ -172,74 +158,11 @@ def soak(
     return failed == 0
 
 
-def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
-    """
-    The same for a Ray cluster of two nodes, either of which is lost and replaced. A
-    call that fails is repeated.
-    """
-    row = {"row_label": "NER", "metric": "f1", "changes": OVERRIDES["ner_elmo"]}
-    rows = []
-    for config in ("ner", "ner_elmo"):
-        rows.append(row | {"name": config, "column": config, "config": config})
-    (out / "table.jsonnet").write_text(json.dumps({"title": "Soak", "rows": rows}))
-
-    def start(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-        job = [str(folder) if part == "OUT" else part for part in RAY_JOBS[name]]
-        command = [sys.executable, "-m", "elmo_tasks", *job, *options]
-        with Path(f"{folder}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=out, stdout=log, stderr=log)
-
-    began = time.perf_counter()
-    assert start(out / name, "--workers", "2").wait() == 0
-    seconds = time.perf_counter() - began
-    lost = repeated = runs = failed = 0
-    while lost < kills:
-        runs += 1
-        folder = out / f"{name}-{runs}"
-        with ray_cluster(2) as (nodes, options):
-            job = start(folder, *options)
-            while job.poll() is None and lost < kills:
-                time.sleep(drawn.uniform(0.3, 0.7) * seconds)
-                if job.poll() is None:
-                    by_name = {node.node_id: node for node in nodes.worker_nodes}
-                    lost_node = drawn.choice(sorted(by_name))
-                    nodes.remove_node(by_name[lost_node], False)
-                    nodes.add_node(**NODE)
-                    lost += 1
-            while job.wait() and repeated < kills:
-                repeated += 1
-                job = start(folder, *options)
-        if results_differ(folder, out / name):
-            failed += 1
-            print(f"{folder.name} differs\n{Path(f'{folder}.log').read_text()[-1500:]}")
-    equal = f"{runs - failed} of {runs}"
-    print_row(f"{name}, Ray", seconds, lost, equal, f"calls repeated {repeated}")
-    return failed == 0
-
-
-def results_differ(folder: Path, expected: Path) -> bool:
-    """
-    Whether a folder lacks a trained run or a shard of another one, or has a different
-    one.
-    """
-    compared = 0
-    for run in expected.glob("runs/*/model"):
-        compared += 1
-        if differences(folder / run.relative_to(expected), run):
-            return True
-    for shard in expected.glob("part-*"):
-        compared += 1
-        if (folder / shard.name).read_bytes() != shard.read_bytes():
-            return True
-    assert compared > 0
-    return False
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = list(OVERRIDES) + ["ray"]
+    names = list(OVERRIDES)
     parser.add_argument(
         "configs", nargs="*", help=f"of {', '.join(names)} (default: all)"
     )
@@ -264,15 +187,10 @@ def main() -> int:
         of = options.configs or names
         out = Path(folder)
         kills = options.kills
-        half = (kills + 1) // 2
         alike = []
         for config in of:
             if config in OVERRIDES:
                 alike.append(soak(config, root, out, kills=kills, drawn=drawn))
-        if "ray" in of:
-            os.environ["OMP_NUM_THREADS"] = "1"
-            for name in RAY_JOBS:
-                alike.append(soak_ray(name, out, kills=half, drawn=drawn))
     print(f"{(time.perf_counter() - began) / 60:.1f} minutes")
     return 0 if all(alike) else 1
 

@@ -43,17 +43,17 @@ TYPES = {
     "size": integers(
         1,
         LARGEST,
-        "batch_size batches_per_epoch count dimensions every max_antecedents"
+        "batch_size batches_per_epoch every max_antecedents"
         " max_instances max_instances_in_memory max_length max_span_length max_tokens"
         " max_training_sentences min_count min_phrase_length most n_best num_epochs"
-        " num_gradient_accumulation_steps occurrence parent processes"
-        " ResumableTrainer.patience perplexity.rows seeds shards size steps_per_epoch"
-        " threads top unroll vocabulary_size workers",
+        " num_gradient_accumulation_steps occurrence parent"
+        " ResumableTrainer.patience perplexity.rows seeds size steps_per_epoch"
+        " top unroll vocabulary_size workers",
     ),
     "count": integers(
         0,
         LARGEST,
-        "cooldown layer num_workers overlap patience remove softmax_epochs",
+        "cooldown layer num_workers overlap patience softmax_epochs",
     ),
     "width": integers(
         1,
@@ -141,7 +141,7 @@ TYPES = {
     ),
     "flag": Type(
         "allow_downloads archive cached comments compress create_pr crf"
-        " dropout_outputs force gamma join keep_all_pretrained legal normalize offline"
+        " dropout_outputs gamma join keep_all_pretrained legal normalize offline"
         " orthonormal_input packed private Elmo.embed.progress"
         " Elmo.embed_sentences.progress shuffle spans sum_losses sum_token_losses"
         " tensors trainable use_skip_connections variational_dropout verbose verbs_only"
@@ -153,7 +153,7 @@ TYPES = {
     "choice": Type(
         "BlankSpacyTokenizer.language ColumnReader.language SnliReader.language"
         " SquadReader.language SquadTokenizer.language activation at chosen format"
-        " executor head_values input_format layer_norm mix mode paragraphs pieces"
+        " head_values input_format layer_norm mix mode paragraphs pieces"
         " pooling precision scale source start_method state stored tag threshold_mode"
         " tokenization unknown",
         "",
@@ -200,7 +200,7 @@ TYPES = {
         ["a", {"options_file": "a", "weight_file": "b"}],
     ),
     "path object": Type(
-        "Session.folder Session.runs ShardJob.folder",
+        "Session.folder Session.runs",
         "a path",
         ["a", 5, b"x", [], True],
         [Path("a")],
@@ -225,7 +225,7 @@ TYPES = {
         "command fields include_in_archive Session.rows", "", [5, [5], [None], {}], []
     ),
     "any": Type(
-        "ablate.rows address BiLanguageModel.bilm check_components.width"
+        "ablate.rows BiLanguageModel.bilm"
         " ConcatenatedVectors.parts CorefPredictor.frozen CorefPredictor.model"
         " bilm-perplexity.device bilm-score.device bilm-surprisal.device elmo.device"
         " evaluate.device predict.device probe-neighbors.device probe-pos.device"
@@ -233,13 +233,12 @@ TYPES = {
         " download Elmo.layers ElmoTokenEmbedder.mix Encoder.input_dim"
         " Encoder.output_dim group host include_package keep models.remove models.text overrides"
         " PairPredictor.frozen PairPredictor.model perplexity.files"
-        " perplexity.model predictor prepare.inputs regions"
+        " perplexity.model predictor prepare.inputs ray regions"
         " ResumableTrainer.model sentence_losses.model SentencePredictor.frozen"
-        " SentencePredictor.model Session.workers ShardJob.elmo static.layers"
+        " SentencePredictor.model Session.workers static.layers"
         " tasks tokenizer WeightsAndBiases.serialization_dir word"
         " WordSurprisal.model WordSurprisal.one WordSurprisal.other"
-        " WordVocabulary.count.files workers.model write_shards.executor"
-        " write_shards.files write_shards.progress",
+        " WordVocabulary.count.files",
         "",
         [],
         [],

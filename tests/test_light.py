@@ -269,7 +269,7 @@ def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) ->
 
 WITHOUT_TORCH = (
     "elmo in.txt out.hdf5",
-    "elmo in.txt out --shards 2",
+    "elmo in.txt out --ray",
     "static in.txt --output v.txt",
     "train ner -s out",
     "ablate demo -s out",

@@ -117,7 +117,6 @@ def test_a_training_with_keys_and_what_is_made_of_it(
         ("predict", archive, "in.jsonl", "--output-file", home / "out/p.jsonl"),
         ("elmo", home / "in.txt", home / "out/v.hdf5", *options),
         ("elmo", home / "in.txt", home / "out/m.hdf5", "--mix", archive, *options),
-        ("elmo", home / "in.txt", home / "out/shards", "--shards", 1, *options),
     ]
     for words in calls:
         status, printed = command(*words)

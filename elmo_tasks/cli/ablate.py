@@ -2,7 +2,13 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_download_limit, add_packages, location, path
+from elmo_tasks.cli.arguments import (
+    add_download_limit,
+    add_packages,
+    add_ray,
+    location,
+    path,
+)
 from elmo_tasks.errors import ALLENNLP, needs
 from elmo_tasks.resources import SCALES
 from elmo_tasks.settings import Size, number
@@ -63,17 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of simultaneous runs (default: 1; with Ray, as many as its cores allow)",
     )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--executor",
-        choices=("local", "ray"),
-        default="local",
-        help="where the runs are executed: on this machine (default), or on a Ray cluster",
-    )
-    add(
-        "--address",
-        metavar="HOST:PORT",
-        help="address of the Ray cluster, with --executor ray (default: that of this machine)",
-    )
+    add_ray(where, "execute the runs by Ray")
     where.add_argument(
         "--join",
         action="store_true",

@@ -124,6 +124,17 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_ray(parser: argparse._ActionsContainer, text: str) -> None:
+    """Adds `--ray`, for `ray_cluster.connected`; `None` without it."""
+    parser.add_argument(
+        "--ray",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help=f"{text}, on the cluster at HOST:PORT (default: RAY_ADDRESS, else this machine)",
+    )
+
+
 def add_loading(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that say how an archive is loaded."""
     add_allow_downloads(parser)

@@ -5,19 +5,19 @@ numpy and h5py.
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_device, location
+from elmo_tasks.cli.arguments import add_device, add_ray, location
 from elmo_tasks.cli.layer_sources import add_source_options
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.option_values import OUTPUTS, BatchSizes, InferencePrecision, Pooling
-from elmo_tasks.settings import Size, annotations, choices, number
+from elmo_tasks.settings import annotations, choices, number
 
 _SIZES = annotations(BatchSizes)
 
 
 DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file, with datasets '0', '1', ... as in AllenNLP 0.x, and an"
-    " index of sentences and tokens. With --shards, write the vectors of a corpus to a folder of Parquet files, with"
-    " several processes or a Ray cluster; repeat the command to resume it."
+    " index of sentences and tokens. With --ray, write a Parquet file for each file of a corpus, by all cores of this"
+    " machine or a Ray cluster; repeat the command to resume it."
 )
 
 _HELP = {
@@ -33,22 +33,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "input_file",
         type=location,
         metavar="IN",
-        help="UTF-8 text with one sentence per line, or a table (--column), also gzip or zstd; - reads standard input",
+        help="UTF-8 text with one sentence per line, or a table (--column), also gzip or zstd; - reads standard input."
+        " With --ray, also a glob or s3://BUCKET/GLOB",
     )
     parser.add_argument(
         "output_file",
         type=location,
         metavar="OUT",
-        help="HDF5 file; with --shards, a folder",
+        help="HDF5 file; with --ray, a folder",
     )
     _add_output_options(parser)
     add_embedding_options(parser)
     parser.add_argument(
         "--force",
         action="store_true",
-        help="replace an existing file, or discard existing shards",
+        help="replace existing files",
     )
-    _add_shard_options(parser)
+    add_ray(parser, "write Parquet files by Ray Data")
     parser.set_defaults(func=run)
 
 
@@ -112,7 +113,7 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         "--column",
         metavar="NAME",
         help="column of a table (.csv, .tsv, .jsonl, .parquet) with the texts, or field of JSON. A table needs it;"
-        " for JSON and --shards, the default is tokens",
+        " for JSON, the default is tokens",
     )
     add_source_options(parser)
     parser.add_argument(
@@ -152,44 +153,14 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     add_device(parser)
 
 
-def _add_shard_options(parser: argparse.ArgumentParser) -> None:
-    shards = parser.add_argument_group(
-        "shards",
-        "IN can be a glob, also of Parquet files or s3://BUCKET/GLOB. OUT is a folder of Parquet files.",
-    )
-    shards.add_argument(
-        "--shards", type=number(Size), metavar="N", help="write N shards; needs pyarrow"
-    )
-    shards.add_argument(
-        "--workers",
-        type=number(Size),
-        metavar="N",
-        help="number of processes that write shards (default: 1; with Ray, all CPUs)",
-    )
-    shards.add_argument(
-        "--threads",
-        type=number(Size),
-        metavar="N",
-        help="threads of each worker (default: 1)",
-    )
-    shards.add_argument(
-        "--executor",
-        choices=("local", "ray"),
-        help="where shards are written: on this machine (default), or on a Ray cluster",
-    )
-    shards.add_argument(
-        "--address",
-        metavar="HOST:PORT",
-        help="address of the Ray cluster (default: RAY_ADDRESS, else a cluster on this machine)",
-    )
-
-
 def run(args: argparse.Namespace) -> None:
     """Write the vectors with a progress bar."""
-    from elmo_tasks.cli.running.vector_files import write_file, write_folder
+    if args.ray is None:
+        from elmo_tasks.cli.running.vector_files import write_file
 
-    if args.shards is None:
         return write_file(args)
+    from elmo_tasks.cli.running.parquet_folder import write_folder
+
     try:
         write_folder(args)
     except KeyboardInterrupt:

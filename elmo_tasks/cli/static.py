@@ -7,7 +7,7 @@ import argparse
 
 from elmo_tasks.cli.arguments import location
 from elmo_tasks.cli.elmo import add_embedding_options
-from elmo_tasks.settings import Count, Size, number
+from elmo_tasks.settings import Size, number
 
 DESCRIPTION = (
     "Write one vector per word of a text, the mean of its contextual vectors, in word2vec's format."
@@ -50,28 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="keep only the N most frequent words (default: 200,000)",
     )
-    parser.add_argument(
-        "--remove",
-        type=number(Count),
-        default=0,
-        metavar="N",
-        help="remove the mean and the first N principal components (default: 0, nothing)",
-    )
-    parser.add_argument(
-        "--dimensions",
-        type=number(Size),
-        metavar="D",
-        help="reduce the vectors to D by PCA",
-    )
     add_embedding_options(parser)
     parser.add_argument("--force", action="store_true", help="replace an existing file")
-    parser.add_argument(
-        "--workers",
-        type=number(Size),
-        default=1,
-        metavar="N",
-        help="number of processes that compute vectors (default: 1)",
-    )
     parser.set_defaults(func=run)
 
 

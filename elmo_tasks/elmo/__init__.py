@@ -4,6 +4,6 @@ scalar mix, the layer cache, and files of vectors.
 """
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
-from elmo_tasks.elmo.vectors.reading import ElmoVectors
+from elmo_tasks.elmo.vectors.hdf5_reader import ElmoVectors
 
 __all__ = ["Elmo", "ElmoVectors"]

@@ -1,19 +1,12 @@
 """
-Sentences of any number and length -> batches of windows -> their vectors, in this
-process or in several.
+Sentences of any number and length -> batches of windows -> their vectors.
 """
 
 import json
-import pickle
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
@@ -21,8 +14,6 @@ from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import TEXT_IN_LIST, BlankWarning
 from elmo_tasks.option_values import BatchSizes
-from elmo_tasks.settings import Size, checked
-from elmo_tasks.system.workers import processes
 
 _BLOCK_BATCHES = 4
 """Full batches of a block of sentences."""
@@ -41,11 +32,6 @@ class Sentence(NamedTuple):
 
 Line = str | list[str]
 """Text, or its tokens."""
-
-Compute = Callable[
-    [list[list[list[str]]], list[list[str]]], Iterable[np.ndarray]  # [L, B, T, D] each
-]
-"""Batches of sentences, and their names -> `VectorModel.vectors` of each batch."""
 
 
 def parsed(
@@ -99,12 +85,11 @@ def embed_windows(
     model: VectorModel,
     sizes: BatchSizes,
     sentences: Sequence[Sentence],
-    compute: Compute | None = None,
 ) -> Iterator[tuple[int, Window, np.ndarray]]:
     """
     The windows of sentences, each with the sentence's index and the vectors of its
     tokens `first` to `last`, [L+1, T, D] or [T, D]; windows of similar length are
-    computed together. `compute` is from `workers`; by default this process computes.
+    computed together.
     """
     parts = []
     for index, sentence in enumerate(sentences):
@@ -112,22 +97,15 @@ def embed_windows(
             len(sentence.tokens), limit=sizes.max_length, overlap=sizes.overlap
         ):
             parts.append(_Part(index, sentence, window))
-    batches = []
     for indices in batches_by_length(
         [part.window.end - part.window.start for part in parts],
         batch_size=sizes.batch_size,
         max_tokens=sizes.max_tokens,
     ):
-        batches.append([parts[index] for index in indices])
-    texts = []
-    names = []
-    for batch in batches:
-        texts.append([part.tokens() for part in batch])
-        names.append([part.sentence.name for part in batch])
-    if compute is None:
-        compute = partial(map, model.vectors)
-    computed = compute(texts, names)
-    for batch, vectors in zip(batches, computed, strict=True):  # [L, B, T, D]
+        batch = [parts[index] for index in indices]
+        texts = [part.tokens() for part in batch]
+        names = [part.sentence.name for part in batch]
+        vectors = model.vectors(texts, names)  # [L, B, T, D]
         for row, (index, _, window) in enumerate(batch):
             first = window.first - window.start
             last = window.last - window.start
@@ -170,32 +148,3 @@ def blocks(
             tokens = 0
     if block:
         yield block
-
-
-@contextmanager
-@checked
-def workers(model: VectorModel, count: Size) -> Iterator[Compute | None]:
-    """What computes batches in `count` processes, for `embed_windows`; `None` for 1."""
-    if count == 1:
-        yield None
-        return
-    threads = max(1, torch.get_num_threads() // count)
-    with tempfile.TemporaryDirectory() as folder, processes(count) as pool:
-        # Models can be larger than what a process that has just started can be sent.
-        file = Path(folder) / "model.pickle"
-        file.write_bytes(pickle.dumps(model))
-        yield partial(pool.map, partial(_vectors_in_worker, file, threads))
-
-
-def _vectors_in_worker(
-    file: Path, threads: int, sentences: list[list[str]], names: list[str]
-) -> np.ndarray:
-    """In a worker: `VectorModel.vectors` of the model in a file, which stays open."""
-    return _opened(file, threads).vectors(sentences, names)
-
-
-@lru_cache(1)
-def _opened(file: Path, threads: int) -> VectorModel:
-    torch.set_num_threads(threads)
-    model: VectorModel = pickle.loads(file.read_bytes())
-    return model

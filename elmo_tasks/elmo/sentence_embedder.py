@@ -42,7 +42,7 @@ from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.text.raw_text import WHITESPACE, Tokenizer
 from elmo_tasks.option_values import BatchSizes, Sizes
-from elmo_tasks.settings import PathLike, Positive, Size, checked
+from elmo_tasks.settings import PathLike, Positive, checked
 
 
 def _is_function(value: Any) -> str | None:
@@ -436,7 +436,6 @@ class Elmo:
         *,
         layers: LayerChoice = "average",
         tokenizer: Tokenizer | None = None,
-        processes: Size = 1,
         progress: Annotated[Callable[[int], Any], _is_function] = no_progress,
     ) -> np.ndarray:
         """
@@ -451,7 +450,6 @@ class Elmo:
             self.sizes,
             self._splitter.stream(sentences, tokenizer),
             wanted,
-            processes=processes,
             progress=progress,
         )
 

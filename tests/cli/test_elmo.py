@@ -75,24 +75,6 @@ def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         assert (array.shape, array.dtype) == (shape, np.float16)
 
 
-def test_shards(
-    bilm: tuple[str, ...],
-    text: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    pytest.importorskip("pyarrow")
-    options = ("--shards", 2, "--top", "--input-format", "text")
-    elmo(tmp_path / "*.txt", tmp_path / "out", *bilm, *options)
-    assert capsys.readouterr().out.splitlines() == [
-        "3 sentences in 2 shards",
-        f"{tmp_path / 'out'}: 11 tokens",
-    ]
-    with ElmoVectors(tmp_path / "out") as vectors:
-        assert vectors[0].shape == (5, 12)
-        assert vectors.info["weights_sha256"] == file_sha256(weights_of(bilm))
-
-
 def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
     lines = {
         "text": "He can't.",
@@ -121,7 +103,6 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         (text, ("--force",), "in.txt: "),
         (weights, ("--force",), "weights.hdf5: "),
         (os.devnull, ("--force",), f"{os.devnull}: "),
-        (out, ("--workers", 2), "--workers needs --shards"),
         (out, ("--column", "words"), "in.txt: expected a table "),
     ):
         with pytest.raises(InputError, match=message):

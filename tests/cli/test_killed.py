@@ -31,7 +31,6 @@ COMMANDS = {
     "predict": f"predict {NER} JSON --silent --output-file OUT",
     "evaluate": f"evaluate {NER} {FIXTURES}/ner/eng.bio --output-file OUT",
     "prepare": "bilm prepare IN --output OUT",
-    "shards": "elmo IN OUT --shards 2",
 }
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
@@ -125,15 +124,18 @@ def test_nohup(words: Callable[[str], list[str]], tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
 def test_workers_of_a_terminal(number: int, tmp_path: Path) -> None:
     """A terminal sends its signals to the worker processes, too."""
-    (tmp_path / "in.txt").write_text("The ferry left the harbour .\n" * 4000)
+    (tmp_path / "corpus").mkdir()
+    for file in range(40):
+        text = "Una linea. Alia sententia est.\n" * 2000
+        (tmp_path / f"corpus/{file}.txt").write_text(text)
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "elmo_tasks", "elmo", str(tmp_path / "in.txt")]
-    command += [str(out), "--shards", "40", "--workers", "2", "--top"]
+    command = [sys.executable, "-m", "elmo_tasks", "bilm", "prepare", "--language"]
+    command += ["la", str(tmp_path / "corpus"), "--output", str(out), "--workers", "2"]
     with (
         signals_of_a_terminal(),
         Popen(command, start_new_session=True, stderr=PIPE, text=True) as running,
     ):
-        while not (out.is_dir() and temporary(out) and list(out.glob("part-*"))):
+        while not (out.is_dir() and temporary(out) and list(out.glob("train.*"))):
             assert running.poll() is None
             time.sleep(0.01)
         os.killpg(running.pid, number)

@@ -86,23 +86,12 @@ def test_vectors(folder: Path, tmp_path: Path, kind: str) -> None:
     with ElmoVectors(out) as vectors:
         assert [vectors.tokens(index) for index in range(len(vectors))] == WORDS
         assert vectors.info["column"] == "sentence"
-    elmo_tasks("elmo", folder / f"x/x{kind}", tmp_path / "a", *options, "--shards", 2)
-    with ElmoVectors(tmp_path / "a") as vectors:
-        assert [vectors.tokens(index) for index in range(len(vectors))] == WORDS
     out = tmp_path / "out.txt"
     elmo_tasks(
         "static", folder / f"x/x{kind}", "--output", out, "--min-count", 2, *options
     )
     words = [line.split()[0] for line in out.read_text().splitlines()[1:]]
     assert set(words) == {",", "cook", '"', "bakes", "."}
-
-
-def test_a_table_in_shards_has_the_column(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    with pytest.raises(
-        InputError, match="x.csv: expected a column 'tokens', got 'item'"
-    ):
-        elmo_tasks("elmo", folder / "x/x.csv", out, "--shards", 1, *bilm(folder))
 
 
 def test_lists_of_words(

@@ -247,14 +247,3 @@ def test_the_command_splits_as_python_does(
     assert all("--tokenizer basic" in record.getMessage() for record in raw)
     with pytest.raises(InputError, match="tokenizer: expected whitespace, basic"):
         elmo_tasks("elmo", tmp_path / "text", tmp_path / "x", *bilm, "--tokenizer", "x")
-
-
-def test_shards_take_a_tokenizer(files: tuple[str, str], tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    bilm = ("--model", "+".join(files))
-    (tmp_path / "text").write_text("\n".join(RAW) + "\n")
-    options = ("--shards", 2, "--tokenizer", "basic")
-    elmo_tasks("elmo", tmp_path / "text", tmp_path / "out", *bilm, *options)
-    with ElmoVectors(tmp_path / "out") as vectors:
-        assert [vectors.tokens(0), vectors.tokens(1)] == SPLIT
-        assert vectors.info["tokenizer"] == "basic 1"

@@ -1,7 +1,6 @@
 """Every reader and loader, with a valid file for each."""
 
 import io
-import shutil
 import tarfile
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -10,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 from allennlp.data import DatasetReader
+from pyarrow.parquet import write_table
 
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.bilm import BiLM
-from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import write_vectors
-from elmo_tasks.elmo.vectors.parquet import MANIFEST, part_name
-from elmo_tasks.elmo.vectors.shards import ShardJob, write_shards
 from elmo_tasks.experiments.probes.neighbors import read_corpus
 from elmo_tasks.experiments.probes.senses import (
     read_first_senses,
@@ -51,8 +50,6 @@ NAMES = list(SAMPLES) + [
     "biLM weights",
     "biLM weights as safetensors",
     "ELMo vectors",
-    "shard",
-    "manifest",
     "Parquet",
     "senses",
     "senses with keys",
@@ -87,7 +84,6 @@ def subjects(folder: Path) -> dict[str, Subject]:
     """
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
-    shard = _shard(folder, options, weights)
     tasks = {}
     for task, sample in SAMPLES.items():
         reader = DatasetReader.by_name(f"elmo_tasks_{task}")()
@@ -121,11 +117,7 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "ELMo vectors": Subject(
             _elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"
         ),
-        "shard": Subject(shard.read_bytes(), _all_shards(shard.parent), shard.name),
-        "manifest": Subject(
-            (shard.parent / MANIFEST).read_bytes(), _all_shards(shard.parent), MANIFEST
-        ),
-        "Parquet": Subject(shard.read_bytes(), _rows),
+        "Parquet": Subject(_parquet(folder), _rows),
         "senses": Subject(
             (senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"
         ),
@@ -202,29 +194,16 @@ def _all_vectors(file: Path) -> None:
             vectors.tokens(place)
 
 
-def _shard(folder: Path, options: Path, weights: Path) -> Path:
-    (folder / "in.txt").write_text("The cook bakes .\n\nIt rains .\n")
-    job = ShardJob(elmo=Elmo.from_files(options, weights), folder=folder / "shards")
-    write_shards(job, [str(folder / "in.txt")], 1)
-    return folder / "shards" / part_name(0)
+def _parquet(folder: Path) -> bytes:
+    rows = [["The", "cook", "bakes", "."], [], ["It", "rains", "."]]
+    write_table(pyarrow.table({"tokens": rows}), folder / "rows.parquet")
+    return (folder / "rows.parquet").read_bytes()
 
 
 def _safetensors(folder: Path) -> bytes:
     file = folder / "model.safetensors"
     random_bilm().save_files(folder / "config.json", file)
     return file.read_bytes()
-
-
-def _all_shards(sound: Path) -> Callable[[Path], None]:
-    """Reads a folder of shards with one file damaged."""
-
-    def read(file: Path) -> None:
-        for other in sound.iterdir():
-            if other.name != file.name:
-                shutil.copy(other, file.parent)
-        _all_vectors(file.parent)
-
-    return read
 
 
 def _senses(file: Path, folder: Path) -> None:

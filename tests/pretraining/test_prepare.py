@@ -31,8 +31,10 @@ from elmo_tasks.pretraining.text.sentences import expand_files
 from elmo_tasks.pretraining.text.splits import BLOCK, Written
 from elmo_tasks.pretraining.text.text_folder import Prepared
 from elmo_tasks.system.temporary import temporary_path
+from tests.forks import temporary
 from tests.killing import killed_at_event
 from tests.pretraining import toy
+from tests.system import require_path
 from tests.test_flow import elmo_tasks
 
 TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
@@ -407,6 +409,33 @@ def test_a_command_killed_in_its_workers_resumes(tmp_path: Path) -> None:
     process.wait()
     assert not (out / "_SUCCESS").exists()
     elmo_tasks(*arguments, "--output", out)
+    assert tree(out) == tree(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_killed_worker_ends_the_command(tmp_path: Path) -> None:
+    """In one line, at any moment; the same command resumes."""
+    require_path("/proc/self/status")
+    corpus, out = tmp_path / "corpus", tmp_path / "out"
+    corpus.mkdir()
+    for number in range(4):
+        text = "Una linea. Alia sententia est.\n" * 2000
+        (corpus / f"{number}.txt").write_text(text)
+    arguments = ["bilm", "prepare", str(corpus), "--language", "la", "--output"]
+    command = [sys.executable, "-m", "elmo_tasks", *arguments, str(out)]
+    command += ["--workers", "2"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while not temporary(out):
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.kill(int(children.read_text().split()[-1]), signal.SIGKILL)
+        _, errors = process.communicate()
+    assert process.returncode == 1
+    assert "error: a worker process was killed" in errors.splitlines()[-1]
+    assert "Traceback" not in errors and temporary(out) == []
+    elmo_tasks(*arguments, out)
+    elmo_tasks(*arguments, tmp_path / "whole")
     assert tree(out) == tree(tmp_path / "whole")
 
 

@@ -1,6 +1,5 @@
 """A table on a Ray cluster of three nodes on this machine, one of which dies."""
 
-import re
 import subprocess
 import sys
 import time
@@ -12,26 +11,23 @@ from typing import Any
 
 import pytest
 
-import elmo_tasks
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import cluster, run_dir
+from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.cluster import RayWorkers, execute_on_node
 from elmo_tasks.experiments.tables.local import LocalWorkers
+from elmo_tasks.experiments.tables.process import RunCommand
 from elmo_tasks.experiments.tables.runs import Run
-from elmo_tasks.experiments.tables.schedule import (
-    ScheduledRun,
-    Scheduler,
-    State,
-    peak_memory,
-)
+from elmo_tasks.experiments.tables.schedule import ScheduledRun, Scheduler, State
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.system.files import exclusive, is_held
 from elmo_tasks.system.ray_cluster import connected
-from tests.tables.tables import LAST, finish, row, write_table
+from elmo_tasks.system.version import __version__
+from tests.ray_nodes import ray_nodes
+from tests.tables.tables import LAST, row, write_table
 from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
 
-ray = pytest.importorskip("ray")
 SECONDS = 120.0
 """The timeout, long enough for a busy machine."""
 WORKER = """
@@ -60,18 +56,8 @@ A run of three steps that continues where it was killed, and waits before the la
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    from ray.cluster_utils import Cluster
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        small = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
-        started = Cluster(initialize_head=True, head_node_args=small)
-        for _ in range(2):
-            started.add_node(**small)
-        with connected(started.address):  # which `connected` in a test uses, too
-            yield started
-        started.shutdown()
+    with ray_nodes(2) as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)
@@ -90,13 +76,9 @@ def until(holds: Callable[[], Any]) -> None:
         time.sleep(0.02)
 
 
-def node_of(run: Run) -> str:
-    return str((run_dir.read_json(run.folder / cluster.NODE) or {}).get("node"))
-
-
 def execute(ray: Any, runs: list[Run], code: str = WORKER) -> Generator[ScheduledRun]:
     """Executes runs by one worker of the cluster."""
-    workers = cluster.open_workers(ray, runs[0].home, slots=1)
+    workers = RayWorkers(ray, slots=1)
     yield from Scheduler(runs, workers, command=("-S", "-c", code)).changes()
 
 
@@ -145,25 +127,12 @@ def test_failures(nodes: Any, tmp_path: Path) -> None:
     assert not (last.folder / run_dir.LOG).exists()
 
 
-def test_a_node_with_another_version(
-    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(elmo_tasks, "__version__", "9.9")
-    message = r"^node .* expected version 9\.9 of elmo-tasks, got"
-    with (
-        connected(nodes.address) as ray,
-        pytest.raises(InputError, match=message),
-    ):
-        cluster.open_workers(ray, tmp_path)
-
-
-def test_a_node_without_the_folder_or_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    missing = cluster.missing_on_node(str(tmp_path / "absent"))
-    assert str(tmp_path) in str(missing())
-    monkeypatch.setitem(sys.modules, "elmo_tasks", None)
-    assert "elmo_tasks cannot be imported" in str(missing())
+def test_a_node_without_the_folder_or_with_another_version(tmp_path: Path) -> None:
+    run = RunCommand(COMMAND, tmp_path / "absent", ".", {})
+    with pytest.raises(InputError, match="absent: the folder is not shared"):
+        execute_on_node(run, __version__)
+    with pytest.raises(InputError, match=r"expected version 9\.9 of elmo-tasks"):
+        execute_on_node(run, "9.9")
 
 
 def test_no_cluster(tmp_path: Path) -> None:
@@ -177,21 +146,12 @@ def test_no_cluster(tmp_path: Path) -> None:
     )
     table = write_table(tmp_path, [row("baseline")])
     arguments = ["ablate", table, "-s", tmp_path / "out"]
-    arguments += ["--executor", "ray", "--address", "127.0.0.1:1"]
+    arguments += ["--ray", "127.0.0.1:1"]
     command = [sys.executable, "-c", code, *map(str, arguments)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     message = "error: no Ray cluster at 127.0.0.1:1: ConnectionRefusedError"
     assert message in ended.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_memory_of_a_finished_seed(tmp_path: Path) -> None:
-    first, second = Session(
-        str(write_table(tmp_path, [row("baseline")])), tmp_path, seeds=2
-    ).left
-    assert peak_memory(second) == 0
-    finish(first)
-    assert peak_memory(second) == 10**9
 
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
@@ -210,24 +170,21 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     local = Session(table, here, seeds=2, workers=LocalWorkers(3), command=COMMAND)
     list(local.run_all())
     folder = tmp_path / "ray"
+    folder.mkdir()
     lines: list[str] = []
     with connected(nodes.address) as ray:
-        workers = cluster.open_workers(ray, folder / "runs")
+        workers = RayWorkers(ray)
         session = Session(table, folder, seeds=2, workers=workers, command=COMMAND)
         runs = list(session.left)
         (folder / "wait").touch()
         thread = Thread(target=lambda: lines.extend(session.run_all()))
         thread.start()
         until(lambda: sum(map(at_last_step, runs)) == workers.slots == 3)
-        worker = next(iter(nodes.worker_nodes))
-        (lost,) = [run for run in runs if worker.node_id[:6] in node_of(run)]
-        nodes.remove_node(worker, allow_graceful=False)
-        until(lambda: not is_held(lost.folder))
+        nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
+        until(lambda: sum(is_held(run.folder) for run in runs) == 2)
         (folder / "wait").unlink()
         thread.join(SECONDS)
     assert not session.left and not session.failed, lines
-    starts = [line for line in lines if re.match(f"started on .*: {lost.label}$", line)]
-    assert len(starts) == 2, lines
     names = ["table.md"]
     for run in runs:
         names.append(f"runs/{run.folder.name}/result.json")

@@ -347,7 +347,6 @@ def test_interrupt(
     [
         (["--rows", "nobody"], "no row matches 'nobody'"),
         (["--figures", __file__], "test_command.py"),
-        (["--address", "head:6379"], "--executor ray"),
     ],
 )
 def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown) -> None:

@@ -13,8 +13,7 @@ from threading import Event, Thread
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables.cluster import open_workers
+from elmo_tasks.experiments.tables.cluster import RayWorkers
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import COMMAND, Workers
 from elmo_tasks.experiments.tables.session import Session
@@ -39,8 +38,6 @@ def run_table(args: argparse.Namespace) -> None:
     Show the plan, or execute it and show the table. Exit with 1 if a run failed, or a
     planned one lacks files, 130 if interrupted.
     """
-    if args.address is not None and args.executor != "ray":
-        raise InputError("--address needs --executor ray")
     if args.figures is not None:
         check_output_path(args.figures / "any")
     if args.dry_run:
@@ -79,13 +76,12 @@ def _terminal_width() -> int | None:
 
 @contextmanager
 def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
-    """The workers of `--executor`."""
-    if args.executor == "local":
+    """Processes of this machine, or with `--ray` tasks of a cluster."""
+    if args.ray is None:
         yield LocalWorkers(args.workers or 1)
         return
-    home = args.runs or Path(args.folder) / "runs"
-    with connected(args.address or "auto") as ray:
-        yield open_workers(ray, home.absolute(), args.workers)
+    with connected(args.ray or None) as ray:
+        yield RayWorkers(ray, args.workers)
 
 
 def _session(args: argparse.Namespace, workers: Workers) -> Session:

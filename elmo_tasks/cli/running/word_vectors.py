@@ -2,17 +2,12 @@
 
 import argparse
 from collections.abc import Iterator
-from functools import partial
 
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
 from elmo_tasks.elmo.batching import Line, parsed
 from elmo_tasks.elmo.progress import token_bar
-from elmo_tasks.elmo.vectors.static import (
-    check_components,
-    frequent_words,
-    reduce_dimensions,
-)
+from elmo_tasks.elmo.vectors.static import frequent_words
 from elmo_tasks.formats.vector_files import write_word_vectors
 from elmo_tasks.system.files import check_output_path, require_new
 
@@ -23,11 +18,7 @@ def write(args: argparse.Namespace) -> None:
     if not args.force:
         require_new(args.output)
     elmo = open_elmo(args)
-    width = elmo.layers.output_dim
-    check = partial(check_components, remove=args.remove, dimensions=args.dimensions)
-    check(width)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
-    check(width, count=len(words))
     layers = args.layers
     if layers.isdecimal():
         layers = int(layers)
@@ -36,10 +27,8 @@ def write(args: argparse.Namespace) -> None:
             _sentences(args),
             words,
             layers=layers,
-            processes=args.workers,
             progress=bar.update,
         )
-    vectors = reduce_dimensions(vectors, remove=args.remove, dimensions=args.dimensions)
     write_word_vectors(args.output, words, vectors)
     print(f"{args.output}: {len(words):,} words, {vectors.shape[1]} dimensions")
 

@@ -1,1 +1,1 @@
-"""Files of vectors: HDF5, folders of shards, one vector per word."""
+"""Files of vectors: HDF5, one vector per word."""

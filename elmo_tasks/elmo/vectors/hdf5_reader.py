@@ -1,6 +1,9 @@
-"""Vectors in a file of HDF5: the names in it, and reading it."""
+"""
+Read the vectors that `elmo-tasks elmo` writes to a file of HDF5; the names in it.
+"""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,9 +11,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from elmo_tasks.elmo.vectors.stored import StoredVectors, reading_vectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import own_dataset, reading
+from elmo_tasks.settings import PathLike, checked
 
 FORMAT = "elmo_tasks vectors 1"
 """The attribute `format` of the root group."""
@@ -41,47 +44,105 @@ POOLING = "pooling"
 """The attribute of a file with one vector for each sentence: how it was pooled."""
 
 
-class Hdf5Vectors(StoredVectors):
-    """`ElmoVectors` of a file."""
+class ElmoVectors(Sequence[np.ndarray]):
+    """
+    A lazily read sequence of the vectors of each sentence.
 
-    def __init__(self, file: Path) -> None:
-        if not file.is_file():
+    `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if
+    all layers were written, else [T, D], in float32 or float16; int8 is returned as
+    float32. A blank line has T = 0. If the file was written with `pooling`, there is no
+    axis of tokens. Copies and pickles open the file again.
+
+    Raises `InputError` if the file is missing, damaged, of another format or closed.
+
+    # Example
+
+    ```python
+    with ElmoVectors("out.hdf5") as vectors:
+        for index, array in enumerate(vectors):
+            print(vectors.tokens(index), array.shape)
+    ```
+    """
+
+    @checked
+    def __init__(self, file: PathLike) -> None:
+        self.file = Path(file)
+        if not self.file.is_file():
             raise InputError("no such file of vectors", file=file)
-        with reading(file, "cannot be read as HDF5", hint="is the copy complete?"):
-            self._hdf5 = h5py.File(file, "r")
-        with reading_vectors(file):
-            info = _attributes(self._hdf5)
-            file_format = info.get("format")
+        with reading(self.file, "cannot be read as HDF5", hint="is the copy complete?"):
+            self._hdf5 = h5py.File(self.file, "r")
+        with self._reading():
+            self._info = _attributes(self._hdf5)
+            file_format = self._info.get("format")
             if file_format != FORMAT:
                 raise InputError(
                     f"expected the format {FORMAT!r}, got {file_format!r}",
                     file=file,
                     hint="h5py reads the files of AllenNLP 0.x and bilm-tf",
                 )
-            length = int(info["sentences"])
-            if own_dataset(self._hdf5, OFFSETS).shape != (length + 1,):
-                raise ValueError(f"expected the offsets of {length} sentences")
-        super().__init__(file, info, length)
+            self._length = int(self._info["sentences"])
+            if own_dataset(self._hdf5, OFFSETS).shape != (self._length + 1,):
+                raise ValueError(f"expected the offsets of {self._length} sentences")
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """
+        What the vectors were made from: `options_sha256`, `weights_sha256`, `options`
+        (the biLM's), `state`, `output` (`all`, `top` or `average`), `dtype`,
+        `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
+        """
+        return dict(self._info)
+
+    @property
+    def layer_names(self) -> list[str]:
+        """
+        Names of the layers along the first axis; one name if only one layer was
+        written.
+        """
+        with self._reading():
+            return list(json.loads(self._info["layers"]))
 
     def tokens(self, index: int) -> list[str]:
+        """The T tokens of a sentence."""
         index = range(len(self))[index]
         with self._reading() as hdf5:
             own = _tokens_of(hdf5, index)
             return own_dataset(hdf5, TOKENS).asstr()[own].tolist()
 
     def sentence(self, index: int) -> str:
+        """The line of a sentence without surrounding white space."""
         index = range(len(self))[index]
         with self._reading() as hdf5:
             return own_dataset(hdf5, SENTENCES).asstr()[index]
 
     def close(self) -> None:
+        """Closes the file."""
         self._hdf5.close()
 
-    def array(self, index: int) -> np.ndarray:
-        ndim = 3 if self.has_layers else 2
-        if POOLING in self.info:
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: int | slice) -> Any:
+        chosen = range(len(self))[index]
+        if isinstance(chosen, range):
+            return [self._array(one) for one in chosen]
+        return self._array(chosen)
+
+    def __enter__(self) -> "ElmoVectors":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[type, tuple[Path]]:
+        return ElmoVectors, (self.file.absolute(),)
+
+    def _array(self, index: int) -> np.ndarray:
+        """The vectors of a sentence, [L+1, T, D] or [T, D]."""
+        ndim = 3 if self._info["output"] == "all" else 2
+        if POOLING in self._info:
             ndim -= 1
-        is_int8 = self.info.get("dtype") == "int8"
+        is_int8 = self._info.get("dtype") == "int8"
         kind = "i" if is_int8 else "f"
         with self._reading() as hdf5:
             dataset = own_dataset(hdf5, str(index))
@@ -100,7 +161,7 @@ class Hdf5Vectors(StoredVectors):
     def _reading(self) -> Iterator[h5py.File]:
         if not self._hdf5:
             raise InputError("the file of vectors has been closed", file=self.file)
-        with reading_vectors(self.file):
+        with reading(self.file, "the file is damaged", hint="copy or write it again"):
             yield self._hdf5
 
 

@@ -5,8 +5,6 @@ import subprocess
 import threading
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -35,11 +33,8 @@ class LocalWorkers:
             variables["CUDA_VISIBLE_DEVICES"] = str(slot % gpus)
         return variables
 
-    def start(self, run: RunCommand, *, name: str, memory: int) -> Future[int]:
+    def start(self, run: RunCommand) -> Future[int]:
         return self._threads.submit(self._execute, run)
-
-    def location(self, folder: Path) -> dict[str, Any] | None:
-        return {"node": None}
 
     def close(self) -> None:
         self._closing.set()

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from elmo_tasks.experiments.tables import run_dir
 
@@ -79,17 +79,10 @@ class Workers(Protocol):
         GPUs, if one program runs in each slot. `slot` is its number, counted from 0.
         """
 
-    def start(self, run: RunCommand, *, name: str, memory: int) -> Future[int]:
+    def start(self, run: RunCommand) -> Future[int]:
         """
-        Execute a run. The future has the exit code, or the error `WorkerLost`. A
-        cluster shows the `name`, and chooses a node with `memory` bytes.
-        """
-
-    def location(self, folder: Path) -> dict[str, Any] | None:
-        """
-        Where the run in a folder is executed, the `node` of a cluster or `None` for
-        this machine, with what differs if it starts again; `None` if it has not
-        started.
+        Execute a run. The future has the exit code, or the error of a worker that was
+        lost.
         """
 
     def close(self) -> None:

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.experiments.tables.process import RunCommand, Workers
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.system.files import is_held
+from elmo_tasks.system.ray_cluster import first_line
 
 POLL_SECONDS = 0.5
 
@@ -25,7 +24,6 @@ class State(Enum):
 
     WAITING = "waits for runs that it needs, or for a free worker"
     HELD = "another process executes it"
-    SUBMITTED = "a worker of this call is to execute it"
     RUNNING = "a worker of this call executes it"
     FINISHED = "has a result"
     FAILED = "has failed"
@@ -38,22 +36,19 @@ ENDED = (State.FINISHED, State.FAILED, State.SKIPPED)
 @dataclass(eq=False)
 class ScheduledRun:
     """
-    A run and its `state`. `failure` says why it has failed or was skipped, `node` where
-    in a cluster it runs. `failed_before` is when an earlier attempt failed, see
-    `run_dir.failed_at`.
+    A run and its `state`. `failure` says why it has failed or was skipped.
+    `failed_before` is when an earlier attempt failed, see `run_dir.failed_at`.
 
-    While a worker has it, `call` is the future of its exit code, `slot` the number of
-    the worker's share of the machine, and `location` where it has started.
+    While a worker has it, `call` is the future of its exit code, and `slot` the number
+    of the worker's share of the machine.
     """
 
     run: Run
     failed_before: int | None
     state: State = State.WAITING
     failure: str | None = None
-    node: str | None = None
     call: Future[int] | None = None
     slot: int | None = None
-    location: dict[str, Any] | None = None
 
 
 class Scheduler:
@@ -98,8 +93,6 @@ class Scheduler:
                 if self._join and self._others_execute_all():
                     return
                 ended = self._wait()
-                # After the wait: what has ended has told of its start before.
-                yield from self._see_starts()
                 yield from self._see_ends(ended)
                 yield from self._skip()
         finally:
@@ -112,7 +105,7 @@ class Scheduler:
         return [one for one in self.runs if one.state not in ENDED]
 
     def _executed(self) -> list[ScheduledRun]:
-        return self._in(State.SUBMITTED, State.RUNNING)
+        return self._in(State.RUNNING)
 
     def _ready(self) -> list[ScheduledRun]:
         """Those that need no run that has not ended."""
@@ -128,22 +121,20 @@ class Scheduler:
                 _end(one, code=1)
                 yield one
             elif not is_held(one.run.folder):
-                self._submit(one)
+                self._start(one)
+                yield one
             elif one.state is not State.HELD:
                 one.state = State.HELD
                 yield one
 
-    def _submit(self, one: ScheduledRun) -> None:
+    def _start(self, one: ScheduledRun) -> None:
         one.run.prepare()
         taken = {other.slot for other in self._executed()}
         one.slot = min(set(range(self._workers.slots)) - taken)
-        one.location = None
         variables = _own_variables() | self._workers.share(one.slot)
         command = RunCommand(self._command, one.run.folder, os.getcwd(), variables)
-        one.call = self._workers.start(
-            command, name=one.run.label, memory=peak_memory(one.run)
-        )
-        one.state = State.SUBMITTED
+        one.call = self._workers.start(command)
+        one.state = State.RUNNING
 
     def _others_execute_all(self) -> bool:
         """Whether this call executes nothing, and other processes all that is left."""
@@ -154,8 +145,8 @@ class Scheduler:
 
     def _wait(self) -> list[tuple[ScheduledRun, Future[int]]]:
         """
-        Wait until a worker has ended a run, but not for long: starts, and what other
-        processes do, are in files. Returns the runs that have ended, with their calls.
+        Wait until a worker has ended a run, but not for long: what other processes do
+        is in files. Returns the runs that have ended, with their calls.
         """
         calls = {}
         for one in self._executed():
@@ -166,16 +157,6 @@ class Scheduler:
             return []
         done, _ = wait(calls, timeout=self._poll_seconds, return_when=FIRST_COMPLETED)
         return [(one, call) for call, one in calls.items() if call in done]
-
-    def _see_starts(self) -> Iterator[ScheduledRun]:
-        """A run starts again, on another node, if it has lost its own."""
-        for one in self._executed():
-            location = self._workers.location(one.run.folder)
-            if location is not None and location != one.location:
-                one.location = location
-                one.node = location["node"]
-                one.state = State.RUNNING
-                yield one
 
     def _see_ends(
         self, ended: list[tuple[ScheduledRun, Future[int]]]
@@ -227,9 +208,9 @@ def _exit_code(run: Run, call: Future[int]) -> int:
     """
     try:
         return call.result()
-    except InputError as error:
+    except Exception as error:  # Ray has many
         if run_dir.read_result(run.folder) is None:
-            run_dir.write_failure(run.folder, str(error))
+            run_dir.write_failure(run.folder, first_line(error))
         return 1
 
 
@@ -243,15 +224,3 @@ def _own_variables() -> dict[str, str]:
         if name.startswith(("ELMO_TASKS_", "PYTHONPATH")):
             found[name] = value
     return found
-
-
-def peak_memory(run: Run) -> int:
-    """
-    The largest memory in bytes of a finished run of the same row; 0 if there is none.
-    """
-    peak = 0
-    for file in run.home.glob(f"*/{run_dir.RESULT}"):
-        result = run_dir.read_result(file.parent)
-        if result is not None and result["row"] == run.row.name:
-            peak = max(peak, result["peak_memory"])
-    return peak

@@ -92,9 +92,7 @@ class Session:
         )
         self._scheduled = scheduler.runs
         for one in scheduler.changes():
-            if one.state is State.RUNNING and one.node is not None:
-                yield f"started on {one.node}: {one.run.label}"
-            elif one.state is State.RUNNING:
+            if one.state is State.RUNNING:
                 yield f"started: {one.run.label}"
             elif one.state is State.HELD:
                 yield f"executed by another process: {one.run.label}"

@@ -8,9 +8,13 @@ paragraphs and their sentences (`paragraphs.py`), and the files of both splits
 """
 
 import logging
+import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -34,7 +38,7 @@ from elmo_tasks.pretraining.text.raw_files import input_files, read_lines
 from elmo_tasks.pretraining.text.splits import BLOCK, write_splits
 from elmo_tasks.pretraining.text.text_folder import Prepared, TextFolder, sha256_of
 from elmo_tasks.settings import PathLike, Size, checked
-from elmo_tasks.system.workers import processes
+from elmo_tasks.system.processes import exit_with_starter
 
 logger = logging.getLogger(__name__)
 
@@ -188,20 +192,47 @@ def _prepare_files(
     """In this process, or by several; results and errors come in the order of files."""
     prepare_one = partial(_prepare_file, job)
     workers = min(workers, len(files))
-    indices = range(len(files))
     done: list[Prepared] = []
     with ExitStack() as stack:
         if workers > 1:
             stack.callback(job.folder.remove_leftovers)
-            pool = stack.enter_context(processes(workers))
-            prepared = pool.map(prepare_one, files, indices)
+            pool = stack.enter_context(_processes(workers))
+            # Not `map`, which cancels calls: Python 3.11 fails for those of killed
+            # processes.
+            calls = []
+            for index, file in enumerate(files):
+                calls.append(pool.submit(prepare_one, file, index))
+            prepared: Iterable[Prepared] = (call.result() for call in calls)
         else:
-            prepared = map(prepare_one, files, indices)
+            prepared = map(prepare_one, files, range(len(files)))
         for one in prepared:
             done.append(one)
             if progress is not None:
                 progress(len(done), len(files))
     return done
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[Executor]:
+    """Processes that end with this one, and at an error, such as that of Ctrl-C."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, context, initializer=_begin_process) as pool:
+        try:
+            yield pool
+        except BaseException as error:
+            for process in multiprocessing.active_children():
+                process.kill()
+            if not isinstance(error, BrokenProcessPool):
+                raise
+            problem = "a worker process was killed (out of memory?)"
+            hint = "repeat the command with fewer --workers; finished files are kept"
+            raise InputError(problem, hint=hint) from None
+
+
+def _begin_process() -> None:
+    # Ctrl-C reaches all processes of a terminal. The first of them ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    exit_with_starter()
 
 
 def _prepare_file(job: _Job, file: Path, index: int) -> Prepared:

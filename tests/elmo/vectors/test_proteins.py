@@ -93,7 +93,6 @@ def test_the_recipe_of_a_file(recipes: list[Path]) -> None:
     "command",
     [
         ("elmo", "{file}", "{out}"),
-        ("elmo", "{file}", "{out}", "--shards", "2"),
         ("static", "{file}", "--output", "{out}"),
     ],
 )

@@ -4,21 +4,17 @@ them.
 """
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.vectors.static import (
-    check_components,
     frequent_words,
     mean_vectors,
-    reduce_dimensions,
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import read_vectors
@@ -51,31 +47,9 @@ def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
     return dict(read_vectors(file, width=width))
 
 
-@pytest.fixture
-def three_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.mark.usefixtures("three_threads")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_vectors_are_means_over_the_text(text: Path, workers: int) -> None:
-    static(
-        text,
-        "v.txt.gz",
-        "--layers",
-        "top",
-        "--min-count",
-        2,
-        "--workers",
-        workers,
-        "--max-length",
-        6,
-        "--overlap",
-        2,
-    )
+def test_vectors_are_means_over_the_text(text: Path) -> None:
+    sizes = ("--max-length", 6, "--overlap", 2)
+    static(text, "v.txt.gz", "--layers", "top", "--min-count", 2, *sizes)
     elmo = Elmo.from_files(*write_bilm(text.parent), max_length=6, overlap=2)
     pairs = list(
         zip(
@@ -107,46 +81,6 @@ def test_binary_files_and_layers(text: Path) -> None:
         assert np.allclose(
             np.frombuffer(body[start : start + 48], "<f4"), vector, atol=1e-4
         )
-
-
-def test_principal_components() -> None:
-    rng = np.random.default_rng(1)
-    common = rng.normal(size=(1, 6))
-    vectors = (
-        rng.normal(size=(200, 1)) * 50 * common + rng.normal(size=(200, 6)) + 9
-    ).astype(np.float32)
-    removed = reduce_dimensions(vectors, remove=1)
-    assert (
-        np.abs(removed.mean(0)).max() < 1e-3 and np.abs(removed @ common.T).max() < 0.5
-    )
-    assert np.linalg.matrix_rank(removed, tol=1e-2) == 5
-    three = reduce_dimensions(vectors, remove=1, dimensions=3)
-    all_of_them = reduce_dimensions(vectors, remove=1, dimensions=5)
-    assert np.allclose(all_of_them @ all_of_them.T, removed @ removed.T, atol=1e-2)
-    assert np.allclose(three, all_of_them[:, :3]) and np.all(
-        np.diff(all_of_them.var(0)) < 0
-    )
-    assert reduce_dimensions(vectors) is vectors
-
-
-def test_there_are_not_as_many_components() -> None:
-    check_components(5, remove=2, dimensions=3)
-    check_components(5, remove=4, dimensions=None)
-    with pytest.raises(
-        InputError,
-        match="expected at most 5 components together, got 3 to remove and 3 to keep",
-    ):
-        check_components(5, remove=3, dimensions=3)
-    with pytest.raises(InputError, match="got 5 to remove and 1 to keep"):
-        check_components(5, remove=5, dimensions=None)
-    check_components(5, remove=1, dimensions=1, count=3)
-    check_components(5, remove=0, dimensions=None, count=1)
-    for remove, dimensions in ((0, 3), (2, None)):
-        with pytest.raises(InputError, match="at most 2 components together, of 3 wor"):
-            check_components(5, remove=remove, dimensions=dimensions, count=3)
-        with pytest.raises(InputError, match="at most 2 components together, of 3 wor"):
-            vectors = np.ones((3, 5), np.float32)
-            reduce_dimensions(vectors, remove=remove, dimensions=dimensions)
 
 
 @settings(max_examples=50)
@@ -201,18 +135,6 @@ def test_sums_lose_no_digits() -> None:
             values = [float(one[axis]) for one in model.seen[word]]
             exact = math.fsum(values) / len(values)
             assert vector[axis] == pytest.approx(exact, rel=1e-7)
-
-
-def test_components_lose_no_digits() -> None:
-    random = np.random.default_rng(3)
-    spread = np.array([1.0, 3.0, 9.0])
-    vectors = (1000 + random.normal(size=(300_000, 3)) * spread).astype(np.float32)
-    exact = vectors.astype(np.float64)
-    exact -= exact.mean(0)
-    _, axes = np.linalg.eigh(exact.T @ exact)
-    found = reduce_dimensions(vectors, dimensions=3)
-    assert np.abs(found.mean(0, dtype=np.float64)).max() < 1e-4
-    assert np.allclose(np.abs(found), np.abs(exact @ axes[:, ::-1]), atol=2e-3)
 
 
 def test_errors(text: Path) -> None:
