@@ -1,6 +1,7 @@
 """The classes of docs/ADAPTERS.md for flair and Keras, in separate environments."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ WORDS = [["Mira", "saw", "the", "ferry"], ["Oakes", "left"]]
 
 def names_of(library: str) -> dict[str, Any]:
     """What the page's block for a library defines."""
-    pytest.importorskip(library, reason="tested by make test-adapters")
+    if find_spec(library) is None:
+        pytest.skip("tested by make test-adapters")
     pattern = rf"^```python no-run: needs {library}\n(.*?)^```$"
     (block,) = re.findall(pattern, PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     names: dict[str, Any] = {"__name__": "recipe"}
