@@ -13,7 +13,6 @@ from elmo_tasks.formats.text.raw_text import (
     SplitAtBlanks,
     blank_pipeline,
     end_of_text,
-    expected_input_format,
     expected_language,
     is_list_of_words,
     is_without_blanks,
@@ -268,17 +267,6 @@ def test_functions_that_return_no_words(result: Any) -> None:
 def test_what_is_no_tokenizer(chosen: Any) -> None:
     with pytest.raises(InputError, match="expected whitespace, basic, spacy:LANGUAGE"):
         open_tokenizer(chosen, advice="")
-
-
-@pytest.mark.parametrize("value", ["tokens", "text", "json", "text:basic", "json:x"])
-def test_input_formats(value: str) -> None:
-    assert expected_input_format(value) is None
-
-
-@pytest.mark.parametrize("value", ["tokens:basic", "fasta", "lines", "", "basic"])
-def test_other_input_formats(value: str) -> None:
-    expected = "one of tokens, text, json, text:TOKENIZER, json:TOKENIZER"
-    assert expected_input_format(value) == expected
 
 
 SPACY_EN = f"spaCy {spacy.__version__}, blank en"

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text.tables import read_rows
 from elmo_tasks.formats.text.text_files import (
     decode_line,
     lines_of,
@@ -59,7 +58,6 @@ def test_lines_of_one_kind_of_end(
 def test_the_first_line(file: Path, first: int) -> None:
     file.write_text("a\nb\nc\n")
     assert lines(file, first=first) == [(1, "a"), (2, "b"), (3, "c")][first - 1 :]
-    assert list(read_rows(str(file), "x", first=first)) == lines(file, first=first)
 
 
 @pytest.mark.parametrize("longest", [3, 2**20])

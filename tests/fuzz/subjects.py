@@ -26,7 +26,7 @@ from elmo_tasks.experiments.probes.senses import (
     read_senses,
 )
 from elmo_tasks.formats.annotation.tagged import read_tagged
-from elmo_tasks.formats.text.tables import read_rows
+from elmo_tasks.formats.text.parquet import read_values
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.scores.perplexity import first_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
@@ -169,7 +169,8 @@ def _sentences(file: Path) -> None:
 
 
 def _rows(file: Path) -> None:
-    _all_of(read_rows(str(file), "tokens"))
+    with file.open("rb") as opened:
+        _all_of(read_values(opened, file, ["tokens"]))
 
 
 def _by_place(file: Path) -> list[Any]:

@@ -7,7 +7,6 @@ biLMs: `do n't`, `she 's`.
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 from unicodedata import category, name
 
@@ -155,15 +154,6 @@ def basic_tokens(text: str) -> list[str]:
             break
         tokens = again
     return tokens
-
-
-def basic_spans(text: str) -> Iterator[Span]:
-    """The tokens of a text with their offsets."""
-    end = 0
-    for token in basic_tokens(text):
-        start = text.index(token, end)
-        end = start + len(token)
-        yield Span(token, start, end)
 
 
 def _split(text: str) -> list[str]:

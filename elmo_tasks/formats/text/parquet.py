@@ -7,13 +7,7 @@ from typing import Any
 
 from elmo_tasks.errors import InputError, needs
 
-_MAGIC = b"PAR1"
 _ROWS = 1024  # read at a time
-
-
-def is_parquet(opened: BufferedReader) -> bool:
-    """Whether a file begins as Parquet does."""
-    return opened.peek(len(_MAGIC)).startswith(_MAGIC)
 
 
 def read_values(

@@ -312,14 +312,6 @@ def _is_punctuation(text: str) -> bool:
     return True
 
 
-def expected_input_format(value: str) -> str | None:
-    """What is expected in place of a format that `line_parser` does not know."""
-    kind, _, tokenizer = value.partition(":")
-    if kind in ("text", "json") or value == "tokens":
-        return None
-    return "one of tokens, text, json, text:TOKENIZER, json:TOKENIZER"
-
-
 def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
     """
     The function that splits a line into tokens, which raises `InputError` for an

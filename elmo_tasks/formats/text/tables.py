@@ -5,15 +5,13 @@ lines and Parquet. Errors name the file and the line, or the row of a Parquet fi
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from io import BufferedReader
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.text.parquet import is_parquet, read_values, require_column
+from elmo_tasks.formats.text.parquet import read_values, require_column
 from elmo_tasks.formats.text.text_files import open_binary, open_text
 
 CSV, TSV, JSON_LINES, PARQUET = ".csv", ".tsv", ".jsonl", ".parquet"
@@ -91,27 +89,6 @@ def read_texts(
             yield Row(line, _text(text, column), tuple(cells), number)
         except InputError as error:
             raise InputError(str(error), file=file, line=line) from None
-
-
-def read_rows(
-    file: str, column: str, *, first: int = 1
-) -> Iterator[tuple[int, str | list[str]]]:
-    """
-    The lines of a text, as of `open_text`, or the texts in a column of a table, as of
-    `read_texts`, from row `first` on, with their lines. Parquet is also detected by its
-    first bytes.
-    """
-    kind = table_kind(file)
-    if kind in (None, PARQUET):
-        with open_binary(file) as opened, suppress(OSError):  # `open_text` reports it
-            if kind == PARQUET or is_parquet(opened):
-                yield from islice(read_column(opened, file, column), first - 1, None)
-                return
-        _require_no_proteins(file)
-        yield from open_text(file, first=first)
-        return
-    for row in islice(read_texts(file, column), first - 1, None):
-        yield row.line, row.text
 
 
 def read_column(
