@@ -426,7 +426,7 @@ def test_a_killed_worker_ends_the_command(tmp_path: Path) -> None:
     command += ["--workers", "2"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        while not temporary(out):
+        while not list(out.glob(".train.*.tmp")):
             assert process.poll() is None
             time.sleep(0.01)
         os.kill(int(children.read_text().split()[-1]), signal.SIGKILL)
