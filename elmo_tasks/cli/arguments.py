@@ -131,7 +131,7 @@ def add_ray(parser: argparse._ActionsContainer, text: str) -> None:
         nargs="?",
         const="",
         metavar="ADDRESS",
-        help=f"{text}, on the cluster at HOST:PORT, or auto: that of this machine (default: RAY_ADDRESS, else Ray here)",
+        help=f"{text}, on the cluster at HOST:PORT, or auto, a running one (default: RAY_ADDRESS, else Ray here)",
     )
 
 
