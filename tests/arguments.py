@@ -65,9 +65,7 @@ TYPES = {
     "depth": integers(1, 100, "n_layers num_layers pool_size"),
     "padding": integers(0, 1_000_000, "token_min_padding_length"),
     "device number": integers(-1, LARGEST, "ColumnReader.word cuda_device"),
-    "seed": integers(
-        0, 2**32 - 1, "numpy_seed pytorch_seed random_seed seed share_seed"
-    ),
+    "seed": integers(0, 2**32 - 1, "seed share_seed"),
     "highway layers": integers(0, 100, "n_highway"),
     "negatives": integers(2, LARGEST, "negatives"),
     "characters": integers(10, 256, "max_characters_per_token"),
@@ -95,6 +93,9 @@ TYPES = {
         "a number above 0",
         [*NO_NUMBERS, 0, -1, 10**400],
         [1e-9, 1, 3e38],
+    ),
+    "share of words": Type(
+        "unknown_share", "a number from 0 to 1", [*NO_NUMBERS, -0.1, 1.1], [0, 0.5, 1]
     ),
     "timeout": Type(
         "timeout", "a number above 0", [*NO_NUMBERS, 0, 86_401], [0.1, 86_400]
@@ -160,9 +161,6 @@ TYPES = {
         ["", "nope", 1.5, True, [], ["nope"], b"all", np.array([1, 2])],
         [],
     ),
-    "splits": Type(
-        "datasets_for_vocab_creation", "", ["train", 5, ["dev"], [5]], [[], ["test"]]
-    ),
     "metric": Type("validation_metric", "", ["", "f1", 5, [], ["f1"]], ["+f1", ["-x"]]),
     "filters": Type(
         "filters", "", [[], [[1]], [[0, 1]], [[1, 1.5]], 5, "ab"], [((1, 32),)]
@@ -213,7 +211,8 @@ TYPES = {
     ),
     "token": Type("token", "", [5, [], b"x"], ["x", True]),
     "text": Type(
-        "BiLM.from_files.precision column commit_message language license"
+        "Ancestor.licence Ancestor.name Ancestor.sha256 Ancestor.text"
+        " BiLM.from_files.precision column commit_message language license"
         " namespace repo_id revision sorting_key table"
         " Session.scale text text_field"
         " vocab_namespace",
@@ -221,16 +220,14 @@ TYPES = {
         [1.5, True, b"x", [], {}],
         [],
     ),
-    "texts": Type(
-        "command fields include_in_archive Session.rows", "", [5, [5], [None], {}], []
-    ),
+    "texts": Type("command fields Session.rows", "", [5, [5], [None], {}], []),
     "any": Type(
         "ablate.rows BiLanguageModel.bilm"
         " ConcatenatedVectors.parts CorefPredictor.frozen CorefPredictor.model"
         " bilm-perplexity.device bilm-score.device bilm-surprisal.device elmo.device"
         " evaluate.device predict.device probe-neighbors.device probe-pos.device"
         " probe-wsd.device static.device"
-        " download Elmo.layers ElmoTokenEmbedder.mix Encoder.input_dim"
+        " allow_host download Elmo.layers ElmoTokenEmbedder.mix Encoder.input_dim"
         " Encoder.output_dim group host include_package keep models.remove models.text overrides"
         " PairPredictor.frozen PairPredictor.model perplexity.files"
         " perplexity.model predictor prepare.inputs ray regions"
