@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-LEFT_OUT = ("config", "confusion", "inputs", "packages", "peak_gpu_memory")
+LEFT_OUT = ("config", "confusion", "file", "inputs", "packages", "peak_gpu_memory")
 
 
 def processor() -> str:

@@ -71,7 +71,7 @@ def vectors(model: Model) -> Tensor:
 
 def found_of(archive: Path) -> list[bool]:
     """Whether each file that an archive needs is there, as `info` says."""
-    return [need["found"] is not None for need in describe(archive, {})["needs"]]
+    return [need["found"] is not None for need in describe(archive)["needs"]]
 
 
 @pytest.mark.parametrize("trainer", ["elmo_tasks", "gradient_descent"])

@@ -195,7 +195,7 @@ class TaggerOfLabels(SimpleTagger):
 
 def column(path: Path, tags: list[str]) -> str:
     """A file of CoNLL-2003 with sentences of one word and these tags."""
-    lines = [f"word NN O {tag}\n\n" for tag in tags]
+    lines = [f"word{chr(97 + n % 26)} NN O {tag}\n\n" for n, tag in enumerate(tags)]
     path.write_text("".join(lines))
     return str(path)
 

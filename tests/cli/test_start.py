@@ -71,7 +71,7 @@ def test_help_and_wrong_options_import_no_library() -> None:
 
 FETCHING = [
     *("train", "evaluate", "predict", "check", "ablate", "serve", "info", "models"),
-    *("elmo", "static", "probe wsd", "probe pos", "probe neighbors"),
+    *("elmo", "static", "bilm prepare", "probe wsd", "probe pos", "probe neighbors"),
     *("bilm perplexity", "bilm surprisal", "bilm score"),
 ]
 """Commands that may download a model or an archive."""

@@ -1,5 +1,6 @@
 """Columns of Parquet files, read in place of lines of text."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text.tables import read_column, read_rows
+from elmo_tasks.formats.text.tables import read_column, read_texts
 from elmo_tasks.formats.text.text_files import open_binary
 
 
@@ -20,21 +21,24 @@ def write(file: Path, **columns: list[Any]) -> str:
 ROWS = [["a", "b"], [], ["c"]]
 
 
-@pytest.mark.parametrize("first", [1, 2, 3, 4])
-def test_rows(first: int, tmp_path: Path) -> None:
+def rows(file: str, column: str) -> Iterator[tuple[int, str | list[str]]]:
+    """The lines and the texts of a column."""
+    for row in read_texts(file, column):
+        yield row.line, row.text
+
+
+def test_rows(tmp_path: Path) -> None:
     file = write(
-        tmp_path / "x.txt", words=ROWS, text=["a b", "", "c"], number=[1, 2, 3]
+        tmp_path / "x.parquet", words=ROWS, text=["a b", "", "c"], number=[1, 2, 3]
     )
     expected = [(1, ["a", "b"]), (2, []), (3, ["c"])]
-    assert list(read_rows(file, "words", first=first)) == expected[first - 1 :]
-    texts = [(1, "a b"), (2, ""), (3, "c")]
-    assert list(read_rows(file, "text", first=first)) == texts[first - 1 :]
-    assert list(read_rows(file, "text")) == texts
+    assert list(rows(file, "words")) == expected
+    assert list(rows(file, "text")) == [(1, "a b"), (2, ""), (3, "c")]
 
 
 def test_rows_of_several_batches(tmp_path: Path) -> None:
     values = [str(number) for number in range(2100)]
-    found = list(read_rows(write(tmp_path / "x", text=values), "text"))
+    found = list(rows(write(tmp_path / "x.parquet", text=values), "text"))
     assert [number for number, _ in found] == list(range(1, 2101))
     assert [text for _, text in found] == values
 
@@ -52,37 +56,40 @@ def test_rows_of_several_batches(tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_are_no_text(values: list[Any], line: int, tmp_path: Path) -> None:
-    file = write(tmp_path / "x", text=values)
-    problem = rf"x:{line}: expected a string or a list of strings in 'text', got"
+    file = write(tmp_path / "x.parquet", text=values)
+    problem = (
+        rf"x.parquet:{line}: expected a string or a list of strings in 'text', got"
+    )
     found = []
     with pytest.raises(InputError, match=problem):
-        for row in read_rows(file, "text"):
+        for row in rows(file, "text"):
             found.append(row)
     assert len(found) == line - 1
 
 
 def test_other_columns(tmp_path: Path) -> None:
-    file = write(tmp_path / "x", a=["b"], c=["d"])
-    with pytest.raises(InputError, match=r"x: expected a column 'text', got 'a', 'c'$"):
-        list(read_rows(file, "text"))
+    file = write(tmp_path / "x.parquet", a=["b"], c=["d"])
+    with pytest.raises(
+        InputError, match=r"x.parquet: expected a column 'text', got 'a', 'c'$"
+    ):
+        list(rows(file, "text"))
 
 
 def test_damaged_tables(tmp_path: Path) -> None:
-    file = Path(write(tmp_path / "x", text=["a" * 100] * 50))
+    file = Path(write(tmp_path / "x.parquet", text=["a" * 100] * 50))
     content = file.read_bytes()
     for damaged in (content[:-9], content[:4], b"PAR1" + bytes(len(content))):
         file.write_bytes(damaged)
-        with pytest.raises(InputError, match="x:1: cannot read the table: "):
-            list(read_rows(str(file), "text"))
-    file.write_bytes(b"PAR")
-    assert list(read_rows(str(file), "text")) == [(1, "PAR")]
+        with pytest.raises(InputError, match="x.parquet:1: cannot read the table: "):
+            list(rows(str(file), "text"))
     file.write_bytes(content)
     with open_binary(file) as opened:
         assert len(list(read_column(opened, file, "text"))) == 50
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none: no such file"):
-        list(read_rows(str(tmp_path / "none"), "text"))
+    with pytest.raises(InputError, match="none.parquet: no such file"):
+        list(rows(str(tmp_path / "none.parquet"), "text"))
+    (tmp_path / "folder.parquet").mkdir()
     with pytest.raises(InputError, match="cannot open the file: Is a directory"):
-        list(read_rows(str(tmp_path), "text"))
+        list(rows(str(tmp_path / "folder.parquet"), "text"))

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas
-import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.tables import (
     TABLES,
-    read_rows,
     read_texts,
     require_text,
     table_kind,
@@ -206,23 +203,6 @@ def test_lists_of_words(write: Write, tmp_path: Path) -> None:
         (1, ["a b", "c"]),
         (3, []),
     ]
-
-
-@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.txt"])
-@pytest.mark.parametrize("first", [1, 2, 3])
-def test_rows_from_one_on(tmp_path: Path, name: str, first: int) -> None:
-    file = tmp_path / name
-    texts = ["a b", "c", "d"]
-    if name == "x.csv":
-        file.write_text("t\n" + "\n".join(texts))
-    elif name == "x.jsonl":
-        file.write_text("\n".join([json.dumps({"t": text}) for text in texts]))
-    elif name == "x.parquet":
-        parquet.write_table(pyarrow.table({"t": texts}), file)
-    else:
-        file.write_text("\n".join(texts))
-    rows = list(read_rows(str(file), "t", first=first))
-    assert [text for _, text in rows] == texts[first - 1 :]
 
 
 def test_a_long_cell_of_csv(tmp_path: Path) -> None:

@@ -123,7 +123,8 @@ def test_the_lemma_of_an_underscore(tmp_path: Path) -> None:
     row = "{}\t{}\t{}\tSYM\tSYM\t_\t_\tdep\t_\t_\n"
     file = tmp_path / "x"
     file.write_text(row.format(1, "_", "_") + row.format(2, "a", "a"))
-    assert list(read_tagged(file, tag="lemma")) == [(["_", "a"], ["_", "a"])]
+    (sentence,) = read_tagged(file, tag="lemma")
+    assert (sentence.words, sentence.tags) == (["_", "a"], ["_", "a"])
     file.write_text(row.format(1, "_", "_") + row.format(2, "a", "_"))
     with pytest.raises(InputError, match=":2: .*its lemma, got 'a' and '_'"):
         list(read_tagged(file, tag="lemma"))

@@ -40,9 +40,9 @@ class Untrained(LocalWorkers):
     interrupting: set[str] = set()
     wait: Callable[[Path], None] = staticmethod(lambda folder: None)
 
-    def start(self, run: RunCommand, *, name: str, memory: int) -> Future[int]:
+    def start(self, run: RunCommand) -> Future[int]:
         plan = run_dir.read_json(run.folder / run_dir.PLAN) or {}
-        Untrained.started.append(name)
+        Untrained.started.append(f"{plan['row']}, seed {plan['seed']}")
         if plan["row"] in self.interrupting:
             raise KeyboardInterrupt
         return self._threads.submit(self._write, run.folder, plan)

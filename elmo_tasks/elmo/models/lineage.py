@@ -48,7 +48,9 @@ def said_of(files: ModelFiles) -> dict[str, str]:
     if model is not None:
         said = {"language": model.language, "text": model.text}
         if model.licence != NOT_STATED:
-            said["licence"] = f"{model.licence.name} ({model.licence.said_at})"
+            said["licence"] = model.licence.name
+            if model.licence.said_at:
+                said["licence"] += f" ({model.licence.said_at})"
         return said
     folder = weights.path if weights.path.is_dir() else weights.path.parent
     if _is_bundled(weights):

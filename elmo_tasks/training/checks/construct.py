@@ -28,6 +28,7 @@ from torch.optim import Optimizer
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.settings import Limits, expected
+from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.fetched import left_out, without
 from elmo_tasks.training.checks.files import file_problems
@@ -97,6 +98,7 @@ def _construct(
     for size in SIZES:
         folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_check_")
         with _quiet(), _light_optimizers(), folder as name:
+            Params(config).to_file(f"{name}/{CONFIG}")  # which some callbacks read
             trial = _Trial(config, incomplete, name, size, elsewhere=elsewhere)
             try:
                 trial.construct()
