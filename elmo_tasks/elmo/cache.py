@@ -21,7 +21,7 @@ from torch import Tensor
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.elmo.models.files import ModelFiles
-from elmo_tasks.elmo.sources.types import LayerSource, PieceSource
+from elmo_tasks.elmo.sources.types import SOURCES, LayerSource, PieceSource
 from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import PathLike, Range, Settings
@@ -47,6 +47,7 @@ _HASHED = (
     "precision",
     "dtype",
     "pieces",
+    "code_sha256",
 )
 """
 The keys of a description that tell caches apart: the name of a folder is their digest.
@@ -177,6 +178,9 @@ class LayerCache:
         }
         if isinstance(source, PieceSource):
             description["pieces"] = source.pieces
+        code = SOURCES[self._files.kind].code_sha256
+        if code is not None:
+            description["code_sha256"] = code
         return description
 
     def _read(

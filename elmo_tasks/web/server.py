@@ -122,12 +122,12 @@ def serve(
         limit_concurrency=1000,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
-    ready(_url(listening))
+    run: Callable[[], Any] = partial(uvicorn.Server(config).run, [listening])
+    if workers > 1:
+        run = Multiprocess(config, [listening]).run  # which now takes signals
     with suppress(KeyboardInterrupt):
-        if workers > 1:
-            Multiprocess(config, [listening]).run()
-        else:
-            uvicorn.Server(config).run([listening])
+        ready(_url(listening))
+        run()
 
 
 def _url(listening: socket.socket) -> str:

@@ -39,6 +39,7 @@ TINY = SMALLER | {"trainer.num_epochs": 1}
 
 SERVE = (
     "serve {archive} again={run} --host 127.0.0.1 --port 0 --timeout 20 --workers 2"
+    " --allow-host elmo"
     " --examples {inputs}"
     " --allow-downloads --download-limit 1 --include-package collections"
 )
@@ -189,7 +190,8 @@ CALLS = [
         prints="ferry",
     ),
     Call(
-        "bilm prepare {text} --output {out}/lm --heldout 3 --workers 2",
+        "bilm prepare {text} --output {out}/lm --heldout 3 --workers 2"
+        " --model {bilm_run} --download-limit 1",
         ("lm/train.0000.text.txt.gz",),
     ),
     Call(

@@ -70,7 +70,15 @@ def path_of(page: Path) -> str:
 )
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
     for block in blocks_of(page):
-        is_known = block.info in ("", "bash", "python", "jsonnet", "json", "bibtex")
+        is_known = block.info in (
+            "",
+            "bash",
+            "python",
+            "jsonnet",
+            "json",
+            "bibtex",
+            "yaml",
+        )
         is_known = is_known or DIRECTIVE.fullmatch(block.info) is not None
         assert is_known or NO_RUN.fullmatch(block.info), f"{page}:{block.line}"
 

@@ -91,6 +91,16 @@ def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
         list(read_documents(write(lines[0], lines[0])))
 
 
+def test_sentences_without_an_empty_line_between(write: Write) -> None:
+    """Their words would be one sentence."""
+    lines = []
+    for number in (0, 1, 0, 1):
+        first, part, _, *rest = row("word").split()
+        lines.append(" ".join([first, part, str(number), *rest]))
+    with pytest.raises(InputError, match=":3: expected an empty line before word 0"):
+        list(read_documents(write(*lines)))
+
+
 def contents(path: Path) -> list[tuple[str, int, list[tuple[str, ...]], int]]:
     """Key, part and words of each document, and the number of its mentions."""
     found = []

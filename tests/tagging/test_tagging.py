@@ -58,6 +58,16 @@ def test_columns(tmp_path: Path, keys: dict[str, Any], tags: list[list[str]]) ->
     assert [one["tags"].labels for one in instances(tmp_path / "x", **keys)] == tags  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(("word", "tag"), [(1, 1), (2, -1), (-1, 2)])
+def test_one_column_for_words_and_tags(word: int, tag: int, tmp_path: Path) -> None:
+    """A tagger would read the tags that it has to predict."""
+    file = tmp_path / "x"
+    file.write_text("Mira NNP B-PER\nleft VBD O\n")
+    problem = f"x:1: expected two columns, got {word} for words and tags"
+    with pytest.raises(InputError, match=problem):
+        list(ColumnReader(word=word, tag=tag).read(str(file)))
+
+
 def test_a_missing_column(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r":1: expected columns 0 and 3 \(tag\), counted from 0, got 3"

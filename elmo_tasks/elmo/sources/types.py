@@ -3,6 +3,7 @@ The sources of layers: the biLM, transformers, ELMoForManyLangs, CoVe, and those
 other packages register.
 """
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import is_whole_model
 from elmo_tasks.option_values import InferencePrecision, Pieces
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
+from elmo_tasks.system.files import file_sha256
 
 BILM = "bilm"
 TRANSFORMER = "transformer"
@@ -123,6 +125,13 @@ class SourceType:
     options: tuple[str, ...] = ()
     read: Callable[[Path], list[Path]] = all_files
     patterns: tuple[str, ...] = ("*",)
+
+    @property
+    def code_sha256(self) -> str | None:
+        """Of the module of a source of one's own; `None` for those of this package."""
+        if self.load.__module__.startswith("elmo_tasks."):
+            return None
+        return file_sha256(inspect.getfile(inspect.unwrap(self.load)))
 
 
 def _open_bilm(

@@ -272,6 +272,9 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
                 file=path,
                 line=number,
             )
+            if len(rows) > 1 and fields[2] == "0" and rows[-2][2] != "0":
+                problem = "expected an empty line before word 0 of a sentence, got none"
+                raise InputError(problem, file=path, line=number)
             continue
         is_end = mark and line.rstrip(" \t") == _END
         if header and header.line and not is_end and (mark or not number):

@@ -167,6 +167,10 @@ class ColumnReader(TaskReader):
                 wanted = f"columns {self._word} and {self._tag} (tag), counted from 0"
                 problem = f"expected {wanted}, got {len(columns)}"
                 raise InputError(problem, file=file, line=sentence.line) from None
+            if words is tags:
+                problem = f"expected two columns, got {self._word} for words and tags"
+                hint = "set dataset_reader.word or dataset_reader.tag"
+                raise InputError(problem, file=file, line=sentence.line, hint=hint)
             yield words, tags, sentence.line
 
     @overrides(check_signature=False)

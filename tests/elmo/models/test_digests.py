@@ -180,6 +180,24 @@ def test_two_models_of_ones_own_share_no_cache(tmp_path: Path) -> None:
     assert not torch.allclose(*found, atol=0.1)
 
 
+def test_the_code_of_ones_own_source_is_part_of_the_cache(tmp_path: Path) -> None:
+    """Else a changed module would get the layers of the one before."""
+    cache = CacheSettings(cache_dir=str(tmp_path / "cache"))
+    module = tmp_path / "tests_changing.py"
+    (tmp_path / "model").write_text("")
+    found = []
+    for seed in (1, 2):
+        text = "from tests.elmo.samples import random_bilm\n"
+        module.write_text(f"{text}def load(model):\n    return random_bilm({seed})\n")
+        names: dict[str, Any] = {"__name__": "tests_changing"}
+        exec(compile(module.read_text(), module, "exec"), names)
+        register_source("tests_changing", files={"model": "any"})(names["load"])
+        settings = {"source": "tests_changing", "model": str(tmp_path / "model")}
+        found.append(layers_of(settings, cache=cache))
+        del SOURCES["tests_changing"]
+    assert not torch.allclose(*found, atol=0.1)
+
+
 def test_two_files_of_one_name(tmp_path: Path) -> None:
     """Both are stored with what is trained on them."""
     files = {"vectors_file": "one", "weight_file": "the other"}
