@@ -33,7 +33,6 @@ from elmo_tasks.training.archives.contents import archived_config
 from elmo_tasks.training.archives.tuned_model import write_own_config
 from elmo_tasks.training.checks.training import describe, require_sound
 from elmo_tasks.training.folder import (
-    has_checkpoint,
     make_vocabulary,
     prepare,
     require_plain_name,
@@ -93,12 +92,12 @@ def train(
     training = Training(_of_training(config), folder, packages)
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:
-        group.wait_for(folder)
+        store = group.follow(folder, config)  # which waits for the first process
         with logged(folder):
-            run(training, group.launch(config))  # which waits for the first process
+            run(training, group.launch(store, config))
         return
-    if group is not None and (group.restarts > 0 or has_checkpoint(folder)):
-        recover = recover or folder.is_dir()
+    if group is not None and group.resumes(folder):
+        recover = True
     if recover and not folder.is_dir():
         problem = "expected the folder of a run to resume, got none"
         raise InputError(problem, file=folder)
@@ -144,8 +143,9 @@ def _launch(
     torchrun. Where there are several, this one makes their vocabulary.
     """
     if group is not None:
-        make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
-        run(training, group.launch(config))
+        with group.leading(training.folder, config) as store:
+            make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
+            run(training, group.launch(store, config))
     elif config.get("distributed"):
         make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
         devices = config["distributed"]["cuda_devices"]
