@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -109,8 +110,8 @@ def require_namespaces(folder: Path, file: str | Path) -> None:
 
 
 def _has_line(path: Path, wanted: str) -> bool:
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        return any(line.rstrip("\n") == wanted for line in lines)
+    pattern = rb"^%s\r?$" % re.escape(str(wanted).encode())
+    return re.search(pattern, path.read_bytes(), re.MULTILINE) is not None
 
 
 def _settings(folder: Path) -> Any:
