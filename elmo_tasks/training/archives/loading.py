@@ -54,6 +54,7 @@ _MAY_BE_MISSING = "position_ids"  # a constant, as AllenNLP's embedder has it
 _SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
 
 _PAGE = "docs/PREDICT.md#other-archives"
+_OF_MODEL = "the model's config, with its overrides"
 
 _OF_0_X = "iterator"
 """A key that every config had before AllenNLP 1.0, and none has had since."""
@@ -230,7 +231,7 @@ def data_loader(
         if isinstance(batches, Params):
             batches.params.pop("drop_last", None)
     with (
-        constructing(f"the model's config, with its overrides: {key}"),
+        constructing(f"{_OF_MODEL}: {key}", data=str(file)),
         registered_alone(),
     ):
         loader = DataLoader.from_params(
@@ -275,8 +276,7 @@ def score(
     device = next(archive.model.parameters()).device
     default = getattr(archive.model, "default_evaluator", None) or {}
     given = {"evaluation": config.params.get("evaluation") or default}
-    where = "the model's config, with its overrides: evaluation"
-    with constructing(where), registered_alone():
+    with constructing(f"{_OF_MODEL}: evaluation"), registered_alone():
         options = params_of(given, "evaluation")
         options["cuda_device"] = -1 if device.type == "cpu" else device.index
         evaluator = Evaluator.from_params(options)

@@ -29,14 +29,18 @@ def params_of(config: Mapping[str, Any], key: str) -> Params:
 
 
 @contextmanager
-def constructing(key: str, doing: str = "") -> Iterator[None]:
+def constructing(
+    key: str, doing: str = "", *, data: str | None = None
+) -> Iterator[None]:
     """
     Replaces any error by an `InputError` of one line, which begins with the key of the
-    part that is constructed.
+    part that is constructed. One in the file `data`, which no key names, stays.
     """
     try:
         yield
     except Exception as error:
+        if data is not None and isinstance(error, InputError) and error.file == data:
+            raise
         line = one_line(error)
         if line is None:
             line = f"{type(error).__name__}: {str(error).strip()}".removesuffix(": ")
