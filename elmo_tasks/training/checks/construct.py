@@ -6,7 +6,6 @@ Nothing is fetched, logged or left, and random numbers go on as if nothing had h
 """
 
 import copy
-import inspect
 import io
 import logging
 import tempfile
@@ -24,7 +23,6 @@ from allennlp.data.dataset_readers import MultiTaskDatasetReader
 from allennlp.evaluation import Evaluator
 from allennlp.models import Model
 from allennlp.training import GradientDescentTrainer, Trainer
-from torch.optim import Optimizer
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.settings import Limits, expected
@@ -97,7 +95,7 @@ def _construct(
     problem: Any = None
     for size in SIZES:
         folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_check_")
-        with _quiet(), _light_optimizers(), folder as name:
+        with _quiet(), folder as name:
             Params(config).to_file(f"{name}/{CONFIG}")  # which some callbacks read
             trial = _Trial(config, incomplete, name, size, elsewhere=elsewhere)
             try:
@@ -163,8 +161,7 @@ class _Trial:
         if batch is not None:
             with constructing("model", "in a step of training"):
                 trainer.batch_outputs(batch, for_training=True)["loss"].backward()
-                with torch.no_grad():
-                    inspect.unwrap(type(trainer.optimizer).step)(trainer.optimizer)
+                trainer.optimizer.step()
         model.get_metrics(reset=True)
         batch = self._batch("validation")
         if batch is None:
@@ -299,21 +296,6 @@ def _first(reader: DatasetReader, path: Any, size: int) -> list[Instance]:
 
 def _given(instances: list[Instance], path: Any) -> Iterator[Instance]:
     yield from instances
-
-
-@contextmanager
-def _light_optimizers() -> Iterator[None]:
-    """
-    Inside, the construction of an optimizer does not import `torch._dynamo`, which takes
-    as long as importing PyTorch: the method for which PyTorch does so is called as it is
-    below its decorator.
-    """
-    decorated = Optimizer.add_param_group
-    Optimizer.add_param_group = inspect.unwrap(decorated)  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Optimizer.add_param_group = decorated  # type: ignore[method-assign]
 
 
 @contextmanager
