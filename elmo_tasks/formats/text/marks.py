@@ -50,10 +50,9 @@ class Marks:
     def __init__(self, words: Iterable[str] = ()) -> None:
         known = set(words)
         characters = set().union(*known)
-        self._read: dict[
-            int, str
-        ] = {}  # what the model reads, as `str.translate` takes
-        self._split: dict[int, str] = {}  # what a tokenizer reads
+        # What the model and what a tokenizer reads, as `str.translate` takes it.
+        self._read: dict[int, str] = {}
+        self._split: dict[int, str] = {}
         for marks, forms in _PLAIN.items():
             form = _known_form(forms, known, characters)
             if form is None:
