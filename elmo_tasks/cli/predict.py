@@ -8,8 +8,8 @@ from elmo_tasks.settings import Size, number
 from elmo_tasks.system.files import check_output_path
 
 DESCRIPTION = (
-    "Predict for each line of FILE, a JSON object. The output for an invalid line is an error message, and the exit"
-    " status is then 1."
+    "Print a JSON object with the prediction for each line of FILE, a JSON object. That of an invalid line has an error"
+    " message, and the exit status is then 1."
 )
 
 
@@ -21,9 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output-file",
         type=location,
         metavar="FILE",
-        help="write the predictions to this file",
+        help="write the predictions to this file instead of printing them",
     )
-    add("--silent", action="store_true", help="do not print the predictions")
+    add(
+        "--silent",
+        action="store_true",
+        help="print nothing: the exit status tells whether all lines are valid",
+    )
     add(
         "--batch-size",
         type=number(Size),
@@ -45,7 +49,7 @@ def predict(args: argparse.Namespace) -> None:
     Predict line by line. Raises `InputError` for invalid options before the model is
     loaded.
     """
-    from elmo_tasks.cli.running.line_predictions import LinePredictions
+    from elmo_tasks.cli.running.line_predictions import write_predictions
     from elmo_tasks.elmo.devices import cuda_number, opened_device
     from elmo_tasks.formats.text.text_files import open_binary
     from elmo_tasks.training.archives.loading import (
@@ -55,8 +59,6 @@ def predict(args: argparse.Namespace) -> None:
     )
     from elmo_tasks.training.archives.predictors import default_predictor, predictor_of
 
-    if args.silent and not args.output_file:
-        raise InputError("--silent needs --output-file: the predictions would be lost")
     file = args.input_file
     if file != STANDARD_INPUT and not args.use_dataset_reader and "://" not in file:
         open_binary(file).close()
@@ -81,14 +83,14 @@ def predict(args: argparse.Namespace) -> None:
             reads_text=not args.use_dataset_reader,
         )
     with spacy_downloads(allowed=args.allow_downloads):  # some load it at a text
-        LinePredictions(
+        write_predictions(
             predictor,
             file,
             args.output_file,
-            args.batch_size,
-            not args.silent,
-            args.use_dataset_reader,
-        ).run()
+            batch_size=args.batch_size,
+            is_silent=args.silent,
+            reads_instances=args.use_dataset_reader,
+        )
 
 
 def _require_predictor(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from allennlp.common.util import JsonDict
 
-from elmo_tasks.cli.running.line_predictions import LinePredictions
+from elmo_tasks.cli.running.line_predictions import write_predictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.predictor import JsonLinesPredictor
 from tests.test_flow import elmo_tasks
@@ -38,12 +38,9 @@ def run(
     """The lines of the output, and the error at the end."""
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     read.write_bytes(lines)
-    manager = LinePredictions(
-        Doubling(), str(read), str(written), batch_size, False, False
-    )
     error = None
     try:
-        manager.run()
+        write_predictions(Doubling(), str(read), str(written), batch_size=batch_size)
     except InputError as raised:
         error = str(raised)
     return [json.loads(line) for line in written.read_text().splitlines()], error
@@ -81,9 +78,8 @@ def test_standard_input(
             io.BufferedReader(io.BytesIO(b'\xef\xbb\xbf{"n": 4}\n{"n": 5}'))
         ),
     )
-    LinePredictions(Doubling(), "-", None, 8, True, False).run()
-    shown = capsys.readouterr().out
-    assert shown.index('{"twice": 8}') < shown.index('{"twice": 10}')
+    write_predictions(Doubling(), "-", batch_size=8)
+    assert capsys.readouterr().out == '{"twice": 8}\n{"twice": 10}\n'
 
 
 def test_truncated_gzip_file(tmp_path: Path) -> None:
@@ -113,7 +109,7 @@ def test_an_interrupt_leaves_the_output_unchanged(tmp_path: Path) -> None:
     read.write_text('{"n": 1}\n{"n": 2}\n')
     written.write_text("precious")
     with pytest.raises(KeyboardInterrupt):
-        LinePredictions(Interrupted(), str(read), str(written), 1, False, False).run()
+        write_predictions(Interrupted(), str(read), str(written))
     assert written.read_text() == "precious" and len(list(tmp_path.iterdir())) == 2
 
 
