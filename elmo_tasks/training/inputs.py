@@ -124,11 +124,16 @@ def require_unchanged(
 
 
 def _require_vocabulary(folder: Path, record: Mapping[str, _Known]) -> None:
-    """Raises `InputError` at a file that is missing, changed or new."""
+    """
+    Raises `InputError` at a file that is missing, changed or new. A run that was killed
+    before it recorded its vocabulary makes it anew.
+    """
     expected = {}
     for name, known in record.items():
         if name.startswith(OF_RUN):
             expected[folder / name.removeprefix(OF_RUN)] = known.sha256
+    if not expected:
+        return
     found = [path for path in (folder / VOCABULARY).glob("[!.]*") if path.is_file()]
     for file in sorted({*expected, *found}):
         is_there = file in expected and file.is_file()

@@ -126,3 +126,11 @@ def test_a_vocabulary_that_is_not_as_it_was(
     change(run / VOCABULARY / name)
     with pytest.raises(InputError, match=f"{name}: expected the vocabulary"):
         require_unchanged(run, {}, allow_changed=True)
+
+
+def test_a_vocabulary_of_which_a_killed_run_has_written_a_part(here: Path) -> None:
+    run = here / "run"
+    record_inputs(run, {})
+    (run / VOCABULARY).mkdir()
+    (run / VOCABULARY / "tokens.txt").write_text("a\n")
+    require_unchanged(run, {})
