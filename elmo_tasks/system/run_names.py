@@ -21,18 +21,6 @@ INPUTS = "inputs.json"
 META = "meta.json"
 """The version of AllenNLP. `training/folder.py` writes it."""
 
-MEETING = ".torchrun"
-"""
-The `--rdzv-id` of the torchrun that trains in the folder. `training/torchrun.py` writes
-it.
-"""
-
-MEETING_TOKEN = re.compile(rf"{re.escape(MEETING)}\.[0-9a-f]{{32}}")
-"""
-An empty file by which the processes of torchrun see that they have the first one's
-folder. `training/torchrun.py` makes and removes it.
-"""
-
 LOG = "out.log"
 """
 The messages of the training. `training/reports/logs.py` writes them, and AllenNLP those of a

@@ -65,7 +65,7 @@ def train(
     """
     Trains the model of a config in a folder, and writes its archive, `model.tar.gz`. A
     run killed at any moment resumes exactly with `recover`. Processes of torchrun train
-    it together; another attempt of torchrun resumes it.
+    it together, and resume it if the folder has it.
 
     # Parameters
 
@@ -91,12 +91,18 @@ def train(
         require_sound(config)
     training = Training(_of_training(config), folder, packages)
     group = Torchrun.of_environment()
+    if group is not None and force:
+        problem = (
+            "expected no --force, for each attempt of torchrun would rename the run"
+        )
+        raise InputError(problem, hint="give -s another folder")
     if group is not None and group.rank > 0:
-        store = group.follow(folder, config)  # which waits for the first process
+        store = group.follow()
+        group.require_shared(folder)
         with logged(folder):
             run(training, group.launch(store, config))
         return
-    if group is not None and group.resumes(folder):
+    if group is not None and (folder / CONFIG).is_file():
         recover = True
     if recover and not folder.is_dir():
         problem = "expected the folder of a run to resume, got none"
@@ -143,7 +149,7 @@ def _launch(
     torchrun. Where there are several, this one makes their vocabulary.
     """
     if group is not None:
-        with group.leading(training.folder, config) as store:
+        with group.leading() as store:
             make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
             run(training, group.launch(store, config))
     elif config.get("distributed"):

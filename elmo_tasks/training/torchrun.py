@@ -3,12 +3,9 @@ Training by torchrun: a process of `elmo-tasks train` for each process that torc
 starts, on one or several machines, in one folder that they share.
 """
 
-import hashlib
-import json
 import os
 import socket
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,16 +17,17 @@ import torch
 from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.system.run_names import MEETING, MEETING_TOKEN
-from elmo_tasks.system.version import __version__
+from elmo_tasks.system.run_names import VOCABULARY
 from elmo_tasks.training.launch import Launch
 
-SECONDS_UNTIL_SHARED = 30.0
+_AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE"
+_PORT = "elmo_tasks/port"
+_READY = "elmo_tasks/ready"
+_SECONDS_BETWEEN_TRIES = 0.2
+_SECONDS_TO_CONNECT = 30.0
+_SECONDS_UNTIL_SHARED = 30.0
 """How long the first process's files may take to appear on other machines."""
 
-_SECONDS_BETWEEN_TRIES = 0.2
-_AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE"
-_KEY = "elmo_tasks/meeting"
 _LONG = timedelta(days=30)
 """Torchrun ends all processes when one of them ends."""
 
@@ -48,8 +46,6 @@ class Torchrun:
     processes_per_node: int
     address: str
     port: int
-    restarts: int
-    run_id: str
 
     @classmethod
     def of_environment(cls) -> Self | None:
@@ -62,15 +58,13 @@ class Torchrun:
             processes_per_node=int(os.environ["LOCAL_WORLD_SIZE"]),
             address=os.environ["MASTER_ADDR"],
             port=int(os.environ["MASTER_PORT"]),
-            restarts=int(os.environ["TORCHELASTIC_RESTART_COUNT"]),
-            run_id=os.environ["TORCHELASTIC_RUN_ID"],
         )
 
     def devices(self, config: Mapping[str, Any]) -> list[int]:
         """
         The device of each process: those of `distributed.cuda_devices` on each node,
         else its GPUs in order, or the CPU (-1) if the config says so or a node has no
-        GPU. Raises `InputError` if their number is another.
+        GPU. Raises `InputError` if a node has fewer devices than processes.
         """
         per_node = self.processes_per_node
         given = (config.get("distributed") or {}).get("cuda_devices")
@@ -90,85 +84,31 @@ class Torchrun:
         nodes = self.processes // per_node
         return given[:per_node] * nodes
 
-    def resumes(self, folder: Path) -> bool:
-        """
-        Whether this is another attempt at the run in the folder, of the same
-        `--rdzv-id`.
-        """
-        try:
-            if not folder.is_dir():
-                return False
-            if self.restarts > 0:
-                return True
-            known = (folder / MEETING).read_text()
-        except OSError:
-            return False
-        return known == self.run_id and known != "none"
-
     @contextmanager
-    def leading(self, folder: Path, config: Mapping[str, Any]) -> Iterator[TCPStore]:
+    def leading(self) -> Iterator[TCPStore]:
         """
-        Of the first process, which has prepared the folder: waits for the others. Gives
-        the store at whose port the processes of this attempt meet; it is open as long
-        as this process has it. Raises `InputError` if one of the others sees another
-        folder, config or version of the package.
+        Of the first process: the store at whose port the processes of this attempt
+        meet.
         """
-        store = TCPStore(
-            self.address,
-            0,
-            None,
-            True,
-            _LONG,
-            wait_for_workers=False,
-            multi_tenant=True,
-        )
-        for left in folder.iterdir():
-            if MEETING_TOKEN.fullmatch(left.name):
-                left.unlink(missing_ok=True)
-        token = folder / f"{MEETING}.{uuid.uuid4().hex}"
-        token.touch()
-        (folder / MEETING).write_text(self.run_id)
-        first = {
-            "port": store.port,
-            "token": token.name,
-            "version": __version__,
-            "config": _digest(config),
-        }
-        agent = self._agent_store()  # it is open as long as this object exists
-        agent.set(_KEY, json.dumps(first))
-        try:
-            for rank in range(1, self.processes):
-                problem = store.get(str(rank)).decode()
-                if problem:
-                    raise InputError(problem)
-            yield store
-        finally:
-            token.unlink(missing_ok=True)
+        store = _store(self.address, 0, opens=True)
+        opens = os.environ[_AGENT_STORE] == "False"
+        torchruns = _store(self.address, self.port, opens=opens)
+        torchruns.set(_PORT, str(store.port))
+        yield store
 
-    def follow(
-        self,
-        folder: Path,
-        config: Mapping[str, Any],
-        *,
-        seconds: float = SECONDS_UNTIL_SHARED,
-    ) -> TCPStore:
+    def follow(self) -> TCPStore:
         """
-        Of another process: waits until the first one has prepared the folder and calls
-        `launch`. Its files may take some `seconds` to appear.
-
-        Raises `InputError` if this process sees another folder, config or version of
-        the package.
+        Of another process: the store of the first one, once that has made the
+        vocabulary and calls `launch`.
         """
         while True:
-            # Errors where the address is of an earlier attempt, or the first has ended.
+            # Errors where the port is of an earlier attempt, or the first has ended.
             with suppress(OSError, torch.distributed.DistError):
-                first = json.loads(self._agent_store().get(_KEY))
-                store = self._store_of_first(first["port"])
-                problem = self._difference(first, folder, config, seconds)
-                store.set(str(self.rank), "" if problem is None else str(problem))
-                if problem is not None:
-                    raise problem
-                store.get("ready")
+                port = int(_store(self.address, self.port).get(_PORT))
+                address = (self.address, port)
+                socket.create_connection(address, _SECONDS_TO_CONNECT).close()
+                store = _store(self.address, port)
+                store.get(_READY)
                 return store
             time.sleep(_SECONDS_BETWEEN_TRIES)
 
@@ -179,65 +119,34 @@ class Torchrun:
         `devices` does.
         """
         devices = self.devices(config)
-        store.set("ready", "")
+        store.set(_READY, "")
         os.environ[_AGENT_STORE] = "False"
         return Launch(self.rank, devices, self.address, store.port)
 
-    def _store_of_first(self, port: int) -> TCPStore:
+    def require_shared(
+        self, folder: Path, *, seconds: float = _SECONDS_UNTIL_SHARED
+    ) -> None:
         """
-        The store that the first process has opened; `OSError` if nothing answers at its
-        port.
+        Of another process, after `follow`: `InputError` if the vocabulary is not in the
+        folder.
         """
-        address = (self.address, port)
-        socket.create_connection(address, SECONDS_UNTIL_SHARED).close()
-        return TCPStore(self.address, port, None, False, _LONG, wait_for_workers=False)
-
-    def _agent_store(self) -> TCPStore:
-        """
-        The store whose port torchrun tells, which it opens itself or leaves to the
-        first process.
-        """
-        opens = self.rank == 0 and os.environ[_AGENT_STORE] == "False"
-        return TCPStore(
-            self.address,
-            self.port,
-            None,
-            opens,
-            _LONG,
-            wait_for_workers=False,
-            multi_tenant=True,
-        )
-
-    def _difference(
-        self,
-        first: Mapping[str, Any],
-        folder: Path,
-        config: Mapping[str, Any],
-        seconds: float,
-    ) -> InputError | None:
-        """
-        What this process sees otherwise than the first one; waits some seconds for its
-        files.
-        """
-        where = f"process {self.rank}, on {socket.gethostname()}"
-        if first["version"] != __version__:
-            wanted = f"expected the first process's elmo-tasks {first['version']}"
-            hint = "install the same version on all nodes"
-            return InputError(f"{where}: {wanted}, got {__version__}", hint=hint)
-        if first["config"] != _digest(config):
-            problem = "expected the first process's config, got another"
-            hint = "start all nodes with the same files, options and variables"
-            return InputError(f"{where}: {problem}", hint=hint)
         until = time.monotonic() + seconds
-        while not (folder / first["token"]).exists():
+        while not (folder / VOCABULARY).is_dir():
             if time.monotonic() > until:
-                wanted = "expected the first process's folder"
-                problem = f"{wanted}, got one without its files"
+                problem = f"process {self.rank}, on {socket.gethostname()}: "
+                problem += "expected the first process's folder, got one without files"
                 hint = "give -s a folder that all nodes share"
-                return InputError(f"{where}: {problem}", file=folder, hint=hint)
+                raise InputError(problem, file=folder, hint=hint)
             time.sleep(_SECONDS_BETWEEN_TRIES)
-        return None
 
 
-def _digest(config: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+def _store(address: str, port: int, *, opens: bool = False) -> TCPStore:
+    return TCPStore(
+        address,
+        port,
+        None,
+        opens,
+        _LONG,
+        wait_for_workers=False,
+        multi_tenant=True,
+    )

@@ -1,6 +1,6 @@
 """
-Training by torchrun on two nodes, which are two agents on this machine; processes and a
-node are killed.
+Training by torchrun, on one machine and on two nodes, which are two agents here: as by
+`distributed`. A process is killed, and torchrun starts all again.
 """
 
 import json
@@ -8,15 +8,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from allennlp.common import Params
 from allennlp.common.util import find_open_port
 
 from elmo_tasks.errors import InputError
@@ -24,113 +23,91 @@ from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
 from elmo_tasks.pretraining.components.data_loader import LmDataLoader
 from elmo_tasks.pretraining.components.reader import LmReader
 from elmo_tasks.pretraining.text.sentences import read_sentences, share_of_files
+from elmo_tasks.training.run import train
 from elmo_tasks.training.torchrun import Torchrun
 from tests.distributed import in_processes
 from tests.killing import differences
 from tests.pretraining import toy
 from tests.system import processes
+from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 240
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
-"""
-As docs/SCALE.md has it: otherwise a node that joins again waits in vain for the address
-of the first one.
-"""
+SECONDS = 900
 
 
 class Cluster:
-    """Two nodes that train in one folder each."""
+    """The agents of torchrun, one a node, that train in one folder."""
 
     def __init__(
-        self, corpus: Path, folders: tuple[Path, Path], *, restarts: int
+        self, corpus: Path, folder: Path, nodes: int, per_node: int, restarts: int
     ) -> None:
-        self.corpus, self.folders, self.restarts = corpus, folders, restarts
-        self.address = f"127.0.0.1:{find_open_port()}"
-        self.agents = [self.start(0), self.start(1)]
+        self.log = Path(f"{folder}.log")
+        config = str(corpus / "training_config" / "bilm.jsonnet")
+        command = [sys.executable, "-m", "torch.distributed.run"]
+        command += [f"--nnodes={nodes}", f"--nproc-per-node={per_node}"]
+        command += [f"--max-restarts={restarts}", "--monitor-interval=0.2"]
+        command += ["--rdzv-backend=c10d", "--rdzv-id=job"]
+        command += [f"--rdzv-endpoint=127.0.0.1:{find_open_port()}"]
+        command += ["-m", "elmo_tasks", "train", config, "-s", str(folder)]
+        command += ["-o", json.dumps(changes(corpus))]
+        self.agents = []
+        for _ in range(nodes):
+            with self.log.open("ab") as log:
+                agent = subprocess.Popen(
+                    command,
+                    env=os.environ | {"OMP_NUM_THREADS": "1"},
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            self.agents.append(agent)
 
-    def start(self, node: int) -> subprocess.Popen[bytes]:
-        """Start the agent of a node."""
-        command = [
-            sys.executable,
-            "-m",
-            "torch.distributed.run",
-            "--nnodes=2",
-            "--nproc-per-node=1",
-            "--rdzv-id=job",
-        ]
-        command += [
-            f"--max-restarts={self.restarts}",
-            "--rdzv-backend=c10d",
-            f"--rdzv-endpoint={self.address}",
-        ]
-        command += [
-            "--rdzv-conf",
-            "is_host=" + str(int(node == 0)),
-            "--monitor-interval=0.2",
-        ]
-        config = str(self.corpus / "training_config" / "bilm.jsonnet")
-        command += ["-m", "elmo_tasks", "train", config, "-s", str(self.folders[node])]
-        environment = {}
-        for name, value in os.environ.items():
-            if not name.startswith("ELMO_TASKS"):
-                environment[name] = value
-        with self.log(node).open("ab") as log:
-            command += ["-o", json.dumps(toy.overrides())]
-            environment |= ENVIRONMENT
-            return subprocess.Popen(
-                command, env=environment, stdout=log, stderr=log, start_new_session=True
-            )
-
-    def log(self, node: int) -> Path:
-        """What a node prints."""
-        return self.corpus / f"{self.folders[node].name}.node{node}.log"
-
-    def worker(self, node: int) -> int:
-        """The process that trains on a node."""
+    def kill_worker(self) -> None:
+        """Kill a process that trains."""
+        agents = [agent.pid for agent in self.agents]
         found = []
         for pid, (parent, _, command) in processes().items():
-            if parent == self.agents[node].pid and "elmo_tasks" in command:
+            if parent in agents and "elmo_tasks" in command:
                 found.append(pid)
-        (pid,) = found
-        return pid
-
-    def kill_worker(self, node: int) -> None:
-        """Kill the process that trains on a node."""
-        os.kill(self.worker(node), signal.SIGKILL)
-
-    def lose(self, node: int) -> None:
-        """Kill a node, and start it again."""
-        worker = self.worker(node)
-        self.agents[node].kill()
-        os.kill(worker, signal.SIGKILL)
-        self.agents[node].wait()
-        self.agents[node] = self.start(node)
+        os.kill(found[-1], signal.SIGKILL)
 
     def wait(self) -> list[int]:
         """The exit codes."""
         return [agent.wait(timeout=SECONDS) for agent in self.agents]
 
-    def lines(self) -> str:
-        """What both nodes printed."""
-        return "".join(self.log(node).read_text() for node in range(2))
-
 
 @contextmanager
-def cluster(corpus: Path, *folders: Path, restarts: int = 0) -> Iterator[Cluster]:
-    """
-    A cluster that is killed at the end; both nodes have the last folder if there is one
-    alone.
-    """
-    started = Cluster(corpus, (folders[0], folders[-1]), restarts=restarts)
+def cluster(
+    corpus: Path, folder: Path, *, nodes: int = 1, per_node: int = 2, restarts: int = 0
+) -> Iterator[Cluster]:
+    """A cluster that is ended at the end, with its workers."""
+    started = Cluster(corpus, folder, nodes, per_node, restarts)
     try:
         yield started
     finally:
         for agent in started.agents:
-            agent.terminate()  # with its workers
+            agent.terminate()
         for agent in started.agents:
             agent.wait()
+
+
+def changes(corpus: Path) -> dict[str, object]:
+    """One file of text, which the nodes do not divide among them."""
+    return toy.overrides(train_data_path=str(corpus / "lm/train.a.txt"))
+
+
+def train_distributed(corpus: Path, folder: Path, count: int) -> None:
+    """Training by this program, with as many processes."""
+    config = str(corpus / "training_config" / "bilm.jsonnet")
+    overrides = changes(corpus) | {"distributed": {"cuda_devices": [-1] * count}}
+    subprocess.run(
+        [sys.executable, "-m", "elmo_tasks", "train", config, "-s", str(folder)]
+        + ["-o", json.dumps(overrides)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        check=True,
+        timeout=SECONDS,
+    )
 
 
 def wait_for(path: Path) -> None:
@@ -141,60 +118,53 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-def test_a_killed_process_and_a_killed_node_change_nothing(corpus: Path) -> None:
-    undisturbed, disturbed = corpus / "undisturbed", corpus / "disturbed"
-    with cluster(corpus, undisturbed) as nodes:
-        assert nodes.wait() == [0, 0], nodes.lines()[-3000:]
-    with cluster(corpus, disturbed, restarts=3) as nodes:
-        wait_for(disturbed / "model_state_e0_b4.th")
-        nodes.kill_worker(0)
+def losses(folder: Path) -> list[float]:
+    """The losses and perplexities of each epoch."""
+    found = []
+    for epoch in range(3):
+        metrics = json.loads((folder / f"metrics_epoch_{epoch}.json").read_text())
+        found += [metrics["training_loss"], metrics["validation_loss"]]
+    return found
+
+
+@pytest.mark.parametrize(("nodes", "per_node"), [(1, 2), (1, 4), (2, 2)])
+def test_the_losses_are_those_of_distributed(
+    nodes: int, per_node: int, corpus: Path, tmp_path: Path
+) -> None:
+    folder, other = tmp_path / "torchrun", tmp_path / "distributed"
+    with cluster(corpus, folder, nodes=nodes, per_node=per_node) as agents:
+        assert agents.wait() == [0] * nodes, agents.log.read_text()[-3000:]
+    train_distributed(corpus, other, nodes * per_node)
+    assert losses(folder) == losses(other)
+
+
+def test_a_killed_process_changes_nothing(corpus: Path, tmp_path: Path) -> None:
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    with cluster(corpus, undisturbed) as agents:
+        assert agents.wait() == [0], agents.log.read_text()[-3000:]
+    with cluster(corpus, disturbed, restarts=3) as agents:
+        wait_for(disturbed / "vocabulary")  # before any checkpoint
+        agents.kill_worker()
         wait_for(disturbed / "model_state_e1_b4.th")
-        nodes.lose(1)
-        assert nodes.wait() == [0, 0], nodes.lines()[-3000:]
+        agents.kill_worker()
+        assert agents.wait() == [0], agents.log.read_text()[-3000:]
     assert differences(disturbed, undisturbed) == []
 
 
-@pytest.mark.parametrize(
-    ("other", "problem"),
-    [
-        ("there", "give -s a folder that all nodes share"),
-        ("config", "the first process's config"),
-        (None, None),
-    ],
-)
-def test_nodes_that_differ(
-    other: str | None,
-    problem: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_folder_that_is_not_shared(tmp_path: Path) -> None:
+    process = Torchrun(1, 2, 1, "127.0.0.1", 29500)
+    with pytest.raises(InputError, match="give -s a folder that all nodes share"):
+        process.require_shared(tmp_path / "run", seconds=0.3)
+
+
+def test_force_would_rename_what_an_attempt_has_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both processes report it, before a training begins."""
-    monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "False")
-    (tmp_path / "here").mkdir()
-    port = find_open_port()
-    first = Torchrun(0, 2, 1, "127.0.0.1", port, 0, "job")
-    second = Torchrun(1, 2, 1, "127.0.0.1", port, 0, "job")
-    begun = threading.Event()
-
-    def lead() -> None:
-        with first.leading(tmp_path / "here", {}) as store:
-            first.launch(store, {"trainer": {"cuda_device": -1}})
-            assert begun.wait(SECONDS)
-
-    def follow() -> None:
-        folder = "there" if other == "there" else "here"
-        config = {"seed": 1} if other == "config" else {}
-        second.follow(tmp_path / folder, config, seconds=0.5)
-        begun.set()
-
-    with ThreadPoolExecutor(2) as threads:
-        futures = [threads.submit(lead), threads.submit(follow)]
-        errors = [future.exception() for future in futures]
-    if problem is None:
-        assert errors == [None, None]
-    else:
-        for error in errors:
-            assert isinstance(error, InputError) and problem in str(error), errors
+    process = Torchrun(0, 2, 2, "127.0.0.1", 29500)
+    monkeypatch.setattr(Torchrun, "of_environment", lambda: process)
+    config = Params.from_file(str(ROOT / "training_config" / "ner.jsonnet"))
+    with pytest.raises(InputError, match="expected no --force"):
+        train(config, tmp_path / "run", force=True)
 
 
 def test_each_node_reads_its_own_files(corpus: Path) -> None:
