@@ -70,6 +70,19 @@ def test_columns_that_are_no_words(form: str, lengths: list[int]) -> None:
         assert found.startswith("numbers that count: ")
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("marks", [",.", "?", "-"])
+def test_punctuation_that_is_kept_among_them(form: str, marks: str) -> None:
+    running = count()
+    texts = []
+    for sentence in range(20):
+        text = [FORMS[form](sentence, word, next(running)) for word in range(9)]
+        for place, mark in zip((4, 9, 11), marks * 3, strict=False):
+            text.insert(place, mark)
+        texts.append(text)
+    assert instead_of_words(texts) is not None
+
+
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_words_of_a_corpus_are_words(data: st.DataObject) -> None:

@@ -4,6 +4,7 @@ column or what stands in the place of words that were removed.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
@@ -82,25 +83,41 @@ def instead_of_words(texts: Sequence[Sequence[str]]) -> str | None:
         return None
     longest = max(texts[:10], key=len)
     examples = ", ".join([repr(word[:20]) for word in longest[:4]])
+    counts = Counter(chain.from_iterable(texts))
+    usual = dict(counts.most_common(1))
+    plain = {word for word in counts if not _is_punctuation(word)}
+    # Where words were removed, punctuation may have stayed, or may stand for them.
+    for words in (plain, plain.union(usual)):
+        found = _one_after_another([[w for w in text if w in words] for text in texts])
+        if found is not None:
+            return f"{found}: {examples}"
+    numbers = sum(counts[word] for word in counts if _NUMBER.fullmatch(word))
+    least = max(_FEWEST_NUMBERS, _NEARLY_ALL * counts.total())
+    if len(texts) >= _FEWEST_OF_NUMBERS and numbers >= least:
+        return f"numbers and punctuation: {examples}"
+    return None
+
+
+def _one_after_another(texts: Sequence[Sequence[str]]) -> str | None:
+    """What texts are if nearly all of their words follow from the words before them."""
     words = list(chain.from_iterable(texts))
     neighbours = list(chain.from_iterable(map(pairwise, texts)))
     # Among texts of single words, the neighbours of a few others say nothing.
     least = max(_NEARLY_ALL * len(neighbours), len(words) / 3)
     steps = sum(_follows(*pair) for pair in neighbours)
     if steps >= max(_FEWEST_STEPS, least):
-        return f"numbers that count: {examples}"
+        return "numbers that count"
     alike = sum(first == second for first, second in neighbours)
-    if alike >= max(_FEWEST_ALIKE, least):
-        return f"one word again and again: {examples}"
     most = max(Counter(words).values(), default=0)
+    if alike >= max(_FEWEST_ALIKE, least):
+        return "one word again and again"
     if most >= max(_FEWEST_ALIKE, _NEARLY_ALL * len(words)):
-        return f"one word again and again: {examples}"
-    if len(texts) < _FEWEST_OF_NUMBERS:
-        return None
-    numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
-    if numbers >= max(_FEWEST_NUMBERS, _NEARLY_ALL * len(words)):
-        return f"numbers and punctuation: {examples}"
+        return "one word again and again"
     return None
+
+
+def _is_punctuation(word: str) -> bool:
+    return all(unicodedata.category(one).startswith("P") for one in word)
 
 
 def _follows(first: str, second: str) -> bool:
