@@ -14,7 +14,6 @@ SKIPS = ("require_path(", "skipif(")
 GUARDED_BY_THEIR_CALLERS = {
     "hostile.py": {"_memory", "_bound"},  # by `outcome`
     "memory.py": {"_STATUS"},
-    "test_streams.py": {"_set_stream"},  # by the test of a full disk
 }
 
 GNU_ALONE = {

@@ -10,6 +10,7 @@ that arguments share with that function are in `elmo_tasks.option_values`.
 
 import argparse
 import importlib
+import io
 import logging
 import os
 import signal
@@ -18,22 +19,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from elmo_tasks.cli.arguments import add_verbosity, with_arguments
-from elmo_tasks.cli.streams import (
-    discard_unwritten,
-    escape_other_characters,
-    open_closed_streams,
-    outlast_readers,
-)
 from elmo_tasks.errors import (
     ALLENNLP,
     Interrupted,
-    nearest,
     needs,
     one_line,
-    shown,
 )
 from elmo_tasks.system.version import __version__
 
@@ -69,8 +62,7 @@ TO_FILES = (
     *("bilm prepare", "bilm export", "bilm random", "bilm surprisal"),
 )
 """
-Commands whose results are files: they go on when nobody reads what they print, and with
-`--quiet` print nothing.
+Commands whose results are files: with `--quiet` they print nothing.
 """
 
 ENDING = ("SIGTERM", "SIGHUP")
@@ -85,32 +77,6 @@ LOG_VARIABLE = "ALLENNLP_LOG_LEVEL"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 
-class Parser(argparse.ArgumentParser):
-    """
-    A parser whose errors are one line, with the exit status 2. That of a mistyped
-    command or action tells the nearest.
-    """
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        names = list(action.choices or ())
-        if isinstance(action, argparse._SubParsersAction) and value not in names:
-            near = nearest(value, names)
-            problem = f"got {shown(value)}; nearest: {near}"
-            if near is None:
-                problem = f"expected one of {', '.join(names)}, got {shown(value)}"
-            raise argparse.ArgumentError(action, problem)
-        super()._check_value(action, value)
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
-
-    def print_help(self, file: Any = None) -> None:
-        """
-        argparse ignores it when the help cannot be written; here it raises `OSError`.
-        """
-        print(self.format_help(), end="", file=file, flush=True)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """
     Runs a command. Errors of the user and interruptions are one line on stderr; exit
@@ -119,10 +85,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None:
         argv = sys.argv[1:]
     arguments = list(argv)
-    open_closed_streams()
-    escape_other_characters()
-    asks_for_help = "--help" in arguments or "-h" in arguments
-    outlast_readers(output=_is_to_files(arguments) and not asks_for_help)
+    show_any_character()
     received: list[int] = []
     _end_by_signals(received.append)
     logging.basicConfig(
@@ -134,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     warnings.filterwarnings("ignore", r"`torch\.cuda\.amp", FutureWarning)
     try:
         run(arguments)
-        sys.stdout.flush()
+        print(end="", flush=True)
     except KeyboardInterrupt as interrupt:
         advice = ""
         if isinstance(interrupt, Interrupted):
@@ -142,15 +105,23 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"\ninterrupted{advice}", file=sys.stderr)
         received.append(signal.SIGINT)  # unless another came before
         sys.exit(128 + received[0])
-    except BrokenPipeError:  # of `| head`
+    except BrokenPipeError:  # of `| head`; Python writes the rest at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except Exception as error:
         line = one_line(error)
         if line is None or os.environ.get(TRACEBACK_VARIABLE):
             raise
         sys.exit(f"error: {line}")
-    finally:
-        discard_unwritten()
+
+
+def show_any_character() -> None:
+    """
+    From now on stdout shows a character that its encoding lacks as `\\xe5`, as stderr
+    always does: a terminal of ASCII, or the name of a file that is not UTF-8.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # else that of a notebook
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _end_by_signals(receive: Callable[[int], None]) -> None:
@@ -235,13 +206,15 @@ def _set_verbosity(args: argparse.Namespace) -> None:
         os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 
 
-def parsers(*chosen: str) -> tuple[Parser, dict[str, Parser]]:
+def parsers(
+    *chosen: str,
+) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """
     The parser of `elmo-tasks` and those of the commands by name. Only those of the
     chosen commands have arguments, since they import their modules.
     """
     others = [name for name in COMMANDS if name not in (*LIGHT, "ablate-run")]
-    parser = Parser(
+    parser = argparse.ArgumentParser(
         prog="elmo-tasks",
         description="ELMo: vectors of a text, the six task models, the biLM and the paper's tables.",
         epilog=f"{', '.join(others)} need AllenNLP: pip install {ALLENNLP}",
@@ -265,7 +238,7 @@ def parsers(*chosen: str) -> tuple[Parser, dict[str, Parser]]:
 
 
 def _add_command(
-    parsers: "argparse._SubParsersAction[Parser]", name: str, text: str
+    parsers: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str
 ) -> None:
     """
     Adds a command with its own arguments and those of all commands, which its actions

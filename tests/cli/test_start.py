@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from elmo_tasks.cli.arguments import with_arguments
-from elmo_tasks.cli.main import COMMANDS, parsers, run
+from elmo_tasks.cli.main import COMMANDS, parsers
 from tests.cli.test_options import ACTIONS
 
 LIBRARIES = {
@@ -92,23 +92,6 @@ def test_options_are_where_they_act(option: str, expected: list[str]) -> None:
         if option in parser._option_string_actions:
             found.append(parser.prog.removeprefix("elmo-tasks "))
     assert sorted(found) == sorted(expected)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("tran ner", "COMMAND: got 'tran'; nearest: train"),
-        ("bilm perplxity a.txt", "ACTION: got 'perplxity'; nearest: perplexity"),
-        ("probe xyz", "ACTION: expected one of wsd, pos, neighbors, got 'xyz'"),
-    ],
-)
-def test_a_mistyped_command_names_the_nearest(
-    line: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(line.split())
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
 
 
 def test_o_means_overrides_in_all_commands() -> None:
