@@ -160,8 +160,10 @@ def test_a_folder_that_is_not_shared(tmp_path: Path) -> None:
 def test_force_would_rename_what_an_attempt_has_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    process = Torchrun(0, 2, 2, "127.0.0.1", 29500)
-    monkeypatch.setattr(Torchrun, "of_environment", lambda: process)
+    for name in ("TORCHELASTIC_RUN_ID", "RANK", "MASTER_PORT", "MASTER_ADDR"):
+        monkeypatch.setenv(name, "0")
+    for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE"):
+        monkeypatch.setenv(name, "2")
     config = Params.from_file(str(ROOT / "training_config" / "ner.jsonnet"))
     with pytest.raises(InputError, match="expected no --force"):
         train(config, tmp_path / "run", force=True)
