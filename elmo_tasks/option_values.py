@@ -59,10 +59,6 @@ Rows of a batch in which a perplexity is measured: each starts from zeros and ca
 its states, as in training.
 """
 
-Paragraphs = Literal["line", "blank"]
-LINE, BLANK = "line", "blank"
-"""A paragraph is a line; or it ends at a blank line, and its lines are joined."""
-
 PAIR_GROUP = "UID"
 """The field of BLiMP's lines with the name of their phenomenon."""
 

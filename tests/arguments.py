@@ -146,7 +146,7 @@ TYPES = {
         " orthonormal_input packed private Elmo.embed.progress"
         " Elmo.embed_sentences.progress shuffle spans sum_losses sum_token_losses"
         " tensors trainable use_skip_connections variational_dropout verbose verbs_only"
-        " word_vectors",
+        " word_vectors wrapped",
         "true or false",
         [0, 1, "yes", "", [], {}, np.array([True, False])],
         [True, False],
@@ -154,7 +154,7 @@ TYPES = {
     "choice": Type(
         "BlankSpacyTokenizer.language ColumnReader.language SnliReader.language"
         " SquadReader.language SquadTokenizer.language activation at chosen format"
-        " head_values input_format layer_norm mix mode paragraphs pieces"
+        " head_values input_format layer_norm mix mode pieces"
         " pooling precision scale source start_method state stored tag threshold_mode"
         " tokenization unknown",
         "",

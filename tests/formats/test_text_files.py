@@ -20,7 +20,6 @@ from elmo_tasks.formats.text.text_files import (
     open_text,
     without_mark,
 )
-from elmo_tasks.formats.text.text_sets import incomplete_folder, require_complete
 from tests.system import require_path
 
 
@@ -219,23 +218,3 @@ def test_files_without_items() -> None:
     assert list(not_empty([0, None], "none", "x")) == [0, None]
     with pytest.raises(InputError, match=r"^x: there is none$"):
         list(not_empty([], "there is none", "x"))
-
-
-def test_texts_that_are_not_complete(tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("other", "whole", "begun", "again")]
-    files = []
-    for folder in folders:
-        folder.mkdir()
-        files.append(folder / "x.txt")
-    for name in ("whole", "begun", "again"):
-        (tmp_path / name / "_prepare.json").touch()
-    (tmp_path / "whole/_SUCCESS").touch()
-    assert incomplete_folder(files) == tmp_path / "begun"
-    assert incomplete_folder(files[:2]) is None
-    require_complete(files[:2])
-    with pytest.raises(InputError) as caught:
-        require_complete(files)
-    assert str(caught.value) == (
-        f"{tmp_path}/begun: the text is not complete: `elmo-tasks bilm prepare` was"
-        " interrupted or is still running (the same command resumes it)"
-    )

@@ -5,7 +5,6 @@ lines and Parquet. Errors name the file and the line, or the row of a Parquet fi
 
 import csv
 from collections.abc import Iterator, Sequence
-from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -89,17 +88,6 @@ def read_texts(
             yield Row(line, _text(text, column), tuple(cells), number)
         except InputError as error:
             raise InputError(str(error), file=file, line=line) from None
-
-
-def read_column(
-    opened: BufferedReader, file: str | Path, column: str
-) -> Iterator[tuple[int, str | list[str]]]:
-    """The texts in a column of a Parquet file that is open, with their rows."""
-    for number, (value,) in read_values(opened, file, [column]):
-        try:
-            yield number, _text(value, column)
-        except InputError as error:
-            raise InputError(str(error), file=file, line=number) from None
 
 
 def _read_cells(
