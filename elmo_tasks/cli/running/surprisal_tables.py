@@ -40,8 +40,6 @@ from elmo_tasks.system.files import (
 )
 from elmo_tasks.system.terminal import terminal_bar
 
-_ADVICE = "--tokenizer basic splits raw text"
-
 _PLACE = ("file", "line", "row")
 _COLUMNS = (*_PLACE, "position", "word", "forward", "backward", "oov")
 _REGION = "region"
@@ -129,7 +127,7 @@ def path_of(name: str) -> str:
 
 def open_surprisal(args: argparse.Namespace) -> tuple[TrainedModel, WordSurprisal]:
     """The language model of the options, for measuring, and their tokenizer."""
-    split, _ = open_tokenizer(args.tokenizer, advice=_ADVICE)
+    split, _ = open_tokenizer(args.tokenizer)
     device = opened_device(args.device)
     trained = packed(load_trained(args.model), args.precision, device)
     return trained, WordSurprisal(trained.model, trained.vocabulary, tokenizer=split)

@@ -13,25 +13,16 @@ import torch
 
 from elmo_tasks.bilm.characters import token_to_ids
 from elmo_tasks.elmo.devices import AUTO, opened_device
-from elmo_tasks.elmo.sentences import (
-    Sentences,
-    Splitter,
-)
+from elmo_tasks.elmo.sentences import Sentences, Splitter
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding
-from elmo_tasks.formats.text.raw_text import (
-    WHITESPACE,
-    Split,
-    Tokenizer,
-)
+from elmo_tasks.formats.text.raw_text import BASIC, Split, Tokenizer
 from elmo_tasks.option_values import InferencePrecision, StartState
 from elmo_tasks.pretraining.export import load_trained, packed
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.scores.sentence_losses import sentence_losses
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.settings import PathLike, checked
-
-_ADVICE = "tokenizer='basic' splits it off (an argument of WordSurprisal)"
 
 
 class SentenceSurprisal(NamedTuple):
@@ -72,9 +63,8 @@ class WordSurprisal:
     # Parameters
 
     - `model`, `vocabulary`: as of `load_trained`. The model is set to evaluation mode.
-    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another
-      one. By default texts have white space between words and punctuation; raw text is
-      reported once.
+    - `tokenizer`: how texts are split into words, see `Tokenizer`, by default by the
+      basic rule; methods take another one. A list is words, and is not split.
     """
 
     @checked
@@ -83,14 +73,12 @@ class WordSurprisal:
         model: BiLanguageModel,
         vocabulary: WordVocabulary,
         *,
-        tokenizer: Tokenizer = WHITESPACE,
+        tokenizer: Tokenizer = BASIC,
     ) -> None:
         self.model = model.eval()
         self.vocabulary = vocabulary
         self.folding = Folding(vocabulary.marks)
-        self._splitter = Splitter(
-            tokenizer, advice=_ADVICE, call="score", folding=self.folding
-        )
+        self._splitter = Splitter(tokenizer, folding=self.folding)
 
     @property
     def split(self) -> Split:
@@ -104,7 +92,7 @@ class WordSurprisal:
         model: Optional[PathLike] = None,
         *,
         device: str | int | torch.device | None = AUTO,
-        tokenizer: Tokenizer = WHITESPACE,
+        tokenizer: Tokenizer = BASIC,
         precision: InferencePrecision = "float32",
     ) -> "WordSurprisal":
         """

@@ -24,7 +24,7 @@ from typing import NamedTuple, Optional
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding, Marks
-from elmo_tasks.formats.text.raw_text import blank_pipeline, split_at_blanks
+from elmo_tasks.formats.text.raw_text import SplitAtBlanks, blank_pipeline
 from elmo_tasks.option_values import HeldOut
 from elmo_tasks.pretraining.text.paragraphs import (
     Line,
@@ -260,6 +260,6 @@ def _sentences(
         split = sentence_splitter(language)
         yield from sentences_of_paragraphs(lines, split, wrapped=wrapped)
         return
-    split_line = split_at_blanks("--language splits raw text")
+    split_line = SplitAtBlanks("--language splits raw text")
     yield from sentences_of_lines(lines, split_line)
     split_line.end_of_text()
