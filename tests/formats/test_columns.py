@@ -201,16 +201,10 @@ def test_damaged_gzip(write: Write) -> None:
         words(write(bytes(content)))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [(b"red " * 1000 + b"\n") * 700, b"x" * 2_800_000],
-    ids=["lines", "one line"],
-)
-def test_decompression_bomb(write: Write, text: bytes) -> None:
-    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
-        list(open_text(write(gzip.compress(text)), longest=None))
-    for content in (text[:2_000_000], os.urandom(30_000).hex().encode() + text):
-        assert list(open_text(write(gzip.compress(content)), longest=None))
+def test_a_file_that_is_packed_well(write: Write) -> None:
+    """Such as a million equal lines, which are one thousandth."""
+    packed = gzip.compress(b"red O\n" * 1_000_000)
+    assert sum(1 for _ in open_text(write(packed))) == 1_000_000
 
 
 @pytest.mark.parametrize(
