@@ -59,6 +59,12 @@ Rows of a batch in which a perplexity is measured: each starts from zeros and ca
 its states, as in training.
 """
 
+Quoting = Annotated[
+    Literal["minimal", "none"],
+    "what a quotation mark is in CSV and TSV: around a cell with a separator, a line break"
+    " or a mark, which is doubled (`minimal`), or a character like any other (`none`)",
+]
+
 PAIR_GROUP = "UID"
 """The field of BLiMP's lines with the name of their phenomenon."""
 

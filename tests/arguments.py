@@ -155,7 +155,7 @@ TYPES = {
         "BlankSpacyTokenizer.language ColumnReader.language SnliReader.language"
         " SquadReader.language SquadTokenizer.language activation at chosen format"
         " head_values input_format layer_norm mix mode pieces"
-        " pooling precision scale source start_method state stored tag threshold_mode"
+        " pooling precision quoting scale source start_method state stored tag threshold_mode"
         " tokenization unknown",
         "",
         ["", "nope", 1.5, True, [], ["nope"], b"all", np.array([1, 2])],
@@ -213,7 +213,7 @@ TYPES = {
     "text": Type(
         "Ancestor.licence Ancestor.name Ancestor.sha256 Ancestor.text"
         " BiLM.from_files.precision column commit_message language license"
-        " namespace repo_id revision sorting_key table"
+        " namespace repo_id revision separator sorting_key table"
         " Session.scale text text_field"
         " vocab_namespace",
         "",

@@ -14,7 +14,9 @@ from elmo_tasks.cli.arguments import (
     add_device,
     add_download_limit,
     add_json,
+    add_table_options,
     location,
+    table_options,
 )
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
@@ -118,6 +120,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="column of the text in tables (default: text)",
     )
+    add_table_options(parser)
     add(
         "--heldout",
         type=number(HeldOut),
@@ -143,7 +146,7 @@ def _prepare(args: argparse.Namespace) -> None:
     from elmo_tasks.system.terminal import terminal_bar
 
     names = ("language", "wrapped", "text_field", "heldout", "workers", "model")
-    options = {name: getattr(args, name) for name in names}
+    options = {name: getattr(args, name) for name in names} | table_options(args)
     with terminal_bar(desc="files") as bar:
 
         def progress(done: int, total: int) -> None:

@@ -4,6 +4,7 @@ columns that `bilm surprisal` keeps; regions.
 """
 
 import csv
+import gzip
 import json
 import logging
 from functools import partial
@@ -190,6 +191,24 @@ def test_rows_are_those_of_pandas(
         assert by_row[0, 1] == pytest.approx(by_row[3, 1])
 
 
+def test_separators_and_quoting(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text('t;id\n"the ;1\ncook" ;2\n')
+    options = ("--separator", ";", "--quoting", "none", "--column", "t")
+    out = tmp_path / "out"
+    elmo_tasks("elmo", file, out, *options, *bilm(folder))
+    with ElmoVectors(out) as vectors:
+        assert [vectors.tokens(0), vectors.tokens(1)] == [['"the'], ['cook"']]
+    words = ("--output", tmp_path / "words", "--model", folder / "run")
+    elmo_tasks("bilm", "surprisal", file, *options, *words)
+    found = [row["word"] for row in rows_of(tmp_path / "words")]
+    assert found == ["<S>", '"the', "</S>", "<S>", 'cook"', "</S>"]
+    text = ("--text-field", "t", "--output", tmp_path / "text", "--heldout", 0)
+    elmo_tasks("bilm", "prepare", file, *options[:4], *text)
+    [written] = (tmp_path / "text").iterdir()
+    assert gzip.decompress(written.read_bytes()) == b'"the\ncook"\n'
+
+
 def test_a_table_of_empty_texts(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text('id,t\n1,""\n2,\n')
@@ -282,7 +301,7 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
         (("bilm", "surprisal", text, *run, "--keep", "item"), "--keep needs --column"),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,no"),
-            "expected a column 'no', got 'item', 'condition', 'sentence'",
+            "expected one column 'no', got 'item', 'condition', 'sentence'",
         ),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,word"),
@@ -302,7 +321,7 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
         ),
         (
             ("bilm", "surprisal", table, *run, "--column", "no"),
-            "expected a column 'no'",
+            "expected one column 'no'",
         ),
     ]
     for call, problem in calls:
@@ -316,7 +335,7 @@ def test_prepare(folder: Path, tmp_path: Path, kind: str) -> None:
     out = tmp_path / "out"
     options = ("--text-field", "sentence", "--language", "en", "--heldout", 0)
     elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "--output", out, *options)
-    with pytest.raises(InputError, match=rf"x\{kind}: expected a column 'text', got"):
+    with pytest.raises(InputError, match=rf"x\{kind}: expected one column 'text', got"):
         elmo_tasks(
             "bilm", "prepare", folder / f"x/x{kind}", "--output", tmp_path / "other"
         )

@@ -89,7 +89,7 @@ def test_parquet_in_two_processes(tmp_path: Path) -> None:
         workers=2,
     )
     assert text_of(tmp_path / "out") == SPLIT * 2
-    with pytest.raises(InputError, match="a column 'text', got 'body'"):
+    with pytest.raises(InputError, match="one column 'text', got 'body'"):
         prepare([str(tmp_path / "corpus")], tmp_path / "other")
 
 

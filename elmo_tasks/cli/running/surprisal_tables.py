@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
-from elmo_tasks.cli.arguments import STANDARD_INPUT
+from elmo_tasks.cli.arguments import STANDARD_INPUT, table_options
 from elmo_tasks.cli.running.perplexities import (
     HEADER,
     cell,
@@ -25,7 +25,7 @@ from elmo_tasks.elmo.sentences import words_of
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import Split, open_tokenizer
 from elmo_tasks.formats.text.regions import words_of_regions
-from elmo_tasks.formats.text.tables import Row, read_texts, require_text
+from elmo_tasks.formats.text.tables import Row, read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.option_values import StartState
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
@@ -189,7 +189,7 @@ def _sentences(
 def _rows(args: argparse.Namespace, file: str, kept: Sequence[str]) -> Iterator[Row]:
     """The lines of a text, or the rows of a table."""
     if args.column is not None:
-        yield from read_texts(file, args.column, kept)
+        yield from read_table(file, args.column, kept, **table_options(args))
         return
     require_text(file, hint="--column NAME reads a column of a table")
     for line, text in open_text(file):

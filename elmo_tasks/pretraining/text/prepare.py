@@ -20,12 +20,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding, Marks
 from elmo_tasks.formats.text.raw_text import SplitAtBlanks, blank_pipeline
-from elmo_tasks.option_values import HeldOut
+from elmo_tasks.option_values import HeldOut, Quoting
 from elmo_tasks.pretraining.text.paragraphs import (
     Line,
     ParagraphSentence,
@@ -66,7 +66,7 @@ class _Job:
     folder: Path
     language: str | None
     wrapped: bool
-    text_field: str
+    table: dict[str, Any]  # column, separator and quoting
     heldout: int
     marks: Marks  # that the vocabulary lacks for which the text is
 
@@ -79,6 +79,8 @@ def prepare(
     language: str | None = None,
     wrapped: bool = False,
     text_field: str = "text",
+    separator: Optional[str] = None,
+    quoting: Quoting = "minimal",
     heldout: HeldOut = 100,
     workers: Size = 1,
     model: Optional[PathLike] = None,
@@ -95,7 +97,8 @@ def prepare(
       Default: the text has a sentence a line, and blanks between words.
     - `wrapped`: sentences of raw text go on in the next line, and blank lines separate
       paragraphs. Default: each line is a paragraph.
-    - `text_field`: the column of the text in tables.
+    - `text_field`: the column of the text in tables; `separator`, `quoting`: as in
+      `read_table`.
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none. A
       long paragraph counts as one for every `PARAGRAPH` characters.
     - `workers`: the number of processes; each writes one file.
@@ -119,13 +122,14 @@ def prepare(
         from elmo_tasks.pretraining.export import load_trained  # imports torch
 
         marks = load_trained(model).vocabulary.marks
+    table = {"column": text_field, "separator": separator, "quoting": quoting}
     files = _files(inputs)
     with _new_folder(Path(out)) as folder:
         job = _Job(
             folder=folder,
             language=language,
             wrapped=wrapped,
-            text_field=text_field,
+            table=table,
             heldout=heldout,
             marks=marks,
         )
@@ -235,7 +239,7 @@ def _begin_process() -> None:
 def _prepare_file(job: _Job, file: Path, index: int) -> Prepared:
     """Write the files of both splits. The number keeps equal names apart."""
     folding = Folding(job.marks)
-    lines = _plain_lines(read_lines(file, job.text_field), folding)
+    lines = _plain_lines(read_lines(file, job.table), folding)
     name = f"{index:04d}.{file.name.split('.')[0]}.txt.gz"
     outputs = {split: job.folder / f"{split}.{name}" for split in SPLITS}
     sentences = _sentences(lines, job.language, wrapped=job.wrapped)

@@ -3,9 +3,10 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text.tables import read_texts, table_kind
+from elmo_tasks.formats.text.tables import read_table, table_kind
 from elmo_tasks.formats.text.text_files import lines_of, open_binary
 from elmo_tasks.pretraining.text.paragraphs import Line, lines_of_texts
 from elmo_tasks.pretraining.text.sentences import expand_files
@@ -35,23 +36,23 @@ def input_files(entry: str) -> list[Path]:
     return sorted(found)
 
 
-def read_lines(file: Path, text_field: str) -> Iterator[Line]:
+def read_lines(file: Path, table: dict[str, Any]) -> Iterator[Line]:
     """
     The lines of a file, each with the number of its document: a text file is one, as is
     each text in a table. Lines of a text file that are not UTF-8 or have a NUL byte are
-    skipped, with a warning. Raises `InputError` as `read_texts` does.
+    skipped, with a warning. `table` are the arguments of `read_table`.
     """
     if table_kind(file) is not None:
-        texts = _texts_of_table(file, text_field)
+        texts = _texts_of_table(file, table)
     else:
         texts = ((0, line) for line in _valid_lines(file))
     yield from lines_of_texts(texts)
 
 
-def _texts_of_table(file: Path, column: str) -> Iterator[tuple[int, str]]:
-    for row in read_texts(file, column):
+def _texts_of_table(file: Path, table: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    for row in read_table(file, **table):
         if not isinstance(row.text, str):
-            problem = f"expected a text in {column!r}, got a list of words"
+            problem = f"expected a text in {table['column']!r}, got a list of words"
             raise InputError(problem, file=file, line=row.line)
         yield row.number, row.text.replace("\0", "")  # which JSON can have
 
