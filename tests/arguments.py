@@ -215,7 +215,7 @@ TYPES = {
         " BiLM.from_files.precision column commit_message language license"
         " namespace repo_id revision separator sorting_key table"
         " Session.scale text text_field"
-        " vocab_namespace",
+        " vocab_namespace WordSurprisal.iter_file.column",
         "",
         [1.5, True, b"x", [], {}],
         [],
